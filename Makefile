@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+# WALE and RATCP: everything that can be made.  `make help` lists it.
+#
+#   KDIR=DIR     build tree or headers of the kernel to build modules for
+#   ARCH=um      that kernel is a User-Mode Linux one
+#   KERNEL=V     kernel line of the uml engine, such as 6.12 (default: newest)
+#   PREFIX, DESTDIR    as usual, for install and uninstall
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+PREFIX ?= /usr/local
+OUT ?= out
+KERNEL ?=
+# Kernels whose packaged headers are installed.
+STOCK_KDIRS = $(wildcard /usr/src/linux-headers-*-amd64 /usr/src/linux-headers-*-arm64)
+
+ARCH_ARG := $(if $(ARCH),ARCH=$(ARCH))
+KERNEL_ARG := $(if $(KERNEL),--kernel $(KERNEL))
+
+##@ Start here
+
+demo: packages	## a real file crosses an emulated link, with three congestion controls
+	@testbed/wale-lab run demo $(KERNEL_ARG) --out $(OUT)/demo --plot
+
+check: packages-check	## every test; the last line is 'N passed, N failed, N skipped'
+	@testbed/wale-lab check $(KERNEL_ARG)
+
+lint: packages-check	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
+	@testbed/wale-lab check --lint
+
+help:	## this list
+	@awk -f testbed/setup/make-help.awk $(firstword $(MAKEFILE_LIST))
+
+##@ Build
+
+modules:	## kernel modules, for the kernel of KDIR (default: the running one)
+	@testbed/setup/build-modules "$(KDIR)" $(ARCH)
+
+modules-stock:	## kernel modules, for each kernel whose headers are installed
+	@set -e; for kdir in $(STOCK_KDIRS); do testbed/setup/build-modules $$kdir; done
+
+userspace:	## tc plugin and the wale command
+	@$(MAKE) -C userspace
+
+kernel: packages	## the kernel of the uml engine, into the cache
+	@testbed/wale-lab kernel $(KERNEL_ARG)
+
+packages:	## install what is missing to run things (asks for root only then)
+	@testbed/setup/install-packages testbed/setup/packages.txt
+
+packages-check:	## install what is missing to test things
+	@testbed/setup/install-packages testbed/setup/packages.txt testbed/setup/packages-check.txt
+
+##@ Install (DESTDIR and PREFIX are obeyed)
+
+install: userspace	## tc plugin, wale, man pages; and the modules if they are built for this kernel
+	@$(MAKE) -C userspace install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
+	@testbed/setup/install-modules install "$(KDIR)" "$(DESTDIR)"
+
+uninstall:	## remove what install put there
+	@$(MAKE) -C userspace uninstall PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
+	@testbed/setup/install-modules uninstall "$(KDIR)" "$(DESTDIR)"
+
+clean:	## remove build/ and out/ (the cached kernel stays)
+	rm -rf build out
+
+.PHONY: demo check lint help modules modules-stock userspace kernel packages \
+	packages-check install uninstall clean

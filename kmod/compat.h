@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * compat.h - what differs between the kernels that these modules build for
+ *
+ * Linux 6.1 and later.  The only file that knows: everything else is written
+ * for the newest kernel.  compat.mk looks into the kernel's headers and defines
+ * the WALE_HAVE_* macros.
+ */
+#ifndef _WALE_COMPAT_H
+#define _WALE_COMPAT_H
+
+#include <net/sch_generic.h>
+
+/* skb_gso_segment() */
+#ifdef WALE_HAVE_NET_GSO_H
+#include <net/gso.h>
+#else
+#include <linux/netdevice.h>
+#endif
+
+/**
+ * wale_compat_set_pkt_len() - a new skb made by segmentation: set its length
+ * @skb: one wire packet, about to be queued
+ *
+ * Newer kernels also keep the number of segments in the control block.
+ */
+static inline void wale_compat_set_pkt_len(struct sk_buff *skb)
+{
+	qdisc_skb_cb(skb)->pkt_len = skb->len;
+#ifdef WALE_HAVE_PKT_SEGS
+	qdisc_skb_cb(skb)->pkt_segs = 1;
+#endif
+}
+
+/* __assign_str() knows its source from __string() in newer kernels. */
+#ifdef WALE_HAVE_ASSIGN_STR_1
+#define wale_compat_assign_str(dst, from) __assign_str(dst)
+#else
+#define wale_compat_assign_str(dst, from) __assign_str(dst, from)
+#endif
+
+#endif /* _WALE_COMPAT_H */

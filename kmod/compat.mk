@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0
+# What the kernel that is built for has: seen in its headers, because stable
+# kernels take features back and version numbers then tell nothing.  The macros
+# are used in compat.h and nowhere else.
+
+# $(call compat-probe,MACRO,FIXED STRING,HEADER)
+compat-probe = $(if $(shell grep -sF '$(2)' $(srctree)/include/$(3)),-D$(1))
+
+ccflags-y += $(call compat-probe,WALE_HAVE_NET_GSO_H,skb_gso_segment,net/gso.h)
+ccflags-y += $(call compat-probe,WALE_HAVE_PKT_SEGS,pkt_segs,net/sch_generic.h)
+ccflags-y += $(call compat-probe,WALE_HAVE_ASSIGN_STR_1,__assign_str(dst),trace/stages/stage6_event_callback.h)

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * pkt_sched_wale.h - rtnetlink interface of the "wale" queueing discipline
+ *
+ * A wale qdisc is one direction of a wide-area link.  It is created, changed
+ * and deleted with RTM_NEWQDISC and RTM_DELQDISC, TCA_KIND "wale", and these
+ * attributes nested in TCA_OPTIONS:
+ *
+ *   TCA_WALE_RATE64          u64  bytes/s; the rate C of the link
+ *   TCA_WALE_DELAY64         u64  ns; propagation delay after service
+ *   TCA_WALE_LIMIT_PACKETS   u32  buffer, in wire packets, or
+ *   TCA_WALE_LIMIT_BYTES     u64  buffer, in wire bytes
+ *   TCA_WALE_LOSS            u32  loss probability, fraction of 2^32
+ *   TCA_WALE_OVERHEAD        u32  enum wale_overhead
+ *   TCA_WALE_DROPS           u32  enum wale_drops
+ *   TCA_WALE_SEED            u64  seed of every random draw
+ *   TCA_WALE_TRACE                array of struct wale_trace_step
+ *   TCA_WALE_TRACE_END       u32  enum wale_trace_end
+ *   TCA_WALE_TRACE_STEPS     u32  (dump only) steps of the running trace
+ *   TCA_WALE_SESSIONS             nest of TCA_WALE_SESSIONS_*
+ *
+ * A new link without an attribute has: no rate limit, no delay, a buffer of
+ * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random.
+ * A change without an attribute leaves what it sets as it is.  The rate is
+ * constant, or follows a trace, or is modulated by sessions:
+ *
+ *   - TCA_WALE_TRACE starts a trace now; it may not come with TCA_WALE_RATE64
+ *     or TCA_WALE_SESSIONS.  A later TCA_WALE_RATE64 ends the trace.
+ *   - TCA_WALE_SESSIONS starts the chain of sessions now, at zero sessions;
+ *     it needs a rate (then or before), which the sessions share.  A later
+ *     TCA_WALE_RATE64 changes the rate that they share and leaves the chain
+ *     alone; an empty TCA_WALE_SESSIONS nest ends the chain.
+ *   - TCA_WALE_SEED restarts every random stream, and the chain.
+ *
+ * The steps of a trace are dumped if there are at most WALE_TRACE_DUMP_MAX of
+ * them; TCA_WALE_TRACE_STEPS is always dumped with a trace.
+ *
+ * Statistics are nested in TCA_STATS_APP (see TCA_WALE_STATS_*).  At every
+ * instant, in packets:
+ *
+ *   offered = sent + dropped (all reasons) + backlog + line
+ */
+#ifndef _UAPI_LINUX_PKT_SCHED_WALE_H
+#define _UAPI_LINUX_PKT_SCHED_WALE_H
+
+#include <linux/types.h>
+
+/* Largest finite rate, bytes/s; and the value that means "no limit". */
+#define WALE_RATE_MAX		1000000000000000ULL
+#define WALE_RATE_UNLIMITED	(~0ULL)
+
+/* Largest propagation delay, and longest trace step: one day, in ns. */
+#define WALE_TIME_MAX		86400000000000ULL
+
+/* TCA_WALE_LOSS: every packet is lost. */
+#define WALE_LOSS_ALWAYS	0xffffffffU
+
+#define WALE_TRACE_STEP_MIN	1000ULL	/* 1 us, in ns */
+#define WALE_TRACE_STEPS_MAX	4000	/* what one attribute can carry */
+#define WALE_TRACE_DUMP_MAX	100
+
+#define WALE_SESSIONS_MAX	63
+#define WALE_SESSIONS_MEAN_MIN	4294968ULL		/* 0.001, in 2^-32 */
+#define WALE_SESSIONS_MEAN_MAX	4294967296000000ULL	/* 10^6, in 2^-32 */
+#define WALE_SESSIONS_STEP_MIN	1000000ULL	/* 1 ms, in ns */
+
+/* What a packet of n bytes of IP takes on the wire, in bytes. */
+enum wale_overhead {
+	WALE_OVERHEAD_RAW,	/* n */
+	WALE_OVERHEAD_ETHERNET,	/* max(n + 38, 84): preamble, FCS, gap */
+	WALE_OVERHEAD_ATM,	/* 53 per cell of 48; LLC and AAL5: n + 16 */
+	__WALE_OVERHEAD_MAX
+};
+
+/* Who learns of a packet that does not fit into the buffer. */
+enum wale_drops {
+	WALE_DROPS_REMOTE,	/* nobody, as at a router far away */
+	WALE_DROPS_LOCAL,	/* the sender, as from any other qdisc */
+	__WALE_DROPS_MAX
+};
+
+/* What comes after the last step of a trace. */
+enum wale_trace_end {
+	WALE_TRACE_LOOP,	/* the first step again */
+	WALE_TRACE_HOLD,	/* the last rate, for ever */
+	WALE_TRACE_STOP,	/* rate zero, for ever */
+	__WALE_TRACE_END_MAX
+};
+
+/**
+ * struct wale_trace_step - the link has this rate for this long
+ * @duration_ns: WALE_TRACE_STEP_MIN .. WALE_TIME_MAX
+ * @rate: bytes/s, 0 .. WALE_RATE_MAX; 0 is an outage
+ */
+struct wale_trace_step {
+	__u64 duration_ns;
+	__u64 rate;
+};
+
+enum {
+	TCA_WALE_UNSPEC,
+	TCA_WALE_PAD,
+	TCA_WALE_RATE64,
+	TCA_WALE_DELAY64,
+	TCA_WALE_LIMIT_PACKETS,
+	TCA_WALE_LIMIT_BYTES,
+	TCA_WALE_LOSS,
+	TCA_WALE_OVERHEAD,
+	TCA_WALE_DROPS,
+	TCA_WALE_SEED,
+	TCA_WALE_TRACE,
+	TCA_WALE_TRACE_END,
+	TCA_WALE_TRACE_STEPS,
+	TCA_WALE_SESSIONS,
+	__TCA_WALE_MAX
+};
+
+#define TCA_WALE_MAX (__TCA_WALE_MAX - 1)
+
+/*
+ * The chain M_k of Karnik and Kumar (2005), section III-A: the number of
+ * ephemeral sessions that share the link with the packets that pass it, which
+ * are served at rate C / (M_k + 1).  It moves every STEP:
+ *
+ *   up by one with probability ARRIVAL (at MAX: stay),
+ *   down by d with probability binomial(M, d) p^d (1-p)^(M-d),
+ *   where p = 1 - exp(-1 / (MEAN (M + 1))).
+ *
+ * All four are needed.  Arrival and departure exclude each other in a step, so
+ * ARRIVAL and the departures of any M must not add up to more than one.
+ */
+enum {
+	TCA_WALE_SESSIONS_UNSPEC,
+	TCA_WALE_SESSIONS_PAD,
+	TCA_WALE_SESSIONS_ARRIVAL,	/* u32, fraction of 2^32, per step */
+	TCA_WALE_SESSIONS_MEAN,		/* u64, in 2^-32 of C * STEP bytes */
+	TCA_WALE_SESSIONS_MAX,		/* u32, 1 .. WALE_SESSIONS_MAX */
+	TCA_WALE_SESSIONS_STEP,		/* u64, ns */
+	__TCA_WALE_SESSIONS_ATTR_MAX
+};
+
+#define TCA_WALE_SESSIONS_ATTR_MAX (__TCA_WALE_SESSIONS_ATTR_MAX - 1)
+
+/*
+ * Statistics.  All are u64.  Packets and bytes are those of the wire: after
+ * GSO splitting, with the overhead.  Counters start at zero when the qdisc is
+ * created, and no change resets them.
+ */
+enum {
+	TCA_WALE_STATS_UNSPEC,
+	TCA_WALE_STATS_PAD,
+	TCA_WALE_STATS_OFFERED_PACKETS,
+	TCA_WALE_STATS_OFFERED_BYTES,
+	TCA_WALE_STATS_SENT_PACKETS,
+	TCA_WALE_STATS_SENT_BYTES,
+	TCA_WALE_STATS_DROPPED_BUFFER_PACKETS,	/* the buffer was full */
+	TCA_WALE_STATS_DROPPED_BUFFER_BYTES,
+	TCA_WALE_STATS_DROPPED_LOSS_PACKETS,	/* random loss, after service */
+	TCA_WALE_STATS_DROPPED_LOSS_BYTES,
+	TCA_WALE_STATS_DROPPED_MEMORY_PACKETS,	/* could not be split; purged */
+	TCA_WALE_STATS_DROPPED_MEMORY_BYTES,
+	TCA_WALE_STATS_BACKLOG_PACKETS,		/* waiting or in service now */
+	TCA_WALE_STATS_BACKLOG_BYTES,
+	TCA_WALE_STATS_PEAK_BACKLOG_PACKETS,	/* largest backlog so far */
+	TCA_WALE_STATS_PEAK_BACKLOG_BYTES,
+	TCA_WALE_STATS_LINE_PACKETS,		/* on their way, after service */
+	TCA_WALE_STATS_LINE_BYTES,
+	TCA_WALE_STATS_RATE,		/* bytes/s now, rounded down */
+	TCA_WALE_STATS_SESSIONS,	/* M now; absent without sessions */
+	TCA_WALE_STATS_NOW_NS,		/* CLOCK_MONOTONIC of this report */
+	TCA_WALE_STATS_EPOCH_NS,	/* start of the trace or of the chain */
+	__TCA_WALE_STATS_MAX
+};
+
+#define TCA_WALE_STATS_MAX (__TCA_WALE_STATS_MAX - 1)
+
+#endif /* _UAPI_LINUX_PKT_SCHED_WALE_H */

@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wale_netlink.c - configuration and statistics, as in linux/pkt_sched_wale.h
+ *
+ * A request is parsed and checked whole, what it needs is allocated, and only
+ * then, under the root lock, is the configuration replaced: a request that fails
+ * changes nothing.  No request touches a packet that the link holds, a counter,
+ * or (unless it says so) a random stream.
+ */
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "wale.h"
+
+/* What a request sets; a bit of @given for each attribute. */
+struct wale_request {
+	unsigned long given;
+	u64 rate;
+	u64 delay_ns;
+	u64 limit_bytes;
+	u64 seed;
+	u32 limit_packets;
+	u32 loss;
+	u32 overhead;
+	u32 drops;
+	u32 trace_end;
+	struct wale_trace *trace;
+	struct wale_sessions *sessions;		/* NULL if given: none */
+};
+
+static const struct nla_policy
+wale_sessions_policy[TCA_WALE_SESSIONS_ATTR_MAX + 1] = {
+	[TCA_WALE_SESSIONS_ARRIVAL]	= { .type = NLA_U32 },
+	[TCA_WALE_SESSIONS_MEAN]	= { .type = NLA_U64 },
+	[TCA_WALE_SESSIONS_MAX]		= { .type = NLA_U32 },
+	[TCA_WALE_SESSIONS_STEP]	= { .type = NLA_U64 },
+};
+
+static const struct nla_policy wale_policy[TCA_WALE_MAX + 1] = {
+	[TCA_WALE_RATE64]		= { .type = NLA_U64 },
+	[TCA_WALE_DELAY64]		= { .type = NLA_U64 },
+	[TCA_WALE_LIMIT_PACKETS]	= { .type = NLA_U32 },
+	[TCA_WALE_LIMIT_BYTES]		= { .type = NLA_U64 },
+	[TCA_WALE_LOSS]			= { .type = NLA_U32 },
+	[TCA_WALE_OVERHEAD]		= { .type = NLA_U32 },
+	[TCA_WALE_DROPS]		= { .type = NLA_U32 },
+	[TCA_WALE_SEED]			= { .type = NLA_U64 },
+	[TCA_WALE_TRACE]		= { .type = NLA_BINARY },
+	[TCA_WALE_TRACE_END]		= { .type = NLA_U32 },
+	[TCA_WALE_SESSIONS]		= { .type = NLA_NESTED },
+};
+
+/* Strict, but for the NLA_F_NESTED flag, which tc does not set. */
+static int wale_parse(struct nlattr **tb, int max, const struct nlattr *nest,
+		      const struct nla_policy *policy,
+		      struct netlink_ext_ack *extack)
+{
+	return __nla_parse(tb, max, nla_data(nest), nla_len(nest), policy,
+			   NL_VALIDATE_STRICT & ~NL_VALIDATE_NESTED, extack);
+}
+
+static bool wale_given(const struct wale_request *request, int attr)
+{
+	return request->given & BIT(attr);
+}
+
+static u64 wale_get_u64(struct wale_request *request, struct nlattr **tb,
+			int attr)
+{
+	if (!tb[attr])
+		return 0;
+	request->given |= BIT(attr);
+	return nla_get_u64(tb[attr]);
+}
+
+static u32 wale_get_u32(struct wale_request *request, struct nlattr **tb,
+			int attr)
+{
+	if (!tb[attr])
+		return 0;
+	request->given |= BIT(attr);
+	return nla_get_u32(tb[attr]);
+}
+
+static int wale_parse_trace(struct wale_request *request,
+			    const struct nlattr *attr,
+			    struct netlink_ext_ack *extack)
+{
+	const struct wale_trace_step *steps = nla_data(attr);
+	u32 i, count = nla_len(attr) / sizeof(*steps);
+	struct wale_trace *trace;
+	bool flows = false;
+
+	if (!count || count > WALE_TRACE_STEPS_MAX ||
+	    nla_len(attr) % sizeof(*steps)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: trace must be 1 to 4000 steps of 16 bytes: a duration in ns and a rate in bytes/s, both u64");
+		return -EINVAL;
+	}
+	trace = kvzalloc(struct_size(trace, steps, count), GFP_KERNEL);
+	if (!trace)
+		return -ENOMEM;
+	request->trace = trace;
+	request->given |= BIT(TCA_WALE_TRACE);
+
+	memcpy(trace->steps, steps, nla_len(attr));
+	trace->count = count;
+	trace->end = request->trace_end;
+	for (i = 0; i < count; i++) {
+		if (trace->steps[i].duration_ns < WALE_TRACE_STEP_MIN ||
+		    trace->steps[i].duration_ns > WALE_TIME_MAX) {
+			NL_SET_ERR_MSG_ATTR(extack, attr,
+					    "wale: each duration in trace must be 1 us to 1 day");
+			return -ERANGE;
+		}
+		if (trace->steps[i].rate > WALE_RATE_MAX) {
+			NL_SET_ERR_MSG_ATTR(extack, attr,
+					    "wale: each rate in trace must be 0 to 10^15 bytes/s");
+			return -ERANGE;
+		}
+		flows |= trace->steps[i].rate != 0;
+		trace->period_ns += trace->steps[i].duration_ns;
+	}
+	if (!flows) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: trace must have a step with a rate above 0, or nothing would ever be sent");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+static int wale_check_sessions(const struct wale_sessions_params *params,
+			       struct nlattr **tb,
+			       struct netlink_ext_ack *extack)
+{
+	if (params->mean < WALE_SESSIONS_MEAN_MIN ||
+	    params->mean > WALE_SESSIONS_MEAN_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_MEAN],
+				    "wale: mean of sessions must be 0.001 to 1000000 (times rate times step)");
+		return -ERANGE;
+	}
+	if (params->max < 1 || params->max > WALE_SESSIONS_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_MAX],
+				    "wale: max of sessions must be 1 to 63");
+		return -ERANGE;
+	}
+	if (params->step_ns < WALE_SESSIONS_STEP_MIN ||
+	    params->step_ns > WALE_TIME_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_STEP],
+				    "wale: step of sessions must be 1 ms to 1 day");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+static int wale_parse_sessions(struct wale_request *request,
+			       const struct nlattr *attr,
+			       struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[TCA_WALE_SESSIONS_ATTR_MAX + 1];
+	struct wale_sessions_params params;
+	struct wale_sessions *sessions;
+	int err;
+
+	request->given |= BIT(TCA_WALE_SESSIONS);
+	if (!nla_len(attr))
+		return 0;
+	err = wale_parse(tb, TCA_WALE_SESSIONS_ATTR_MAX, attr,
+			 wale_sessions_policy, extack);
+	if (err)
+		return err;
+	if (!tb[TCA_WALE_SESSIONS_ARRIVAL] || !tb[TCA_WALE_SESSIONS_MEAN] ||
+	    !tb[TCA_WALE_SESSIONS_MAX] || !tb[TCA_WALE_SESSIONS_STEP]) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: sessions needs all of arrival, mean, max and step");
+		return -EINVAL;
+	}
+	params.arrival = nla_get_u32(tb[TCA_WALE_SESSIONS_ARRIVAL]);
+	params.mean = nla_get_u64(tb[TCA_WALE_SESSIONS_MEAN]);
+	params.max = nla_get_u32(tb[TCA_WALE_SESSIONS_MAX]);
+	params.step_ns = nla_get_u64(tb[TCA_WALE_SESSIONS_STEP]);
+	err = wale_check_sessions(&params, tb, extack);
+	if (err)
+		return err;
+
+	sessions = kvzalloc(wale_sessions_size(params.max), GFP_KERNEL);
+	if (!sessions)
+		return -ENOMEM;
+	request->sessions = sessions;
+	err = wale_sessions_init(sessions, &params);
+	if (err)
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_ARRIVAL],
+				    "wale: arrival of sessions is too large: in a step, the probabilities of an arrival and of departures from any number of sessions must not exceed 1 together");
+	return err;
+}
+
+/* Each attribute by itself. */
+static int wale_parse_request(struct wale_request *request,
+			      struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
+{
+	int err;
+
+	request->rate = wale_get_u64(request, tb, TCA_WALE_RATE64);
+	request->delay_ns = wale_get_u64(request, tb, TCA_WALE_DELAY64);
+	request->limit_packets = wale_get_u32(request, tb,
+					      TCA_WALE_LIMIT_PACKETS);
+	request->limit_bytes = wale_get_u64(request, tb, TCA_WALE_LIMIT_BYTES);
+	request->loss = wale_get_u32(request, tb, TCA_WALE_LOSS);
+	request->overhead = wale_get_u32(request, tb, TCA_WALE_OVERHEAD);
+	request->drops = wale_get_u32(request, tb, TCA_WALE_DROPS);
+	request->seed = wale_get_u64(request, tb, TCA_WALE_SEED);
+	request->trace_end = wale_get_u32(request, tb, TCA_WALE_TRACE_END);
+
+	if (wale_given(request, TCA_WALE_RATE64) &&
+	    (!request->rate || (request->rate > WALE_RATE_MAX &&
+				request->rate != WALE_RATE_UNLIMITED))) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_RATE64],
+				    "wale: rate must be 1 to 10^15 bytes/s, or unlimited");
+		return -ERANGE;
+	}
+	if (request->delay_ns > WALE_TIME_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_DELAY64],
+				    "wale: delay must be 0 to 1 day");
+		return -ERANGE;
+	}
+	if (wale_given(request, TCA_WALE_LIMIT_PACKETS) &&
+	    !request->limit_packets) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_PACKETS],
+				    "wale: limit must be 1 to 4294967295 packets: the one in service counts");
+		return -ERANGE;
+	}
+	if (request->overhead >= __WALE_OVERHEAD_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_OVERHEAD],
+				    "wale: overhead must be 0 to 2: raw, ethernet or atm");
+		return -ERANGE;
+	}
+	if (request->drops >= __WALE_DROPS_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_DROPS],
+				    "wale: drops must be 0 or 1: remote or local");
+		return -ERANGE;
+	}
+	if (request->trace_end >= __WALE_TRACE_END_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE_END],
+				    "wale: end of trace must be 0 to 2: loop, hold or stop");
+		return -ERANGE;
+	}
+	if (tb[TCA_WALE_TRACE]) {
+		err = wale_parse_trace(request, tb[TCA_WALE_TRACE], extack);
+		if (err)
+			return err;
+	}
+	if (tb[TCA_WALE_SESSIONS])
+		return wale_parse_sessions(request, tb[TCA_WALE_SESSIONS],
+					   extack);
+	return 0;
+}
+
+/* The attributes together, and with what the link is. */
+static int wale_check_request(struct Qdisc *sch,
+			      const struct wale_request *request,
+			      struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+	u32 overhead = wale_given(request, TCA_WALE_OVERHEAD) ?
+		       request->overhead : q->overhead;
+	u32 packet = wale_wire_len(overhead, min_t(u32, ETH_DATA_LEN,
+						   qdisc_dev(sch)->mtu));
+	bool trace = wale_given(request, TCA_WALE_TRACE);
+
+	if (wale_given(request, TCA_WALE_LIMIT_PACKETS) &&
+	    wale_given(request, TCA_WALE_LIMIT_BYTES)) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_BYTES],
+				    "wale: limit must be in packets or in bytes, not both");
+		return -EINVAL;
+	}
+	if (wale_given(request, TCA_WALE_LIMIT_BYTES) &&
+	    request->limit_bytes < packet) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_BYTES],
+				    "wale: limit in bytes must be at least what one packet takes on the wire (of the device's MTU, or of 1500 bytes if that is less)");
+		return -ERANGE;
+	}
+	if (trace && (wale_given(request, TCA_WALE_RATE64) ||
+		      wale_given(request, TCA_WALE_SESSIONS))) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE],
+				    "wale: trace sets the rate: it must come without rate and sessions");
+		return -EINVAL;
+	}
+	if (wale_given(request, TCA_WALE_TRACE_END) && !trace &&
+	    !(q->schedule.trace && !wale_given(request, TCA_WALE_RATE64))) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE_END],
+				    "wale: loop, hold and stop say how a trace ends: there must be one");
+		return -EINVAL;
+	}
+	if (wale_given(request, TCA_WALE_TRACE_END) && !trace) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE_END],
+				    "wale: the end of a running trace is fixed: give the trace again");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Sessions share a finite constant rate. */
+static int wale_check_sharing(const struct wale_sched_data *q,
+			      const struct wale_request *request,
+			      struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
+{
+	bool has_rate = q->schedule.capacity != WALE_RATE_UNLIMITED &&
+			!q->schedule.trace;
+	bool has_sessions = q->schedule.sessions;
+
+	if (wale_given(request, TCA_WALE_TRACE))
+		return 0;	/* ends the sessions */
+	if (wale_given(request, TCA_WALE_RATE64))
+		has_rate = request->rate != WALE_RATE_UNLIMITED;
+	if (wale_given(request, TCA_WALE_SESSIONS))
+		has_sessions = request->sessions;
+	if (!has_sessions || has_rate)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack,
+			    tb[TCA_WALE_SESSIONS] ?: tb[TCA_WALE_RATE64],
+			    "wale: sessions share a rate: it must be given, 1 to 10^15 bytes/s");
+	return -EINVAL;
+}
+
+/* The rate as a function of time; what is replaced goes into the request. */
+static void wale_apply_schedule(struct wale_sched_data *q,
+				struct wale_request *request, u64 now)
+{
+	struct wale_schedule *schedule = &q->schedule;
+	struct wale_trace *trace = schedule->trace;
+	struct wale_sessions *sessions = schedule->sessions;
+
+	wale_server_settle(&q->server, schedule, now);
+	if (wale_given(request, TCA_WALE_RATE64))
+		wale_schedule_set_constant(schedule, request->rate);
+	if (wale_given(request, TCA_WALE_TRACE))
+		wale_schedule_set_trace(schedule, request->trace, now);
+	if (wale_given(request, TCA_WALE_SESSIONS) &&
+	    (request->sessions || sessions))
+		wale_schedule_set_sessions(schedule, request->sessions,
+					   q->seed, now);
+	else if (wale_given(request, TCA_WALE_SEED) && schedule->sessions)
+		wale_schedule_set_sessions(schedule, schedule->sessions,
+					   q->seed, now);
+	if (q->server.busy)
+		wale_server_plan(&q->server, schedule);
+
+	request->trace = trace == schedule->trace ? NULL : trace;
+	request->sessions = sessions == schedule->sessions ? NULL : sessions;
+}
+
+static void wale_apply(struct Qdisc *sch, struct wale_request *request)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	u64 now = ktime_get_ns();
+
+	wale_link_run(sch, now);
+	if (wale_given(request, TCA_WALE_DELAY64))
+		q->delay_ns = request->delay_ns;
+	if (wale_given(request, TCA_WALE_LIMIT_PACKETS)) {
+		q->buffer.limit_packets = request->limit_packets;
+		q->buffer.limit_bytes = U64_MAX;
+	}
+	if (wale_given(request, TCA_WALE_LIMIT_BYTES)) {
+		q->buffer.limit_bytes = request->limit_bytes;
+		q->buffer.limit_packets = U32_MAX;
+	}
+	if (wale_given(request, TCA_WALE_LOSS))
+		q->loss = request->loss;
+	if (wale_given(request, TCA_WALE_OVERHEAD))
+		q->overhead = request->overhead;
+	if (wale_given(request, TCA_WALE_DROPS))
+		q->drops = request->drops;
+	if (wale_given(request, TCA_WALE_SEED)) {
+		q->seed = request->seed;
+		wale_stream_init(&q->loss_stream, q->seed, WALE_PURPOSE_LOSS);
+	}
+	wale_apply_schedule(q, request, now);
+	wale_link_set_alarm(sch);
+}
+
+/**
+ * wale_configure() - apply a request to a new or a running link
+ * @sch: the qdisc
+ * @opt: TCA_OPTIONS
+ * @extack: what was expected, if it is refused
+ *
+ * Context: RTNL is held.
+ * Return: 0; or -EINVAL, -ERANGE or -ENOMEM, and nothing has changed.
+ */
+int wale_configure(struct Qdisc *sch, struct nlattr *opt,
+		   struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[TCA_WALE_MAX + 1];
+	struct wale_request request = {};
+	int err;
+
+	err = wale_parse(tb, TCA_WALE_MAX, opt, wale_policy, extack);
+	if (err)
+		return err;
+	err = wale_parse_request(&request, tb, extack);
+	if (!err)
+		err = wale_check_request(sch, &request, tb, extack);
+	if (!err)
+		err = wale_check_sharing(qdisc_priv(sch), &request, tb, extack);
+	if (!err) {
+		sch_tree_lock(sch);
+		wale_apply(sch, &request);
+		sch_tree_unlock(sch);
+	}
+	/* the new ones of a refused request, or the old ones of another */
+	kvfree(request.trace);
+	kvfree(request.sessions);
+	return err;
+}
+
+static int wale_dump_trace(const struct wale_trace *trace, struct sk_buff *skb)
+{
+	if (nla_put_u32(skb, TCA_WALE_TRACE_STEPS, trace->count) ||
+	    nla_put_u32(skb, TCA_WALE_TRACE_END, trace->end))
+		return -EMSGSIZE;
+	if (trace->count > WALE_TRACE_DUMP_MAX)
+		return 0;
+	return nla_put(skb, TCA_WALE_TRACE,
+		       trace->count * sizeof(trace->steps[0]), trace->steps);
+}
+
+static int wale_dump_sessions(const struct wale_sessions *sessions,
+			      struct sk_buff *skb)
+{
+	const struct wale_sessions_params *params = &sessions->params;
+	struct nlattr *nest;
+
+	nest = nla_nest_start_noflag(skb, TCA_WALE_SESSIONS);
+	if (!nest ||
+	    nla_put_u32(skb, TCA_WALE_SESSIONS_ARRIVAL, params->arrival) ||
+	    nla_put_u64_64bit(skb, TCA_WALE_SESSIONS_MEAN, params->mean,
+			      TCA_WALE_SESSIONS_PAD) ||
+	    nla_put_u32(skb, TCA_WALE_SESSIONS_MAX, params->max) ||
+	    nla_put_u64_64bit(skb, TCA_WALE_SESSIONS_STEP, params->step_ns,
+			      TCA_WALE_SESSIONS_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int wale_dump_schedule(const struct wale_schedule *schedule,
+			      struct sk_buff *skb)
+{
+	if (schedule->trace)
+		return wale_dump_trace(schedule->trace, skb);
+	if (nla_put_u64_64bit(skb, TCA_WALE_RATE64, schedule->capacity,
+			      TCA_WALE_PAD))
+		return -EMSGSIZE;
+	if (schedule->sessions)
+		return wale_dump_sessions(schedule->sessions, skb);
+	return 0;
+}
+
+static int wale_dump_limit(const struct wale_buffer *buffer,
+			   struct sk_buff *skb)
+{
+	if (buffer->limit_bytes != U64_MAX)
+		return nla_put_u64_64bit(skb, TCA_WALE_LIMIT_BYTES,
+					 buffer->limit_bytes, TCA_WALE_PAD);
+	return nla_put_u32(skb, TCA_WALE_LIMIT_PACKETS, buffer->limit_packets);
+}
+
+/**
+ * wale_dump() - put the configuration
+ * @sch: the qdisc
+ * @skb: the message
+ *
+ * Context: RTNL is held, so that the configuration stands still.
+ * Return: length of the message, or -EMSGSIZE.
+ */
+int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+	struct nlattr *nest;
+
+	nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
+	if (!nest)
+		return -EMSGSIZE;
+	if (wale_dump_schedule(&q->schedule, skb) ||
+	    nla_put_u64_64bit(skb, TCA_WALE_DELAY64, q->delay_ns,
+			      TCA_WALE_PAD) ||
+	    wale_dump_limit(&q->buffer, skb) ||
+	    nla_put_u32(skb, TCA_WALE_LOSS, q->loss) ||
+	    nla_put_u32(skb, TCA_WALE_OVERHEAD, q->overhead) ||
+	    nla_put_u32(skb, TCA_WALE_DROPS, q->drops) ||
+	    nla_put_u64_64bit(skb, TCA_WALE_SEED, q->seed, TCA_WALE_PAD)) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, nest);
+}
+
+static int wale_put_stat(struct sk_buff *skb, int attr, u64 value)
+{
+	return nla_put_u64_64bit(skb, attr, value, TCA_WALE_STATS_PAD);
+}
+
+/* A counter has two attributes: packets, then bytes. */
+static int wale_put_counter(struct sk_buff *skb, int attr,
+			    const struct wale_counter *counter)
+{
+	return wale_put_stat(skb, attr, counter->packets) ?:
+	       wale_put_stat(skb, attr + 1, counter->bytes);
+}
+
+static int wale_put_rate(struct sk_buff *skb,
+			 const struct wale_schedule *schedule)
+{
+	u64 rate = schedule->rate;
+	int err;
+
+	if (rate != WALE_RATE_UNLIMITED)
+		rate = div_u64(rate, WALE_RATE_UNIT);
+	err = wale_put_stat(skb, TCA_WALE_STATS_RATE, rate);
+	if (!err && schedule->sessions)
+		err = wale_put_stat(skb, TCA_WALE_STATS_SESSIONS, schedule->m);
+	if (!err && (schedule->sessions || schedule->trace))
+		err = wale_put_stat(skb, TCA_WALE_STATS_EPOCH_NS,
+				    schedule->epoch_ns);
+	return err;
+}
+
+static int wale_put_stats(struct sk_buff *skb, const struct wale_sched_data *q,
+			  u64 now)
+{
+	const struct wale_counter line = { q->line.qlen, q->line_bytes };
+	const struct wale_counter backlog = {
+		q->buffer.packets, q->buffer.bytes
+	};
+	const struct wale_counter peak = {
+		q->buffer.peak_packets, q->buffer.peak_bytes
+	};
+
+	return wale_put_counter(skb, TCA_WALE_STATS_OFFERED_PACKETS,
+				&q->offered) ?:
+	       wale_put_counter(skb, TCA_WALE_STATS_SENT_PACKETS, &q->sent) ?:
+	       wale_put_counter(skb, TCA_WALE_STATS_DROPPED_BUFFER_PACKETS,
+				&q->dropped[WALE_DROP_BUFFER]) ?:
+	       wale_put_counter(skb, TCA_WALE_STATS_DROPPED_LOSS_PACKETS,
+				&q->dropped[WALE_DROP_LOSS]) ?:
+	       wale_put_counter(skb, TCA_WALE_STATS_DROPPED_MEMORY_PACKETS,
+				&q->dropped[WALE_DROP_MEMORY]) ?:
+	       wale_put_counter(skb, TCA_WALE_STATS_BACKLOG_PACKETS,
+				&backlog) ?:
+	       wale_put_counter(skb, TCA_WALE_STATS_PEAK_BACKLOG_PACKETS,
+				&peak) ?:
+	       wale_put_counter(skb, TCA_WALE_STATS_LINE_PACKETS, &line) ?:
+	       wale_put_rate(skb, &q->schedule) ?:
+	       wale_put_stat(skb, TCA_WALE_STATS_NOW_NS, now);
+}
+
+/**
+ * wale_dump_stats() - put the statistics, as they are at one instant
+ * @sch: the qdisc
+ * @d: the dump in progress
+ *
+ * Context: takes the root lock.
+ * Return: 0, or -1 if the message is full.
+ */
+int wale_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct nlattr *nest;
+	u64 now;
+	int err;
+
+	nest = nla_nest_start_noflag(d->skb, TCA_STATS_APP);
+	if (!nest)
+		return -1;
+
+	sch_tree_lock(sch);
+	now = ktime_get_ns();
+	wale_link_run(sch, now);
+	err = wale_put_stats(d->skb, q, now);
+	sch_tree_unlock(sch);
+	if (err) {
+		nla_nest_cancel(d->skb, nest);
+		return -1;
+	}
+	nla_nest_end(d->skb, nest);
+	return 0;
+}

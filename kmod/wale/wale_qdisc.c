@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_wale - one direction of a wide-area link: Qdisc_ops and nothing else
+ *
+ * After WALE, the wide-area link emulator of A. Karnik and A. Kumar,
+ * "Performance of TCP Congestion Control With Explicit Rate Feedback",
+ * IEEE/ACM Transactions on Networking 13(1), 2005, section IV.
+ *
+ *                       +-------------------- sch_wale -------------------+
+ *	        GSO        |   buffer          server          line          |
+ *	skb --> split --> fits? --> |||||| --> ( R(t) ) --> lost? -- delay --> skb
+ *	                   | no                               | yes          |
+ *	                   v                                  v              |
+ *	                   +-------------------------------------------------+
+ *
+ * - Rate, limit, loss and counters are of wire packets, with the overhead of
+ *   the link layer; the limit bounds the buffer alone, not the line.
+ * - R(t) is constant, or follows a trace, or is C / (M + 1) with a chain M of
+ *   sessions that come and go (wale_sessions.c).
+ * - A packet departs when the arithmetic says (wale_schedule.c), not when a
+ *   timer fired; lateness does not accumulate.
+ * - Every random draw comes from the seed (wale_random.h).
+ *
+ * Not modelled: reordering, duplication, corruption (netem does these, as a
+ * parent or on the other side); medium access; more than one class of service.
+ *
+ * Place it where the link is: on the egress of a router, or on the sender's own
+ * (packets are orphaned, as they would be once they have left the host).
+ */
+
+#include <linux/module.h>
+#include <linux/random.h>
+
+#include "wale.h"
+
+#define CREATE_TRACE_POINTS
+#include "../compat.h"
+#include "wale_trace.h"
+
+static int wale_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+			struct sk_buff **to_free)
+{
+	return wale_link_accept(sch, skb, ktime_get_ns(), to_free);
+}
+
+static struct sk_buff *wale_dequeue(struct Qdisc *sch)
+{
+	struct sk_buff *skb = wale_link_release(sch, ktime_get_ns());
+
+	if (!skb)
+		wale_link_set_alarm(sch);
+	return skb;
+}
+
+static void wale_reset(struct Qdisc *sch)
+{
+	wale_link_purge(sch);
+}
+
+static void wale_destroy(struct Qdisc *sch)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	qdisc_watchdog_cancel(&q->watchdog);
+	kvfree(q->schedule.trace);
+	kvfree(q->schedule.sessions);
+}
+
+static int wale_init(struct Qdisc *sch, struct nlattr *opt,
+		     struct netlink_ext_ack *extack)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	wale_link_init(sch);
+	q->buffer.limit_packets = 1000;
+	q->buffer.limit_bytes = U64_MAX;
+	q->overhead = WALE_OVERHEAD_RAW;
+	q->drops = WALE_DROPS_REMOTE;
+	q->seed = get_random_u64();
+	wale_stream_init(&q->loss_stream, q->seed, WALE_PURPOSE_LOSS);
+
+	/* holding packets back is the purpose: no parent need warn of it */
+	sch->flags |= TCQ_F_WARN_NONWC;
+
+	return opt ? wale_configure(sch, opt, extack) : 0;
+}
+
+static struct Qdisc_ops wale_qdisc_ops __read_mostly = {
+	.id		= "wale",
+	.priv_size	= sizeof(struct wale_sched_data),
+	.enqueue	= wale_enqueue,
+	.dequeue	= wale_dequeue,
+	.peek		= qdisc_peek_dequeued,
+	.init		= wale_init,
+	.reset		= wale_reset,
+	.destroy	= wale_destroy,
+	.change		= wale_configure,
+	.dump		= wale_dump,
+	.dump_stats	= wale_dump_stats,
+	.owner		= THIS_MODULE,
+};
+
+static int __init wale_module_init(void)
+{
+	return register_qdisc(&wale_qdisc_ops);
+}
+
+static void __exit wale_module_exit(void)
+{
+	unregister_qdisc(&wale_qdisc_ops);
+}
+
+module_init(wale_module_init);
+module_exit(wale_module_exit);
+MODULE_ALIAS("sch_wale");
+MODULE_ALIAS("net-sch-wale");
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Emulator of a wide-area link: rate, delay, buffer, loss");

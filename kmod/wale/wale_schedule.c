@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wale_schedule.c - the rate as a function of time, and when service ends (pure)
+ *
+ * The server of Fig. 1 of Karnik and Kumar (2005): a queue with a server of
+ * time-varying rate R(t).  A packet that is in service when the rate changes
+ * finishes at the new rate: its service ends when the integral of R over its
+ * service reaches its length.
+ *
+ *	busy period   |--- packet 1 ---|--- packet 2 ---|-- ...
+ *	exact ends                     T1               T2
+ *	time_ns                        ceil(T1)         ceil(T2)
+ *	credit                         R * (ceil(T1) - T1)
+ *
+ * Packet 2, if it was waiting at T1, starts at T1 and not at ceil(T1): the
+ * credit is work that it already received.  Ends of packets in a busy period
+ * hence do not drift, whatever the rate.  Since arrivals and changes of the
+ * rate are at whole ns, a packet is waiting at T1 if and only if it arrived
+ * before ceil(T1).
+ */
+
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
+#include "wale_schedule.h"
+
+static u64 wale_schedule_rate(const struct wale_schedule *schedule)
+{
+	const struct wale_trace *trace = schedule->trace;
+
+	if (trace) {
+		if (schedule->step < trace->count)
+			return trace->steps[schedule->step].rate *
+			       WALE_RATE_UNIT;
+		return trace->end == WALE_TRACE_STOP ? 0 :
+		       trace->steps[trace->count - 1].rate * WALE_RATE_UNIT;
+	}
+	if (schedule->capacity == WALE_RATE_UNLIMITED)
+		return WALE_RATE_UNLIMITED;
+	return div_u64(schedule->capacity * WALE_RATE_UNIT, schedule->m + 1);
+}
+
+/**
+ * wale_schedule_set_constant() - set C; ends a trace, leaves sessions
+ * @schedule: the schedule, which must have been run up to now
+ * @capacity: bytes/s, or WALE_RATE_UNLIMITED
+ */
+void wale_schedule_set_constant(struct wale_schedule *schedule, u64 capacity)
+{
+	schedule->capacity = capacity;
+	schedule->trace = NULL;
+	if (!schedule->sessions)
+		schedule->until_ns = U64_MAX;
+	schedule->rate = wale_schedule_rate(schedule);
+}
+
+/**
+ * wale_schedule_set_trace() - follow a trace; ends sessions
+ * @schedule: the schedule
+ * @trace: the steps
+ * @now: when the first step begins, in ns
+ */
+void wale_schedule_set_trace(struct wale_schedule *schedule,
+			     struct wale_trace *trace, u64 now)
+{
+	schedule->trace = trace;
+	schedule->step = 0;
+	schedule->sessions = NULL;
+	schedule->m = 0;
+	schedule->epoch_ns = now;
+	schedule->until_ns = now + trace->steps[0].duration_ns;
+	schedule->rate = wale_schedule_rate(schedule);
+}
+
+/**
+ * wale_schedule_set_sessions() - share C with sessions; ends a trace
+ * @schedule: the schedule, with a finite C
+ * @sessions: the chain; NULL: no more sessions
+ * @seed: of the link
+ * @now: when the first step of the chain begins, in ns
+ */
+void wale_schedule_set_sessions(struct wale_schedule *schedule,
+				struct wale_sessions *sessions, u64 seed,
+				u64 now)
+{
+	schedule->trace = NULL;
+	schedule->sessions = sessions;
+	schedule->m = 0;
+	schedule->until_ns = U64_MAX;
+	if (sessions) {
+		wale_stream_init(&schedule->stream, seed,
+				 WALE_PURPOSE_SESSIONS);
+		schedule->epoch_ns = now;
+		schedule->until_ns = now + sessions->params.step_ns;
+	}
+	schedule->rate = wale_schedule_rate(schedule);
+}
+
+/* The step of the trace that begins at until_ns. */
+static void wale_schedule_next_step(struct wale_schedule *schedule)
+{
+	const struct wale_trace *trace = schedule->trace;
+
+	schedule->step++;
+	if (schedule->step == trace->count && trace->end == WALE_TRACE_LOOP)
+		schedule->step = 0;
+	if (schedule->step < trace->count)
+		schedule->until_ns += trace->steps[schedule->step].duration_ns;
+	else
+		schedule->until_ns = U64_MAX;
+}
+
+static void wale_schedule_next(struct wale_schedule *schedule)
+{
+	const struct wale_sessions *sessions = schedule->sessions;
+
+	if (sessions) {
+		schedule->m = wale_sessions_move(sessions, schedule->m,
+						 wale_stream_draw(&schedule->stream));
+		schedule->until_ns += sessions->params.step_ns;
+	} else {
+		wale_schedule_next_step(schedule);
+	}
+	schedule->rate = wale_schedule_rate(schedule);
+}
+
+/**
+ * wale_schedule_run() - let time pass
+ * @schedule: the schedule
+ * @now: ns
+ *
+ * Whole periods of a looping trace are skipped at once.  The chain has to draw
+ * every step that passed: some ns each, the link being idle or not.
+ */
+void wale_schedule_run(struct wale_schedule *schedule, u64 now)
+{
+	const struct wale_trace *trace = schedule->trace;
+
+	if (now < schedule->until_ns)
+		return;
+	if (trace && trace->end == WALE_TRACE_LOOP) {
+		u64 behind = now - schedule->until_ns;
+
+		schedule->until_ns += div64_u64(behind, trace->period_ns) *
+				      trace->period_ns;
+	}
+	while (now >= schedule->until_ns)
+		wale_schedule_next(schedule);
+}
+
+/**
+ * wale_server_init() - an idle server
+ * @server: the server
+ */
+void wale_server_init(struct wale_server *server)
+{
+	server->event_ns = U64_MAX;
+	server->time_ns = 0;
+	server->need = 0;
+	server->credit = 0;
+}
+
+/**
+ * wale_server_plan() - when is there something to do next?
+ * @server: the server, busy
+ * @schedule: the rate at the server's time
+ *
+ * Sets the instant at which the packet in service ends, rounded up, or that
+ * at which the rate changes, whichever is first.
+ */
+void wale_server_plan(struct wale_server *server,
+		      const struct wale_schedule *schedule)
+{
+	u64 end;
+
+	if (!server->need || schedule->rate == WALE_RATE_UNLIMITED)
+		end = server->time_ns;
+	else if (schedule->rate)
+		end = server->time_ns +
+		      div64_u64(server->need + schedule->rate - 1,
+				schedule->rate);
+	else
+		end = U64_MAX;
+	server->event_ns = min(end, schedule->until_ns);
+}
+
+/**
+ * wale_server_start() - a packet arrives at the idle server
+ * @server: the server, idle
+ * @schedule: the rate
+ * @now: ns; not before the end of the last service
+ * @len: bytes on the wire
+ */
+void wale_server_start(struct wale_server *server,
+		       struct wale_schedule *schedule, u64 now, u32 len)
+{
+	server->time_ns = now;
+	server->credit = 0;
+	wale_server_next(server, schedule, len);
+}
+
+/**
+ * wale_server_next() - the packet that was waiting when the last service ended
+ * @server: the server, at the end of a service
+ * @schedule: the rate
+ * @len: bytes on the wire
+ *
+ * With as much credit as the packet has work, its service ended within the same
+ * ns as the one before.
+ */
+void wale_server_next(struct wale_server *server,
+		      struct wale_schedule *schedule, u32 len)
+{
+	u64 work = len * WALE_WORK_PER_BYTE;
+	u64 received = min(work, server->credit);
+
+	wale_schedule_run(schedule, server->time_ns);
+	server->busy = true;
+	server->need = work - received;
+	server->credit -= received;
+	wale_server_plan(server, schedule);
+}
+
+/**
+ * wale_server_run() - let time pass until a service ends
+ * @server: the server
+ * @schedule: the rate
+ * @now: ns
+ *
+ * Return: true if the service ended, at @server->time_ns <= @now; the server is
+ * then idle, and wale_server_next() gives it the packet that waits.
+ */
+bool wale_server_run(struct wale_server *server,
+		     struct wale_schedule *schedule, u64 now)
+{
+	u64 done;
+
+	while (server->busy && server->event_ns <= now) {
+		if (schedule->rate == WALE_RATE_UNLIMITED)
+			done = server->need;
+		else
+			done = (server->event_ns - server->time_ns) *
+			       schedule->rate;
+		server->time_ns = server->event_ns;
+		if (done >= server->need) {
+			/* a need of zero keeps the credit it left over */
+			server->credit += done - server->need;
+			server->need = 0;
+			server->busy = false;
+			server->event_ns = U64_MAX;
+			return true;
+		}
+		server->need -= done;
+		wale_schedule_run(schedule, server->time_ns);
+		wale_server_plan(server, schedule);
+	}
+	return false;
+}
+
+/**
+ * wale_server_settle() - account for the work done so far at the rate so far
+ * @server: the server, run up to @now
+ * @schedule: the rate so far
+ * @now: ns; the rate is about to change
+ *
+ * The caller changes the rate and then calls wale_server_plan().
+ */
+void wale_server_settle(struct wale_server *server,
+			const struct wale_schedule *schedule, u64 now)
+{
+	if (!server->busy)
+		return;
+	server->need -= (now - server->time_ns) * schedule->rate;
+	server->time_ns = now;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * wale_schedule.h - the rate as a function of time, and when service ends (pure)
+ *
+ * Times are ns of one clock.  A rate is an integer number of units of
+ * 1 / WALE_RATE_UNIT byte/s: the unit is divided by 1 .. 10, so that C / (M + 1)
+ * is exact for up to nine sessions and, for more, less than one unit low.
+ * Work is rate times ns: a packet of n bytes is n * WALE_WORK_PER_BYTE of it.
+ * Nothing is ever rounded but the instants at which a service ends, which are
+ * rounded up to a ns, and that rounding is not carried over to the next packet.
+ */
+#ifndef _WALE_SCHEDULE_H
+#define _WALE_SCHEDULE_H
+
+#include <linux/limits.h>
+#include <linux/pkt_sched_wale.h>
+
+#include "wale_random.h"
+#include "wale_sessions.h"
+
+#define WALE_RATE_UNIT		2520ULL		/* lcm(1 .. 10) */
+#define WALE_WORK_PER_BYTE	(1000000000ULL * WALE_RATE_UNIT)
+
+/**
+ * struct wale_trace - steps of rate
+ * @period_ns: sum of their durations
+ * @end: what comes after the last
+ * @count: number of steps
+ * @steps: the steps
+ */
+struct wale_trace {
+	u64 period_ns;
+	enum wale_trace_end end;
+	u32 count;
+	struct wale_trace_step steps[];
+};
+
+/**
+ * struct wale_schedule - the rate as a function of time
+ * @rate: now, in units of 1 / WALE_RATE_UNIT byte/s; or WALE_RATE_UNLIMITED
+ * @until_ns: @rate holds before this instant; U64_MAX: for ever
+ * @capacity: C, in bytes/s, or WALE_RATE_UNLIMITED (unused with a trace)
+ * @epoch_ns: start of the trace or of the chain
+ * @trace: not NULL: the rate follows it
+ * @step: the step of the trace that holds now
+ * @sessions: not NULL: the rate is C / (m + 1)
+ * @m: number of sessions now
+ * @stream: draws for the chain
+ */
+struct wale_schedule {
+	u64 rate;
+	u64 until_ns;
+	u64 capacity;
+	u64 epoch_ns;
+	struct wale_trace *trace;
+	struct wale_sessions *sessions;
+	struct wale_stream stream;
+	u32 step;
+	u32 m;
+};
+
+/**
+ * struct wale_server - one packet in service at a time, first come first served
+ * @event_ns: when the service ends or the rate changes; U64_MAX: never
+ * @time_ns: work is accounted for up to this instant
+ * @need: work left at @time_ns of the packet in service
+ * @credit: work that the link could do between the exact end of the previous
+ *	service and @time_ns; it belongs to a packet that was waiting by then
+ * @busy: a packet is in service
+ */
+struct wale_server {
+	u64 event_ns;
+	u64 time_ns;
+	u64 need;
+	u64 credit;
+	bool busy;
+};
+
+void wale_schedule_set_constant(struct wale_schedule *schedule, u64 capacity);
+void wale_schedule_set_trace(struct wale_schedule *schedule,
+			     struct wale_trace *trace, u64 now);
+void wale_schedule_set_sessions(struct wale_schedule *schedule,
+				struct wale_sessions *sessions, u64 seed,
+				u64 now);
+void wale_schedule_run(struct wale_schedule *schedule, u64 now);
+
+void wale_server_init(struct wale_server *server);
+void wale_server_start(struct wale_server *server,
+		       struct wale_schedule *schedule, u64 now, u32 len);
+void wale_server_next(struct wale_server *server,
+		      struct wale_schedule *schedule, u32 len);
+bool wale_server_run(struct wale_server *server,
+		     struct wale_schedule *schedule, u64 now);
+void wale_server_settle(struct wale_server *server,
+			const struct wale_schedule *schedule, u64 now);
+void wale_server_plan(struct wale_server *server,
+		      const struct wale_schedule *schedule);
+
+#endif /* _WALE_SCHEDULE_H */
