@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What tools say of the tree: `make lint`.  A tool must find nothing and say nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.lint
+
+#: Tracepoint headers look like nothing else in C.
+TRACE_HEADER = ("OPEN_ENDED_LINE", "PARENTHESIS_ALIGNMENT")
+
+#: kbuild's progress; everything else that it prints is a finding.
+KBUILD_PROGRESS = re.compile(
+    r"^(  (CC|LD|MODPOST|BTF|CHECK|GEN|Building) |make(\[\d+\])?: (Entering|Leaving) )"
+    # without the kernel's own debug information there is no BTF: not ours to mend
+    r"|^Skipping BTF generation"
+)
+
+
+def tracked(*patterns: str) -> list[str]:
+    """Files that git tracks or would add, relative to the top."""
+    command = ["git", "ls-files", "-co", "--exclude-standard", "--", *patterns]
+    listed = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True).stdout
+    return [name for name in listed.splitlines() if (TOP / name).is_file()]
+
+
+def kernel_code() -> list[str]:
+    """C of the modules, without the generated tables."""
+    return [n for n in tracked("kmod/*.[ch]", "tcp_ratcp/*.[ch]") if "/vectors/" not in n]
+
+
+def shell_scripts() -> list[str]:
+    """Files whose first line names a shell."""
+    found = []
+    for name in tracked():
+        with (TOP / name).open("rb") as file:
+            if re.match(rb"#!.*[/ ](ba)?sh\b", file.readline()):
+                found.append(name)
+    return found
+
+
+def silent(command: Iterable[str | Path], **environment: str) -> None:
+    """Run a tool at the top; it must exit with 0 and print nothing."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=TOP,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    assert not done.returncode and not done.stdout, done.stdout or f"exit code {done.returncode}"
+
+
+@pytest.fixture(scope="session")
+def kernel_tree() -> Path:
+    """The kernel of the uml engine, for its scripts and headers."""
+    command = [TOP / "testbed/wale-lab", "kernel"]
+    path = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    return Path(path) / "src"
+
+
+def test_checkpatch(kernel_tree: Path) -> None:
+    for name in kernel_code():
+        # CamelCase: the kernel's own struct Qdisc
+        ignored = ["CAMELCASE", *(TRACE_HEADER if name.endswith("_trace.h") else ())]
+        if name.endswith("compat.h"):
+            ignored.append("MACRO_ARG_UNUSED")  # that is what it hides
+        options = ["--no-tree", "--strict", "--quiet", "--terse", "--no-summary"]
+        script = kernel_tree / "scripts/checkpatch.pl"
+        silent(["perl", script, *options, f"--ignore={','.join(ignored)}", "--file", name])
+
+
+def kbuild_findings(kernel: Path, *arch: str, flags: str = "W=1") -> list[str]:
+    """Build the modules from nothing and return what is no progress line."""
+    release = subprocess.run(
+        ["sed", "-n", 's/^#define UTS_RELEASE "\\(.*\\)"/\\1/p', "include/generated/utsrelease.h"],
+        cwd=kernel,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    for stale in (TOP / "build/modules" / "-".join([release, *arch])).glob("kmod/**/*.o"):
+        stale.unlink()
+    done = subprocess.run(
+        [TOP / "testbed/setup/build-modules", kernel, *arch],
+        env={**os.environ, "BUILD_FLAGS": flags},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    findings = [line for line in done.stdout.splitlines() if not KBUILD_PROGRESS.match(line)]
+    return findings if not done.returncode else [*findings, f"exit code {done.returncode}"]
+
+
+def test_gcc_w1_and_sparse(kernel_tree: Path) -> None:
+    assert not kbuild_findings(kernel_tree, "um", flags="W=1 C=2")
+
+
+STOCK = sorted(
+    path
+    for path in Path("/usr/src").glob("linux-headers-*")
+    if (path / "include/generated/utsrelease.h").exists()
+)
+
+
+@pytest.mark.parametrize("kernel", STOCK, ids=lambda path: path.name)
+def test_stock_kernel_modules(kernel: Path) -> None:
+    assert not kbuild_findings(kernel)
+
+
+def test_stock_kernels_are_there() -> None:
+    if not STOCK:
+        pytest.skip("no packaged kernel headers are installed (linux-headers-*)")
+
+
+def test_kernel_doc(kernel_tree: Path) -> None:
+    silent(["perl", kernel_tree / "scripts/kernel-doc", "-none", "-Wall", *kernel_code()])
+
+
+def test_kernel_versions_only_in_compat() -> None:
+    pattern = re.compile(r"LINUX_VERSION_CODE|KERNEL_VERSION\(")
+    named = [n for n in kernel_code() if pattern.search((TOP / n).read_text())]
+    assert [n for n in named if not n.endswith("compat.h")] == []
+
+
+def test_clang_format() -> None:
+    silent(["clang-format", "--dry-run", "--Werror", *tracked("userspace/*.[ch]")])
+
+
+def test_shellcheck() -> None:
+    silent(["shellcheck", *shell_scripts()])
+
+
+def test_ruff() -> None:
+    silent([sys.executable, "-m", "ruff", "check", "--quiet", "."])
+    silent([sys.executable, "-m", "ruff", "format", "--quiet", "--check", "."])
+
+
+def test_mypy() -> None:
+    command = [sys.executable, "-m", "mypy", "--no-error-summary"]
+    silent(command)
+
+
+def test_man_pages() -> None:
+    for name in tracked("userspace/man/*.[0-9]"):
+        silent(
+            ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", name],
+            LC_ALL="C.UTF-8",
+            MANROFFOPT="-ww",
+            MANPAGER="cat",
+            MANROFFSEQ="",
+        )
+
+
+def test_licence_in_every_file() -> None:
+    without_comments = re.compile(r"^COPYING$|\.(json|csv|png|txt|gitignore)$")
+    missing = []
+    for name in tracked():
+        if not without_comments.search(name):
+            if b"SPDX-License-Identifier" not in (TOP / name).read_bytes()[:2000]:
+                missing.append(name)
+    assert missing == []
+
+
+def test_no_file_longer_than_800_lines() -> None:
+    names = [n for n in tracked("*.c", "*.h", "*.py", "*.sh") if "_gen." not in n]
+    long = {n: len((TOP / n).read_bytes().splitlines()) for n in names}
+    assert {n: lines for n, lines in long.items() if lines > 800} == {}
