@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# wale.bash - bash completion for wale
+
+_wale_interfaces()
+{
+	local path
+	for path in /sys/class/net/*; do
+		echo "${path##*/}"
+	done
+}
+
+# The link options that were not given yet; some have words for values.
+_wale_link_add()
+{
+	local cur=$1 prev=$2
+	case $prev in
+	--overhead)
+		echo raw ethernet atm
+		;;
+	--drops)
+		echo remote local
+		;;
+	--trace)
+		echo file
+		;;
+	--sessions)
+		echo off arrival
+		;;
+	--rate)
+		echo unlimited
+		;;
+	--delay | --limit | --loss | --seed) ;;
+	*)
+		[[ $cur == -* || -z $cur ]] &&
+			echo --rate --delay --limit --loss --overhead --drops \
+				--seed --trace --loop --hold --stop \
+				--sessions --up --down --replace
+		;;
+	esac
+}
+
+_wale_link()
+{
+	local cur=$1 prev=$2 verb=${COMP_WORDS[2]}
+	if ((COMP_CWORD == 2)); then
+		echo add show del --help
+	elif ((COMP_CWORD == 3)); then
+		_wale_interfaces
+		[[ $verb == show ]] && echo --json --stats
+	elif [[ $verb == add ]]; then
+		_wale_link_add "$cur" "$prev"
+	elif [[ $verb == show ]]; then
+		echo --json --stats
+	fi
+}
+
+_wale_watch()
+{
+	case $2 in
+	-l | --link)
+		_wale_interfaces
+		;;
+	-i | --interval | -n | --count | -d | --duration) ;;
+	*)
+		echo --interval --link --no-links --flows --count --duration \
+			--json --links-csv --flows-csv --help
+		;;
+	esac
+}
+
+_wale_serve()
+{
+	case $2 in
+	-l | --listen | -p | --port | -m | --max-transfers | -1 | --once | \
+		-t | --idle-timeout) ;;
+	*)
+		[[ $1 == -* ]] &&
+			echo --listen --port --max-transfers --idle-timeout \
+				--once --json --quiet --help
+		;;
+	esac
+}
+
+_wale_get()
+{
+	case $2 in
+	-c | --cc)
+		cat /proc/sys/net/ipv4/tcp_available_congestion_control
+		;;
+	-n | --bytes | --offset | -d | --duration | --sha256 | -p | --port | \
+		-P | --parallel | -t | --timeout | --local-port | --rcvbuf) ;;
+	*)
+		[[ $1 == -* ]] &&
+			echo --cc --bytes --offset --repeat --duration --out \
+				--sha256 --no-sha256 --port --parallel \
+				--timeout --local-port --rcvbuf --json \
+				--progress --no-progress --help
+		;;
+	esac
+}
+
+_wale()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	local words=
+
+	COMPREPLY=()
+	if ((COMP_CWORD == 1)); then
+		words='serve get link watch help'
+	else
+		case ${COMP_WORDS[1]} in
+		link | watch | serve | get)
+			words=$("_wale_${COMP_WORDS[1]}" "$cur" "$prev")
+			;;
+		help)
+			words='serve get link watch'
+			;;
+		esac
+	fi
+
+	# What is no word of ours may be a file.
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+	if [[ -z $words ]]; then
+		case $prev in
+		--out | -o | --links-csv | --flows-csv | file | serve)
+			compopt -o default 2>/dev/null
+			;;
+		esac
+	fi
+}
+
+complete -F _wale wale

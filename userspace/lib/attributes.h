@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * attributes.h - reading netlink attributes where they lie, without a library
+ */
+#ifndef WALE_ATTRIBUTES_H
+#define WALE_ATTRIBUTES_H
+
+#include <linux/netlink.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* One attribute, found by attribute_next(). */
+struct attribute {
+	int type;
+	const void *data;
+	size_t length;
+};
+
+/*
+ * Takes the attribute at *at, which has *left bytes, and moves on; false
+ * where there is no whole one.
+ */
+static inline int attribute_next(const char **at, size_t *left,
+				 struct attribute *a)
+{
+	struct nlattr header;
+	size_t step;
+
+	if (*left < sizeof(header))
+		return 0;
+	memcpy(&header, *at, sizeof(header));
+	if (header.nla_len < NLA_HDRLEN || header.nla_len > *left)
+		return 0;
+	a->type = header.nla_type & NLA_TYPE_MASK;
+	a->data = *at + NLA_HDRLEN;
+	a->length = header.nla_len - NLA_HDRLEN;
+
+	step = NLA_ALIGN(header.nla_len);
+	if (step > *left)
+		step = *left;
+	*at += step;
+	*left -= step;
+	return 1;
+}
+
+/* 0 if the attribute is shorter than the number. */
+static inline uint32_t attribute_u32(const struct attribute *a)
+{
+	uint32_t value = 0;
+
+	if (a->length >= sizeof(value))
+		memcpy(&value, a->data, sizeof(value));
+	return value;
+}
+
+static inline uint64_t attribute_u64(const struct attribute *a)
+{
+	uint64_t value = 0;
+
+	if (a->length >= sizeof(value))
+		memcpy(&value, a->data, sizeof(value));
+	return value;
+}
+
+#endif /* WALE_ATTRIBUTES_H */

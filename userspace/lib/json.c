@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * json.c - writes JSON, to a file or through somebody else's writer
+ */
+#include <inttypes.h>
+
+#include "json.h"
+
+static void put_name(struct json *j, const char *name)
+{
+	if (name)
+		j->ops->name(j->to, name);
+}
+
+void json_open(struct json *j, const char *name, char bracket)
+{
+	put_name(j, name);
+	j->ops->open(j->to, bracket);
+}
+
+void json_close(struct json *j, char bracket)
+{
+	j->ops->close(j->to, bracket);
+}
+
+void json_put_string(struct json *j, const char *name, const char *value)
+{
+	put_name(j, name);
+	j->ops->string(j->to, value);
+}
+
+void json_put_number(struct json *j, const char *name, const char *text)
+{
+	put_name(j, name);
+	j->ops->number(j->to, text);
+}
+
+void json_put_u64(struct json *j, const char *name, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	json_put_number(j, name, text);
+}
+
+/* Writing to a file. */
+
+static void file_comma(struct json_file *f)
+{
+	if (f->comma)
+		fputs(", ", f->file);
+	f->comma = true;
+}
+
+static void file_quoted(FILE *file, const char *text)
+{
+	fputc('"', file);
+	for (; *text; text++) {
+		unsigned char c = *text;
+
+		if (c == '"' || c == '\\')
+			fprintf(file, "\\%c", c);
+		else if (c < ' ')
+			fprintf(file, "\\u%04x", c);
+		else
+			fputc(c, file);
+	}
+	fputc('"', file);
+}
+
+static void file_name(void *to, const char *name)
+{
+	struct json_file *f = to;
+
+	file_comma(f);
+	file_quoted(f->file, name);
+	fputs(": ", f->file);
+	f->comma = false;
+}
+
+static void file_string(void *to, const char *value)
+{
+	struct json_file *f = to;
+
+	file_comma(f);
+	file_quoted(f->file, value);
+}
+
+static void file_number(void *to, const char *text)
+{
+	struct json_file *f = to;
+
+	file_comma(f);
+	fputs(text, f->file);
+}
+
+static void file_open(void *to, char bracket)
+{
+	struct json_file *f = to;
+
+	file_comma(f);
+	fputc(bracket, f->file);
+	f->comma = false;
+}
+
+static void file_close(void *to, char bracket)
+{
+	struct json_file *f = to;
+
+	fputc(bracket, f->file);
+	f->comma = true;
+}
+
+const struct json_ops json_file_ops = {
+	.name = file_name,
+	.string = file_string,
+	.number = file_number,
+	.open = file_open,
+	.close = file_close,
+};

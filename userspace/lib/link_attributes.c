@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * link_attributes.c - the configuration of a link as netlink attributes
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attributes.h"
+#include "link_config.h"
+
+/* Appends an attribute to the buffer, which has room for it. */
+static void append(char *buf, size_t *length, int type, const void *data,
+		   size_t size)
+{
+	struct nlattr header = { .nla_len = NLA_HDRLEN + size,
+				 .nla_type = type };
+
+	memcpy(buf + *length, &header, sizeof(header));
+	memcpy(buf + *length + NLA_HDRLEN, data, size);
+	*length += NLA_ALIGN(header.nla_len);
+}
+
+static int encode_sessions(const struct link_sessions *s, link_put_fn put,
+			   void *to)
+{
+	char buf[64] = { 0 };
+	size_t length = 0;
+
+	if (s->set & SESSIONS_ARRIVAL)
+		append(buf, &length, TCA_WALE_SESSIONS_ARRIVAL, &s->arrival,
+		       sizeof(s->arrival));
+	if (s->set & SESSIONS_MEAN)
+		append(buf, &length, TCA_WALE_SESSIONS_MEAN, &s->mean,
+		       sizeof(s->mean));
+	if (s->set & SESSIONS_MAX)
+		append(buf, &length, TCA_WALE_SESSIONS_MAX, &s->max,
+		       sizeof(s->max));
+	if (s->set & SESSIONS_STEP)
+		append(buf, &length, TCA_WALE_SESSIONS_STEP, &s->step_ns,
+		       sizeof(s->step_ns));
+	return put(to, TCA_WALE_SESSIONS | NLA_F_NESTED, buf, length);
+}
+
+int link_config_encode(const struct link_config *c, link_put_fn put, void *to)
+{
+	const struct {
+		unsigned int bit;
+		int type;
+		const void *data;
+		size_t length;
+	} fields[] = {
+#define FIELD(bit, type, member) { bit, type, &c->member, sizeof(c->member) }
+		FIELD(LINK_RATE, TCA_WALE_RATE64, rate),
+		FIELD(LINK_DELAY, TCA_WALE_DELAY64, delay_ns),
+		FIELD(LINK_LIMIT_PACKETS, TCA_WALE_LIMIT_PACKETS,
+		      limit_packets),
+		FIELD(LINK_LIMIT_BYTES, TCA_WALE_LIMIT_BYTES, limit_bytes),
+		FIELD(LINK_LOSS, TCA_WALE_LOSS, loss),
+		FIELD(LINK_OVERHEAD, TCA_WALE_OVERHEAD, overhead),
+		FIELD(LINK_DROPS, TCA_WALE_DROPS, drops),
+		FIELD(LINK_SEED, TCA_WALE_SEED, seed),
+		FIELD(LINK_TRACE_END, TCA_WALE_TRACE_END, trace_end),
+#undef FIELD
+		{ LINK_TRACE, TCA_WALE_TRACE, c->trace.steps,
+		  c->trace.n_steps * sizeof(*c->trace.steps) },
+	};
+	size_t i;
+	int err;
+
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (!(c->set & fields[i].bit))
+			continue;
+		err = put(to, fields[i].type, fields[i].data, fields[i].length);
+		if (err)
+			return err;
+	}
+	if (c->set & LINK_SESSIONS)
+		return encode_sessions(&c->sessions, put, to);
+	return 0;
+}
+
+static void decode_sessions(struct link_sessions *s, const void *data,
+			    size_t length)
+{
+	const char *at = data;
+	struct attribute a;
+
+	memset(s, 0, sizeof(*s));
+	while (attribute_next(&at, &length, &a)) {
+		switch (a.type) {
+		case TCA_WALE_SESSIONS_ARRIVAL:
+			s->set |= SESSIONS_ARRIVAL;
+			s->arrival = attribute_u32(&a);
+			break;
+		case TCA_WALE_SESSIONS_MEAN:
+			s->set |= SESSIONS_MEAN;
+			s->mean = attribute_u64(&a);
+			break;
+		case TCA_WALE_SESSIONS_MAX:
+			s->set |= SESSIONS_MAX;
+			s->max = attribute_u32(&a);
+			break;
+		case TCA_WALE_SESSIONS_STEP:
+			s->set |= SESSIONS_STEP;
+			s->step_ns = attribute_u64(&a);
+			break;
+		}
+	}
+}
+
+static int decode_trace(struct link_trace *trace, const struct attribute *a)
+{
+	free(trace->steps);
+	trace->steps = malloc(a->length ? a->length : 1);
+	if (!trace->steps)
+		return -ENOMEM;
+	memcpy(trace->steps, a->data, a->length);
+	trace->n_steps = a->length / sizeof(*trace->steps);
+	return 0;
+}
+
+static int decode_one(struct link_config *c, const struct attribute *a)
+{
+	switch (a->type) {
+	case TCA_WALE_RATE64:
+		c->set |= LINK_RATE;
+		c->rate = attribute_u64(a);
+		break;
+	case TCA_WALE_DELAY64:
+		c->set |= LINK_DELAY;
+		c->delay_ns = attribute_u64(a);
+		break;
+	case TCA_WALE_LIMIT_PACKETS:
+		c->set |= LINK_LIMIT_PACKETS;
+		c->limit_packets = attribute_u32(a);
+		break;
+	case TCA_WALE_LIMIT_BYTES:
+		c->set |= LINK_LIMIT_BYTES;
+		c->limit_bytes = attribute_u64(a);
+		break;
+	case TCA_WALE_LOSS:
+		c->set |= LINK_LOSS;
+		c->loss = attribute_u32(a);
+		break;
+	case TCA_WALE_OVERHEAD:
+		c->set |= LINK_OVERHEAD;
+		c->overhead = attribute_u32(a);
+		break;
+	case TCA_WALE_DROPS:
+		c->set |= LINK_DROPS;
+		c->drops = attribute_u32(a);
+		break;
+	case TCA_WALE_SEED:
+		c->set |= LINK_SEED;
+		c->seed = attribute_u64(a);
+		break;
+	case TCA_WALE_TRACE:
+		c->set |= LINK_TRACE;
+		return decode_trace(&c->trace, a);
+	case TCA_WALE_TRACE_END:
+		c->set |= LINK_TRACE_END;
+		c->trace_end = attribute_u32(a);
+		break;
+	case TCA_WALE_TRACE_STEPS:
+		c->set |= LINK_TRACE;
+		if (!c->trace.steps)
+			c->trace.n_steps = attribute_u32(a);
+		break;
+	case TCA_WALE_SESSIONS:
+		decode_sessions(&c->sessions, a->data, a->length);
+		if (c->sessions.set)
+			c->set |= LINK_SESSIONS;
+		break;
+	}
+	return 0;
+}
+
+int link_config_decode(struct link_config *c, const void *data, size_t length)
+{
+	const char *at = data;
+	struct attribute a;
+	int err;
+
+	memset(c, 0, sizeof(*c));
+	while (attribute_next(&at, &length, &a)) {
+		err = decode_one(c, &a);
+		if (err)
+			return err;
+	}
+	return length ? -EINVAL : 0;
+}

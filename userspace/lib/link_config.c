@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * link_config.c - the configuration of one direction of a link
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attributes.h"
+#include "link_config.h"
+#include "units.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+static const char *const overhead_names[__WALE_OVERHEAD_MAX] = {
+	[WALE_OVERHEAD_RAW] = "raw",
+	[WALE_OVERHEAD_ETHERNET] = "ethernet",
+	[WALE_OVERHEAD_ATM] = "atm",
+};
+
+static const char *const drops_names[__WALE_DROPS_MAX] = {
+	[WALE_DROPS_REMOTE] = "remote",
+	[WALE_DROPS_LOCAL] = "local",
+};
+
+static const char *const trace_end_names[__WALE_TRACE_END_MAX] = {
+	[WALE_TRACE_LOOP] = "loop",
+	[WALE_TRACE_HOLD] = "hold",
+	[WALE_TRACE_STOP] = "stop",
+};
+
+const char *link_overhead_name(uint32_t overhead)
+{
+	return overhead < __WALE_OVERHEAD_MAX ? overhead_names[overhead] : NULL;
+}
+
+const char *link_drops_name(uint32_t drops)
+{
+	return drops < __WALE_DROPS_MAX ? drops_names[drops] : NULL;
+}
+
+const char *link_trace_end_name(uint32_t end)
+{
+	return end < __WALE_TRACE_END_MAX ? trace_end_names[end] : NULL;
+}
+
+void link_config_free(struct link_config *c)
+{
+	free(c->trace.steps);
+	c->trace.steps = NULL;
+	c->trace.n_steps = 0;
+}
+
+/* Words. */
+
+static int parse_failed(const char *word, int err, const char *expected,
+			struct link_error *error)
+{
+	return link_error_set(error, LINK_ERROR_INVALID, word,
+			      err == -ERANGE ? "out of range: expected %s"
+					     : "expected %s",
+			      expected);
+}
+
+static int parse_name(const char *word, const char *const *names, uint32_t n,
+		      uint32_t *value, const char *expected,
+		      struct link_error *error)
+{
+	for (*value = 0; *value < n; (*value)++)
+		if (!strcmp(word, names[*value]))
+			return 0;
+	return parse_failed(word, -EINVAL, expected, error);
+}
+
+static int parse_rate(struct link_config *c, const char *word,
+		      struct link_error *error)
+{
+	int err = units_parse_rate(word, &c->rate);
+
+	return err ? parse_failed(word, err,
+				  "a rate such as 10mbit, or unlimited", error)
+		   : 0;
+}
+
+static int parse_delay(struct link_config *c, const char *word,
+		       struct link_error *error)
+{
+	int err = units_parse_time(word, &c->delay_ns);
+
+	return err ? parse_failed(word, err, "a time such as 50ms", error) : 0;
+}
+
+/* A number alone, or with a p, counts packets; with a unit, bytes. */
+static int parse_limit(struct link_config *c, const char *word,
+		       struct link_error *error)
+{
+	static const char expected[] =
+		"packets, such as 20p, or a size, such as 30kb";
+	size_t length = strlen(word);
+	char digits[24];
+	uint64_t packets;
+	int err;
+
+	if (length && (word[length - 1] == 'p' || word[length - 1] == 'P'))
+		length--;
+	if (length && strspn(word, "0123456789") >= length) {
+		snprintf(digits, sizeof(digits), "%.*s", (int)length, word);
+		err = length >= sizeof(digits)
+			      ? -ERANGE
+			      : units_parse_count(digits, UINT32_MAX, &packets);
+		c->limit_packets = err ? 0 : packets;
+		c->set |= LINK_LIMIT_PACKETS;
+	} else {
+		err = units_parse_size(word, &c->limit_bytes);
+		c->set |= LINK_LIMIT_BYTES;
+	}
+	return err ? parse_failed(word, err, expected, error) : 0;
+}
+
+static int parse_loss(struct link_config *c, const char *word,
+		      struct link_error *error)
+{
+	int err = units_parse_percent(word, &c->loss);
+
+	return err ? parse_failed(word, err, "a percentage such as 1%", error)
+		   : 0;
+}
+
+static int parse_overhead(struct link_config *c, const char *word,
+			  struct link_error *error)
+{
+	return parse_name(word, overhead_names, ARRAY_SIZE(overhead_names),
+			  &c->overhead, "raw, ethernet or atm", error);
+}
+
+static int parse_drops(struct link_config *c, const char *word,
+		       struct link_error *error)
+{
+	return parse_name(word, drops_names, ARRAY_SIZE(drops_names), &c->drops,
+			  "remote or local", error);
+}
+
+static int parse_seed(struct link_config *c, const char *word,
+		      struct link_error *error)
+{
+	int err = units_parse_count(word, UINT64_MAX, &c->seed);
+
+	return err ? parse_failed(word, err, "a whole number below 2^64", error)
+		   : 0;
+}
+
+/* trace STEPS, trace file PATH */
+static int parse_trace(struct link_config *c, int argc, char **argv,
+		       struct link_error *error)
+{
+	int err;
+
+	if (!strcmp(argv[1], "file")) {
+		if (argc < 3)
+			return link_error_set(error, LINK_ERROR_MISSING,
+					      argv[1], "expected a path");
+		err = link_trace_read(&c->trace, argv[2], error);
+		return err ? -1 : 3;
+	}
+	err = link_trace_parse(&c->trace, argv[1], error);
+	return err ? -1 : 2;
+}
+
+/* Returns 0, or 1 if the word is not a parameter of the sessions, or -1. */
+static int parse_session(struct link_sessions *s, int argc, char **argv,
+			 struct link_error *error)
+{
+	static const char *const names[] = { "arrival", "mean", "max", "step" };
+	static const char *const expected[] = {
+		"a probability such as 0.2, or 20%",
+		"a number, in units of rate times step", "a whole number",
+		"a time such as 50ms"
+	};
+	uint64_t number = 0;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(argv[0], names[i]))
+			break;
+	if (i == ARRAY_SIZE(names))
+		return 1;
+	if (argc < 2)
+		return link_error_set(error, LINK_ERROR_MISSING, argv[0],
+				      "expected %s", expected[i]);
+	if (s->set & 1 << i)
+		return link_error_set(error, LINK_ERROR_DUPLICATE, argv[0],
+				      "%s", argv[1]);
+	s->set |= 1 << i;
+
+	switch (1 << i) {
+	case SESSIONS_ARRIVAL:
+		err = units_parse_probability(argv[1], &s->arrival);
+		break;
+	case SESSIONS_MEAN:
+		err = units_parse_fixed32(argv[1], &s->mean);
+		break;
+	case SESSIONS_MAX:
+		err = units_parse_count(argv[1], UINT32_MAX, &number);
+		s->max = number;
+		break;
+	default:
+		err = units_parse_time(argv[1], &s->step_ns);
+		break;
+	}
+	return err ? parse_failed(argv[1], err, expected[i], error) : 0;
+}
+
+/* sessions off, sessions arrival PROB mean M max N step TIME */
+static int parse_sessions(struct link_config *c, int argc, char **argv,
+			  struct link_error *error)
+{
+	int taken = 1, err;
+
+	if (!strcmp(argv[1], "off"))
+		return 2;
+	while (taken < argc) {
+		err = parse_session(&c->sessions, argc - taken, argv + taken,
+				    error);
+		if (err < 0)
+			return -1;
+		if (err)
+			break;
+		taken += 2;
+	}
+	if (!c->sessions.set)
+		return parse_failed(argv[1], -EINVAL,
+				    "off, or arrival, mean, max and step",
+				    error);
+	return taken;
+}
+
+static const struct {
+	const char *name;
+	unsigned int bit;
+	/* One of these; parse() takes one word. */
+	int (*parse)(struct link_config *c, const char *word,
+		     struct link_error *error);
+	int (*parse_words)(struct link_config *c, int argc, char **argv,
+			   struct link_error *error);
+	const char *help;
+} options[] = {
+	{ "rate", LINK_RATE, parse_rate, NULL,
+	  "rate RATE            such as 10mbit, or unlimited" },
+	{ "delay", LINK_DELAY, parse_delay, NULL,
+	  "delay TIME           propagation delay, such as 50ms" },
+	{ "limit", LINK_LIMIT, parse_limit, NULL,
+	  "limit SIZE|PACKETS   the buffer: 30kb, or 20p (packets)" },
+	{ "loss", LINK_LOSS, parse_loss, NULL,
+	  "loss PERCENT         random loss, such as 1%" },
+	{ "overhead", LINK_OVERHEAD, parse_overhead, NULL,
+	  "overhead raw|ethernet|atm   what a packet takes on the wire" },
+	{ "drops", LINK_DROPS, parse_drops, NULL,
+	  "drops remote|local   is the sender told of a full buffer?" },
+	{ "seed", LINK_SEED, parse_seed, NULL,
+	  "seed N               of every random draw" },
+	{ "trace", LINK_TRACE, NULL, parse_trace,
+	  "trace DURATION:RATE[,DURATION:RATE...] | trace file PATH" },
+	{ "sessions", LINK_SESSIONS, NULL, parse_sessions,
+	  "sessions arrival PROB mean M max N step TIME | sessions off" },
+};
+
+int link_config_parse(struct link_config *c, int argc, char **argv,
+		      struct link_error *error)
+{
+	unsigned int i;
+	uint32_t end;
+	int taken = 2;
+
+	for (end = 0; end < __WALE_TRACE_END_MAX; end++) {
+		if (strcmp(argv[0], trace_end_names[end]))
+			continue;
+		if (c->set & LINK_TRACE_END)
+			return link_error_set(error, LINK_ERROR_DUPLICATE,
+					      trace_end_names[c->trace_end],
+					      "%s", argv[0]);
+		c->set |= LINK_TRACE_END;
+		c->trace_end = end;
+		return 1;
+	}
+
+	for (i = 0; i < ARRAY_SIZE(options); i++)
+		if (!strcmp(argv[0], options[i].name))
+			break;
+	if (i == ARRAY_SIZE(options))
+		return 0;
+	if (argc < 2)
+		return link_error_set(error, LINK_ERROR_MISSING, argv[0],
+				      "a value must follow");
+	if (c->set & options[i].bit)
+		return link_error_set(error, LINK_ERROR_DUPLICATE, argv[0],
+				      "%s", argv[1]);
+
+	if (options[i].parse_words)
+		taken = options[i].parse_words(c, argc, argv, error);
+	else if (options[i].parse(c, argv[1], error))
+		taken = -1;
+	if (options[i].bit != LINK_LIMIT)
+		c->set |= options[i].bit;
+	return taken;
+}
+
+void link_config_help(FILE *to, const char *indent)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++) {
+		fprintf(to, "%s%s\n", indent, options[i].help);
+		if (options[i].bit == LINK_TRACE)
+			fprintf(to, "%sloop | hold | stop   %s\n", indent,
+				"after the last step of the trace");
+	}
+}
+
+static void print_trace(FILE *to, const struct link_trace *trace)
+{
+	char duration[UNITS_MAX], rate[UNITS_MAX];
+	uint32_t i;
+
+	if (!trace->steps) {
+		fprintf(to, "trace (%" PRIu32 " steps) ", trace->n_steps);
+		return;
+	}
+	fputs("trace ", to);
+	for (i = 0; i < trace->n_steps; i++)
+		fprintf(to, "%s%s:%s", i ? "," : "",
+			units_format_time(duration,
+					  trace->steps[i].duration_ns),
+			units_format_rate(rate, trace->steps[i].rate));
+	fputc(' ', to);
+}
+
+static void print_sessions(FILE *to, const struct link_sessions *s)
+{
+	char arrival[UNITS_MAX], mean[UNITS_MAX], step[UNITS_MAX];
+
+	fprintf(to, "sessions arrival %s mean %s max %" PRIu32 " step %s ",
+		units_format_probability(arrival, s->arrival),
+		units_format_fixed32(mean, s->mean), s->max,
+		units_format_time(step, s->step_ns));
+}
+
+static void print_name(FILE *to, const char *option, const char *name)
+{
+	if (name)
+		fprintf(to, "%s %s ", option, name);
+}
+
+void link_config_print(FILE *to, const struct link_config *c)
+{
+	char buf[UNITS_MAX];
+
+	if (c->set & LINK_TRACE)
+		print_trace(to, &c->trace);
+	else if (c->set & LINK_RATE)
+		fprintf(to, "rate %s ", units_format_rate(buf, c->rate));
+	if (c->set & LINK_TRACE && c->set & LINK_TRACE_END &&
+	    link_trace_end_name(c->trace_end))
+		fprintf(to, "%s ", link_trace_end_name(c->trace_end));
+	if (c->set & LINK_DELAY)
+		fprintf(to, "delay %s ", units_format_time(buf, c->delay_ns));
+	if (c->set & LINK_LIMIT_PACKETS)
+		fprintf(to, "limit %" PRIu32 "p ", c->limit_packets);
+	if (c->set & LINK_LIMIT_BYTES)
+		fprintf(to, "limit %s ",
+			units_format_size(buf, c->limit_bytes));
+	if (c->set & LINK_LOSS)
+		fprintf(to, "loss %s ", units_format_percent(buf, c->loss));
+	if (c->set & LINK_OVERHEAD)
+		print_name(to, "overhead", link_overhead_name(c->overhead));
+	if (c->set & LINK_DROPS)
+		print_name(to, "drops", link_drops_name(c->drops));
+	if (c->set & LINK_SEED)
+		fprintf(to, "seed %" PRIu64 " ", c->seed);
+	if (c->set & LINK_SESSIONS && c->sessions.set)
+		print_sessions(to, &c->sessions);
+}

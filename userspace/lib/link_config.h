@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * link_config.h - the configuration of one direction of a link: the options
+ * of the wale qdisc as words, as netlink attributes and as text
+ *
+ * The tc plugin and "wale link" share it, so that both understand and print
+ * the same.  It needs no netlink library.
+ */
+#ifndef WALE_LINK_CONFIG_H
+#define WALE_LINK_CONFIG_H
+
+#include <linux/pkt_sched_wale.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What is known of a link; bits of struct link_config.set. */
+enum link_config_bit {
+	LINK_RATE = 1 << 0,
+	LINK_DELAY = 1 << 1,
+	LINK_LIMIT_PACKETS = 1 << 2,
+	LINK_LIMIT_BYTES = 1 << 3,
+	LINK_LOSS = 1 << 4,
+	LINK_OVERHEAD = 1 << 5,
+	LINK_DROPS = 1 << 6,
+	LINK_SEED = 1 << 7,
+	LINK_TRACE = 1 << 8,
+	LINK_TRACE_END = 1 << 9,
+	LINK_SESSIONS = 1 << 10,
+	LINK_LIMIT = LINK_LIMIT_PACKETS | LINK_LIMIT_BYTES,
+};
+
+/* Bits of struct link_sessions.set; none of them: no sessions. */
+enum link_sessions_bit {
+	SESSIONS_ARRIVAL = 1 << 0,
+	SESSIONS_MEAN = 1 << 1,
+	SESSIONS_MAX = 1 << 2,
+	SESSIONS_STEP = 1 << 3,
+};
+
+struct link_sessions {
+	unsigned int set;
+	uint32_t arrival; /* 2^-32 per step */
+	uint64_t mean; /* 2^-32 of rate * step */
+	uint32_t max;
+	uint64_t step_ns;
+};
+
+struct link_trace {
+	struct wale_trace_step *steps; /* none, if there were too many */
+	uint32_t n_steps;
+};
+
+/* In the units of the attributes; only what is in @set means something. */
+struct link_config {
+	unsigned int set;
+	uint64_t rate; /* bytes/s */
+	uint64_t delay_ns;
+	uint32_t limit_packets;
+	uint64_t limit_bytes;
+	uint32_t loss; /* 2^-32 */
+	uint32_t overhead;
+	uint32_t drops;
+	uint64_t seed;
+	struct link_trace trace;
+	uint32_t trace_end;
+	struct link_sessions sessions;
+};
+
+enum link_error_kind {
+	LINK_ERROR_MISSING = 1, /* the words end too early */
+	LINK_ERROR_DUPLICATE, /* of @word; @text is the second value */
+	LINK_ERROR_INVALID, /* @text says what is wrong with @word */
+};
+
+struct link_error {
+	enum link_error_kind kind;
+	const char *word;
+	char text[160];
+};
+
+void link_config_free(struct link_config *c);
+
+/*
+ * Takes one option, its name and what belongs to it, from the front of the
+ * words.  Returns how many words it took, 0 if there is no option of this
+ * name, -1 if something is wrong with it (see @error).
+ */
+int link_config_parse(struct link_config *c, int argc, char **argv,
+		      struct link_error *error);
+
+/* The syntax of the options, one a line, each line behind @indent. */
+void link_config_help(FILE *to, const char *indent);
+
+/* The names of the enums' values; NULL for a value unknown here. */
+const char *link_overhead_name(uint32_t overhead);
+const char *link_drops_name(uint32_t drops);
+const char *link_trace_end_name(uint32_t end);
+
+/* The options as words with a space between, as they could be typed. */
+void link_config_print(FILE *to, const struct link_config *c);
+
+/* The options as members of the object that is open. */
+struct json;
+void link_config_json(struct json *j, const struct link_config *c);
+
+/* As netlink attributes: put() gets each one, and returns 0 or an error. */
+typedef int (*link_put_fn)(void *to, int type, const void *data, size_t length);
+int link_config_encode(const struct link_config *c, link_put_fn put, void *to);
+
+/*
+ * The payload of TCA_OPTIONS.  Returns 0, or -EINVAL or -ENOMEM; to be freed
+ * in any case.
+ */
+int link_config_decode(struct link_config *c, const void *data, size_t length);
+
+/* link_trace.c: "DURATION:RATE,..." and files of "DURATION RATE" lines. */
+int link_trace_parse(struct link_trace *trace, const char *text,
+		     struct link_error *error);
+int link_trace_read(struct link_trace *trace, const char *path,
+		    struct link_error *error);
+int link_error_set(struct link_error *error, enum link_error_kind kind,
+		   const char *word, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+#endif /* WALE_LINK_CONFIG_H */

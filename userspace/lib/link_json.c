@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * link_json.c - the configuration and the statistics of a link as JSON
+ */
+#include "json.h"
+#include "link_config.h"
+#include "link_stats.h"
+#include "units.h"
+
+static void json_rate(struct json *j, uint64_t rate)
+{
+	if (rate == WALE_RATE_UNLIMITED)
+		json_put_string(j, "rate", "unlimited");
+	else
+		json_put_u64(j, "rate", rate);
+}
+
+/* A value that has no name here is shown as its number. */
+static void json_enum(struct json *j, const char *key, const char *name,
+		      uint32_t value)
+{
+	if (name)
+		json_put_string(j, key, name);
+	else
+		json_put_u64(j, key, value);
+}
+
+static void json_trace(struct json *j, const struct link_config *c)
+{
+	uint32_t i;
+
+	if (c->trace.steps) {
+		json_open(j, "trace", '[');
+		for (i = 0; i < c->trace.n_steps; i++) {
+			json_open(j, NULL, '{');
+			json_put_u64(j, "duration_ns",
+				     c->trace.steps[i].duration_ns);
+			json_rate(j, c->trace.steps[i].rate);
+			json_close(j, '}');
+		}
+		json_close(j, ']');
+	}
+	if (c->set & LINK_TRACE_END)
+		json_enum(j, "trace_end", link_trace_end_name(c->trace_end),
+			  c->trace_end);
+	json_put_u64(j, "trace_steps", c->trace.n_steps);
+}
+
+static void json_sessions(struct json *j, const struct link_sessions *s)
+{
+	char buf[UNITS_MAX];
+
+	json_open(j, "sessions", '{');
+	json_put_number(j, "arrival",
+			units_format_probability(buf, s->arrival));
+	json_put_number(j, "mean", units_format_fixed32(buf, s->mean));
+	json_put_u64(j, "max", s->max);
+	json_put_u64(j, "step_ns", s->step_ns);
+	json_close(j, '}');
+}
+
+void link_config_json(struct json *j, const struct link_config *c)
+{
+	char buf[UNITS_MAX];
+
+	if (c->set & LINK_TRACE)
+		json_trace(j, c);
+	else if (c->set & LINK_RATE)
+		json_rate(j, c->rate);
+	if (c->set & LINK_DELAY)
+		json_put_u64(j, "delay_ns", c->delay_ns);
+	if (c->set & LINK_LIMIT_PACKETS)
+		json_put_u64(j, "limit_packets", c->limit_packets);
+	if (c->set & LINK_LIMIT_BYTES)
+		json_put_u64(j, "limit_bytes", c->limit_bytes);
+	if (c->set & LINK_LOSS)
+		json_put_number(j, "loss",
+				units_format_probability(buf, c->loss));
+	if (c->set & LINK_OVERHEAD)
+		json_enum(j, "overhead", link_overhead_name(c->overhead),
+			  c->overhead);
+	if (c->set & LINK_DROPS)
+		json_enum(j, "drops", link_drops_name(c->drops), c->drops);
+	if (c->set & LINK_SEED)
+		json_put_u64(j, "seed", c->seed);
+	if (c->set & LINK_SESSIONS)
+		json_sessions(j, &c->sessions);
+}
+
+void link_stats_json(struct json *j, const struct link_stats *s)
+{
+	int type;
+
+	for (type = 0; type <= TCA_WALE_STATS_MAX; type++) {
+		if (!s->known[type])
+			continue;
+		if (type == TCA_WALE_STATS_RATE)
+			json_rate(j, s->value[type]);
+		else
+			json_put_u64(j, link_stats_name(type), s->value[type]);
+	}
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * link_stats.c - the statistics of a wale qdisc
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "attributes.h"
+#include "link_stats.h"
+#include "units.h"
+
+static const char *const names[TCA_WALE_STATS_MAX + 1] = {
+	[TCA_WALE_STATS_OFFERED_PACKETS] = "offered_packets",
+	[TCA_WALE_STATS_OFFERED_BYTES] = "offered_bytes",
+	[TCA_WALE_STATS_SENT_PACKETS] = "sent_packets",
+	[TCA_WALE_STATS_SENT_BYTES] = "sent_bytes",
+	[TCA_WALE_STATS_DROPPED_BUFFER_PACKETS] = "dropped_buffer_packets",
+	[TCA_WALE_STATS_DROPPED_BUFFER_BYTES] = "dropped_buffer_bytes",
+	[TCA_WALE_STATS_DROPPED_LOSS_PACKETS] = "dropped_loss_packets",
+	[TCA_WALE_STATS_DROPPED_LOSS_BYTES] = "dropped_loss_bytes",
+	[TCA_WALE_STATS_DROPPED_MEMORY_PACKETS] = "dropped_memory_packets",
+	[TCA_WALE_STATS_DROPPED_MEMORY_BYTES] = "dropped_memory_bytes",
+	[TCA_WALE_STATS_BACKLOG_PACKETS] = "backlog_packets",
+	[TCA_WALE_STATS_BACKLOG_BYTES] = "backlog_bytes",
+	[TCA_WALE_STATS_PEAK_BACKLOG_PACKETS] = "peak_backlog_packets",
+	[TCA_WALE_STATS_PEAK_BACKLOG_BYTES] = "peak_backlog_bytes",
+	[TCA_WALE_STATS_LINE_PACKETS] = "line_packets",
+	[TCA_WALE_STATS_LINE_BYTES] = "line_bytes",
+	[TCA_WALE_STATS_RATE] = "rate",
+	[TCA_WALE_STATS_SESSIONS] = "sessions",
+	[TCA_WALE_STATS_NOW_NS] = "now_ns",
+	[TCA_WALE_STATS_EPOCH_NS] = "epoch_ns",
+};
+
+const char *link_stats_name(int type)
+{
+	return type >= 0 && type <= TCA_WALE_STATS_MAX ? names[type] : NULL;
+}
+
+void link_stats_decode(struct link_stats *s, const void *data, size_t length)
+{
+	const char *at = data;
+	struct attribute a;
+
+	memset(s, 0, sizeof(*s));
+	while (attribute_next(&at, &length, &a)) {
+		if (!link_stats_name(a.type) || a.length < sizeof(uint64_t))
+			continue;
+		s->known[a.type] = true;
+		s->value[a.type] = attribute_u64(&a);
+	}
+}
+
+/* "LABEL 3p 4500b ": the bytes are the attribute after the packets. */
+static void print_pair(FILE *to, const struct link_stats *s, const char *label,
+		       int packets)
+{
+	fprintf(to, "%s %" PRIu64 "p %" PRIu64 "b ", label, s->value[packets],
+		s->value[packets + 1]);
+}
+
+void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
+		      const char *newline)
+{
+	char rate[UNITS_MAX];
+
+	fputs(indent, to);
+	print_pair(to, s, "offered", TCA_WALE_STATS_OFFERED_PACKETS);
+	print_pair(to, s, "sent", TCA_WALE_STATS_SENT_PACKETS);
+	fprintf(to, "%s%sdropped: ", newline, indent);
+	print_pair(to, s, "buffer", TCA_WALE_STATS_DROPPED_BUFFER_PACKETS);
+	print_pair(to, s, "loss", TCA_WALE_STATS_DROPPED_LOSS_PACKETS);
+	print_pair(to, s, "memory", TCA_WALE_STATS_DROPPED_MEMORY_PACKETS);
+	fprintf(to, "%s%s", newline, indent);
+	print_pair(to, s, "backlog", TCA_WALE_STATS_BACKLOG_PACKETS);
+	print_pair(to, s, "peak", TCA_WALE_STATS_PEAK_BACKLOG_PACKETS);
+	print_pair(to, s, "line", TCA_WALE_STATS_LINE_PACKETS);
+	fprintf(to, "%s%srate now %s", newline, indent,
+		units_format_rate(rate, s->value[TCA_WALE_STATS_RATE]));
+	if (s->known[TCA_WALE_STATS_SESSIONS])
+		fprintf(to, " sessions now %" PRIu64,
+			s->value[TCA_WALE_STATS_SESSIONS]);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * units.h - numbers with units, as tc users type them
+ *
+ * The suffixes are those of tc, upper or lower case: rates in bits (kbit,
+ * mbit ...) or bytes per second (kbps, mbps ...), times in s, ms, us or ns,
+ * sizes in b, kb, mb, gb (of 1024) or kbit, mbit, gbit.  Unlike tc's own
+ * parsers, these work in decimal, without floating point, so that 0.29s is
+ * 290000000 ns, and a number too large is refused.
+ *
+ * What a units_format_*() function writes, the parser of the same kind reads
+ * back as the same value.
+ *
+ * Parsers return 0; -EINVAL for what is not such a number (signs included);
+ * -ERANGE for one that does not fit.  Fractions of the unit of the result are
+ * cut off, except in fractions of 2^32, which are rounded.
+ */
+#ifndef WALE_UNITS_H
+#define WALE_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Room for anything that units_format_*() writes. */
+#define UNITS_MAX 48
+
+/* bytes/s; without a suffix, bits per second; also "unlimited", ~0 */
+int units_parse_rate(const char *text, uint64_t *bytes_per_s);
+/* ns; without a suffix, ns */
+int units_parse_time(const char *text, uint64_t *ns);
+/* bytes; without a suffix, bytes */
+int units_parse_size(const char *text, uint64_t *bytes);
+/* a whole number, up to @max */
+int units_parse_count(const char *text, uint64_t max, uint64_t *count);
+/* 0 .. 100, with or without %; in 2^-32, all is 0xffffffff */
+int units_parse_percent(const char *text, uint32_t *fraction);
+/* 0 .. 1, or 0 .. 100 with %; in 2^-32, one is 0xffffffff */
+int units_parse_probability(const char *text, uint32_t *fraction);
+/* any number; in 2^-32 */
+int units_parse_fixed32(const char *text, uint64_t *fixed);
+
+const char *units_format_rate(char buf[UNITS_MAX], uint64_t bytes_per_s);
+const char *units_format_time(char buf[UNITS_MAX], uint64_t ns);
+const char *units_format_size(char buf[UNITS_MAX], uint64_t bytes);
+const char *units_format_percent(char buf[UNITS_MAX], uint32_t fraction);
+const char *units_format_probability(char buf[UNITS_MAX], uint32_t fraction);
+const char *units_format_fixed32(char buf[UNITS_MAX], uint64_t fixed);
+
+#endif /* WALE_UNITS_H */

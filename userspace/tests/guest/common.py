@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the tests in this folder share.
+
+They run as root where sch_wale is loaded, such as in a guest, each a program
+that prints TAP.  The command and the plugin are those of the build, or $WALE
+and $TC_LIB_DIR.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+TOP = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(TOP / "testbed" / "selftests"))
+
+from lib import net  # noqa: E402
+
+WALE = os.environ.get("WALE") or str(TOP / "build/userspace/wale/wale")
+os.environ.setdefault("TC_LIB_DIR", str(TOP / "build/userspace/tc"))
+
+
+def call(ns: net.Namespace, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a namespace."""
+    return subprocess.run(
+        ["ip", "netns", "exec", ns.name, *words], capture_output=True, text=True, check=False
+    )
+
+
+def done(ns: net.Namespace, *words: str) -> str:
+    """Run a command that must succeed; return what it prints."""
+    result = call(ns, *words)
+    if result.returncode:
+        raise AssertionError(f"{' '.join(words)}: {result.returncode}: {result.stderr.strip()}")
+    return result.stdout
+
+
+def refused(ns: net.Namespace, *words: str, status: int = 1) -> str:
+    """Run a command that must fail with this status; return what it says."""
+    result = call(ns, *words)
+    if result.returncode != status:
+        raise AssertionError(f"{' '.join(words)}: {result.returncode}, not {status}")
+    return result.stderr
+
+
+def as_json(ns: net.Namespace, *words: str) -> Any:
+    """Run a command; return the JSON that it prints."""
+    return json.loads(done(ns, *words))

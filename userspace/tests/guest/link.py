@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""wale link: both directions of an interface, and nothing left behind.
+
+        ns "a"                                     ns "b"
+     +--------------------------------+         +---------------+
+     | 10.0.0.1/24  -> wale -> a0 ====|== veth =|=== b0         |
+     |              <- wale-a0 (ifb) <|         |  10.0.0.2/24  |
+     +--------------------------------+         +---------------+
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from common import WALE, as_json, call, done, net, refused  # noqa: E402
+from lib.pair import Pair  # noqa: E402
+from lib.tap import equal, main, true  # noqa: E402
+
+
+def state(ns: net.Namespace) -> list[Any]:
+    """Return everything that wale link could leave behind."""
+    links = as_json(ns, "ip", "-j", "link")
+    filters = call(ns, "tc", "-j", "filter", "show", "dev", "a0", "ingress").stdout
+    return [
+        [(link["ifname"], link["ifindex"]) for link in links],
+        as_json(ns, "tc", "-j", "qdisc", "show"),
+        filters.strip() or "[]",
+    ]
+
+
+def link(pair: Pair, *words: str) -> str:
+    """Run wale link."""
+    return done(pair.a, WALE, "link", *words)
+
+
+def shown(pair: Pair, *words: str) -> Any:
+    """Return what wale link show says."""
+    return as_json(pair.a, WALE, "link", "show", "--json", *words)
+
+
+def test_add_show_del() -> None:
+    """Options reach both directions; del takes everything away."""
+    pair = Pair()
+    before = state(pair.a)
+    options = "--rate 10mbit --delay 25ms --limit 30kb --seed 5"
+    link(pair, "add", "a0", *options.split(), "--up", "--rate", "1mbit")
+    common = {
+        "delay_ns": 25_000_000,
+        "limit_bytes": 30720,
+        "loss": 0,
+        "overhead": "raw",
+        "drops": "remote",
+    }
+    equal(
+        shown(pair),
+        [
+            {
+                "interface": "a0",
+                "ifb": "wale-a0",
+                "up": {"rate": 125_000, "seed": 5, **common},
+                "down": {"rate": 1_250_000, "seed": 6, **common},
+            }
+        ],
+        "wale link show",
+    )
+    link(pair, "del", "a0")
+    equal(state(pair.a), before, "after del")
+
+
+def test_both_directions_are_delayed() -> None:
+    """A round trip takes both delays, and both directions count it."""
+    pair = Pair()
+    link(pair, "add", "a0", "--delay", "20ms", "--down", "--delay", "30ms")
+    out = done(pair.a, "ping", "-c", "5", "-i", "0.2", "-q", "10.0.0.2")
+    average = float(out.rsplit("=", 1)[1].split("/")[1])
+    true(50 <= average < 51, f"the round trip took {average} ms, not 50")
+    for direction in ("up", "down"):
+        stats = shown(pair, "a0", "--stats")[0][direction]["stats"]
+        equal(stats["sent_packets"], 5, direction)
+        equal(stats["sent_bytes"], 5 * 84, direction)
+
+
+def test_failures_change_nothing() -> None:
+    """Whichever step is refused, all is as before, and the reason is told."""
+    pair = Pair()
+    before = state(pair.a)
+    for words, why in (
+        ("--rate 0", "rate must be"),
+        ("--up --limit 0", "limit must be"),
+        ("--down --limit 0", "limit must be"),
+        ("--sessions arrival 0.5", "sessions needs"),
+    ):
+        message = refused(pair.a, WALE, "link", "add", "a0", *words.split())
+        true(why in message, f"{words}: {message}")
+        equal(state(pair.a), before, words)
+    for words in ("--rate", "--rate 10foo", "--rate 1mbit --rate 2mbit", "--frob 1", "rate 1mbit"):
+        refused(pair.a, WALE, "link", "add", "a0", *words.split(), status=2)
+        equal(state(pair.a), before, words)
+
+
+def test_others_qdiscs_are_respected() -> None:
+    """Without --replace, what somebody put there stays."""
+    pair = Pair()
+    for words in ("root pfifo", "ingress", "clsact"):
+        done(pair.a, "tc", "qdisc", "add", "dev", "a0", *words.split())
+        before = state(pair.a)
+        message = refused(pair.a, WALE, "link", "add", "a0", "--rate", "1mbit")
+        true("--replace" in message, message)
+        refused(pair.a, WALE, "link", "del", "a0")
+        equal(state(pair.a), before, words)
+        place = words.split()[0]
+        done(pair.a, "tc", "qdisc", "del", "dev", "a0", place)
+    done(pair.a, "tc", "qdisc", "add", "dev", "a0", "root", "pfifo")
+    link(pair, "add", "a0", "--rate", "1mbit", "--replace")
+    refused(pair.a, WALE, "link", "add", "a0", "--rate", "2mbit")
+    link(pair, "add", "a0", "--rate", "2mbit", "--replace")
+    equal(shown(pair)[0]["down"]["rate"], 250_000, "the replaced rate")
+    link(pair, "del", "a0")
+
+
+def test_others_filters_stay() -> None:
+    """A filter that somebody added to the ingress qdisc survives del."""
+    pair = Pair()
+    link(pair, "add", "a0", "--rate", "1mbit")
+    words = "filter add dev a0 ingress prio 5 protocol ip u32 match ip dst 1.2.3.4 action drop"
+    done(pair.a, "tc", *words.split())
+    link(pair, "del", "a0")
+    left = done(pair.a, "tc", "filter", "show", "dev", "a0", "ingress")
+    true("u32" in left and "matchall" not in left, left)
+    equal([row["ifname"] for row in as_json(pair.a, "ip", "-j", "link")][-1], "a0", "links")
+
+
+def test_names() -> None:
+    """A long name is cut; a name that is taken gets a number."""
+    pair = Pair()
+    link_commands = (
+        "set a0 down",
+        "set a0 name averylongname01",
+        "add wale-averylongn type dummy",
+        "set averylongname01 up",
+    )
+    net.ip_batch([f"link {command}" for command in link_commands], pair.a)
+    link(pair, "add", "averylongname01", "--rate", "1mbit")
+    equal(shown(pair)[0]["ifb"], "wale-averylon-2", "name of the ifb")
+    done(pair.a, "ip", "link", "del", "averylongname01")
+    link(pair, "del", "averylongname01")
+    names = [row["ifname"] for row in as_json(pair.a, "ip", "-j", "link")]
+    equal(names, ["lo", "wale-averylongn"], "links")
+
+
+if __name__ == "__main__":
+    main(
+        [
+            test_add_show_del,
+            test_both_directions_are_delayed,
+            test_failures_change_nothing,
+            test_others_qdiscs_are_respected,
+            test_others_filters_stay,
+            test_names,
+        ]
+    )

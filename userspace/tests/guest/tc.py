@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The tc plugin: what it prints can be given to tc again, and means the same."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from common import as_json, call, done, net  # noqa: E402
+from lib.tap import equal, main, true  # noqa: E402
+
+#: What is typed, and the options in JSON that it must give (seeds aside).
+TYPED: list[tuple[str, dict[str, Any]]] = [
+    ("", {"rate": "unlimited", "delay_ns": 0, "limit_packets": 1000, "loss": 0}),
+    ("rate 10mbit delay 50ms limit 30kb loss 1%", {"rate": 1_250_000, "limit_bytes": 30720}),
+    ("rate 1234568bit delay 1234567ns", {"rate": 154_321, "delay_ns": 1_234_567}),
+    ("rate 8000tbit limit 5gb", {"rate": 10**15, "limit_bytes": 5 << 30}),
+    ("loss 100%", {"loss": 1}),
+    ("loss 0.0123%", {"loss": 0.000123}),
+    ("overhead atm drops local limit 20", {"overhead": "atm", "drops": "local", "limit_packets": 20}),
+    ("seed 18446744073709551615", {"seed": 2**64 - 1}),
+    (
+        "trace 10s:2mbit,1s:0 hold",
+        {
+            "trace": [
+                {"duration_ns": 10**10, "rate": 250_000},
+                {"duration_ns": 10**9, "rate": 0},
+            ],
+            "trace_end": "hold",
+            "trace_steps": 2,
+        },
+    ),
+    (
+        "rate 800kbit sessions arrival 0.2 mean 20 max 63 step 50ms",
+        {"sessions": {"arrival": 0.2, "mean": 20, "max": 63, "step_ns": 50_000_000}},
+    ),
+]
+
+
+def stage() -> net.Namespace:
+    """Return a namespace with a device."""
+    ns = net.Namespace("tc")
+    net.ip_batch(["link add d0 type dummy", "link set d0 up"], ns)
+    return ns
+
+
+def options(ns: net.Namespace) -> tuple[str, dict[str, Any]]:
+    """Return the options as text, and from JSON."""
+    text = done(ns, "tc", "qdisc", "show", "dev", "d0").split("refcnt", 1)[1].split(None, 1)[1]
+    return text.strip(), as_json(ns, "tc", "-j", "qdisc", "show", "dev", "d0")[0]["options"]
+
+
+def pasted(ns: net.Namespace, words: str) -> tuple[str, dict[str, Any]]:
+    """Make a link twice, as typed and as it was then printed; return the latter."""
+    add = ("tc", "qdisc", "add", "dev", "d0", "root", "wale")
+    done(ns, *add, *words.split())
+    first = options(ns)
+    done(ns, "tc", "qdisc", "del", "dev", "d0", "root")
+    done(ns, *add, *first[0].split())
+    equal(options(ns), first, f"{words}: what was printed, pasted back")
+    done(ns, "tc", "qdisc", "del", "dev", "d0", "root")
+    return first
+
+
+def test_typed_and_pasted() -> None:
+    """What users type gives the options that it says."""
+    ns = stage()
+    for words, expected in TYPED:
+        found = pasted(ns, words)[1]
+        equal({key: found.get(key) for key in expected}, expected, words)
+
+
+def test_random_values() -> None:
+    """Every value survives, not only round ones."""
+    ns = stage()
+    draw = random.Random(1)
+    for _ in range(50):
+        rate = 1 + draw.getrandbits(draw.randint(1, 49))
+        delay = draw.getrandbits(draw.randint(1, 46))
+        limit = 1500 + draw.getrandbits(draw.randint(1, 60))
+        loss = draw.random() ** 8
+        text, found = pasted(ns, f"rate {rate}bps delay {delay}ns limit {limit}b loss {loss:.9%}")
+        equal((found["rate"], found["delay_ns"], found["limit_bytes"]), (rate, delay, limit), text)
+        true(abs(found["loss"] - loss) <= 2**-32, f"loss {loss}: {found['loss']}")
+
+
+def test_statistics() -> None:
+    """tc -s shows every counter, as text and as JSON."""
+    ns = stage()
+    done(ns, "tc", "qdisc", "add", "dev", "d0", "root", "wale", "rate", "1mbit")
+    stats = as_json(ns, "tc", "-j", "-s", "qdisc", "show", "dev", "d0")[0]["stats"]
+    equal(stats["rate"], 125_000, "rate")
+    for name in ("offered", "sent", "dropped_buffer", "dropped_loss", "dropped_memory", "line"):
+        true(f"{name}_packets" in stats and f"{name}_bytes" in stats, name)
+    text = done(ns, "tc", "-s", "qdisc", "show", "dev", "d0")
+    for word in ("offered", "dropped:", "backlog", "peak", "line", "rate now 1Mbit"):
+        true(word in text, word)
+
+
+def test_wrong_words() -> None:
+    """tc says what is wrong, and help what is right."""
+    ns = stage()
+    for words, says in (
+        ("help", "Usage:"),
+        ("frob", 'What is "frob"?'),
+        ("rate", "not complete"),
+        ("rate 10foo", '"10foo" is wrong'),
+        ("rate 1mbit rate 2mbit", 'duplicate "rate": "2mbit"'),
+        ("loss 101%", "out of range"),
+        ("rate 0", "rate must be"),
+    ):
+        result = call(ns, "tc", "qdisc", "add", "dev", "d0", "root", "wale", *words.split())
+        true(result.returncode and says in result.stderr, f"{words}: {result.stderr}")
+
+
+if __name__ == "__main__":
+    main([test_typed_and_pasted, test_random_values, test_statistics, test_wrong_words])

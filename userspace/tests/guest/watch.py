@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""wale watch: samples of links and flows, when they are due.
+
+Topology: testbed/selftests/lib/pair.py.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from common import WALE, done, refused  # noqa: E402
+from lib.pair import MS, Pair  # noqa: E402
+from lib.tap import equal, main, true  # noqa: E402
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    """Return the records of some CSV; each must have all fields."""
+    table = list(csv.DictReader(text.splitlines()))
+    for row in table:
+        true(None not in row and None not in row.values(), f"fields of {row}")
+    return table
+
+
+def watch(pair: Pair, *words: str) -> str:
+    """Run wale watch."""
+    return done(pair.a, WALE, "watch", *words)
+
+
+def test_links_are_sampled() -> None:
+    """Samples lie at multiples of the interval, and agree with tc."""
+    pair = Pair()
+    pair.add(rate=10**5, delay=10 * MS, limit_packets=5, seed=1)
+    pair.send(20)
+    table = rows(watch(pair, "--interval", "10ms", "--count", "20"))
+    equal(len(table), 20, "samples")
+    times = [int(row["t_ns"]) for row in table]
+    equal([t % (10 * MS) for t in times], [0] * 20, "times modulo the interval")
+    equal([b - a for a, b in zip(times, times[1:], strict=False)], [10 * MS] * 19, "steps")
+    pair.drain()
+    last = rows(watch(pair, "--count", "1", "--link", "a0"))[0]
+    stats = pair.stats()
+    for name in list(last)[2:15]:
+        equal(int(last[name]), stats[name], name)
+    equal((last["link"], last["rate_Bps"], last["sessions"]), ("a0", "100000", ""), "link")
+
+
+def test_children_and_unlimited() -> None:
+    """A wale qdisc below another is named by its class; no limit is inf."""
+    pair = Pair()
+    done(pair.a, "tc", "qdisc", "add", "dev", "a0", "root", "handle", "1:", "prio")
+    done(pair.a, "tc", "qdisc", "add", "dev", "a0", "parent", "1:2", "wale")
+    row = rows(watch(pair, "--count", "1"))[0]
+    equal((row["link"], row["rate_Bps"]), ("a0/1:2", "inf"), "the child")
+
+
+def test_flows_are_sampled() -> None:
+    """A TCP connection is there, with its addresses, state and congestion control."""
+    pair = Pair()
+    with pair.b.entered():
+        server = socket.create_server(("10.0.0.2", 7000))
+    with pair.a.entered():
+        client = socket.socket()
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
+        client.connect(("10.0.0.2", 7000))
+    client.sendall(b"x" * 100)
+    time.sleep(0.1)
+    row = rows(watch(pair, "--no-links", "--flows", "--count", "1"))[0]
+    equal(row["local"], "10.0.0.1", "local")
+    equal((row["remote"], row["remote_port"]), ("10.0.0.2", "7000"), "remote")
+    equal((row["cc"], row["state"]), ("cubic", "ESTABLISHED"), "cc, state")
+    equal((row["bytes_acked"], row["ssthresh_packets"]), ("101", "inf"), "tcp_info")
+    client.close()
+    server.close()
+
+
+def test_files_and_json() -> None:
+    """Links and flows have files of their own; stdout can be JSON; mixed CSV is marked."""
+    pair = Pair()
+    pair.add(rate=10**5)
+    with tempfile.TemporaryDirectory(dir="/run") as folder:
+        links, flows = Path(folder, "links"), Path(folder, "flows")
+        watch(pair, "--count", "3", "--links-csv", str(links), "--flows-csv", str(flows))
+        equal(len(rows(links.read_text(encoding="ascii"))), 3, "links")
+        equal(len(flows.read_text(encoding="ascii").splitlines()), 1, "flows: a header alone")
+    objects = [json.loads(line) for line in watch(pair, "--json", "--count", "2").splitlines()]
+    equal([(o["kind"], o["rate_Bps"], o["sessions"]) for o in objects], [("link", 100_000, None)] * 2)
+    heads = [line.split(",")[0] for line in watch(pair, "--flows", "--count", "1").splitlines()]
+    equal(heads, ["kind", "kind", "link"], "first fields")
+
+
+def test_signal_ends_it_well() -> None:
+    """SIGTERM: a last sample, everything written, status 0."""
+    pair = Pair()
+    pair.add(rate=10**5)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        child = subprocess.Popen(
+            ["ip", "netns", "exec", pair.a.name, WALE, "watch", "--interval", "100ms"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        time.sleep(1.05)
+        child.send_signal(number)
+        out = child.communicate()[0]
+        equal(child.returncode, 0, "status")
+        times = [int(row["t_ns"]) for row in rows(out)]
+        true(times[-1] % 10**8 and not times[-2] % 10**8, "a last sample out of turn")
+
+
+def test_wrong_usage() -> None:
+    """What cannot be is refused, in words."""
+    pair = Pair()
+    for words in ("--interval 0", "--interval 5x", "--count 0", "--no-links", "frob", "--frob"):
+        true(refused(pair.a, WALE, "watch", *words.split(), status=2), words)
+    true("no such" in refused(pair.a, WALE, "watch", "--link", "nosuch"), "--link nosuch")
+
+
+if __name__ == "__main__":
+    main(
+        [
+            test_links_are_sampled,
+            test_children_and_unlimited,
+            test_flows_are_sampled,
+            test_files_and_json,
+            test_signal_ends_it_well,
+            test_wrong_usage,
+        ]
+    )

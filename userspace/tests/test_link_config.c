@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_link_config.c - the options of a link: words to attributes and back
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/attributes.h"
+#include "lib/json.h"
+#include "lib/link_config.h"
+#include "lib/link_stats.h"
+#include "tests/tap.h"
+
+#define WORDS_MAX 64
+
+struct words {
+	char buf[1024];
+	char *word[WORDS_MAX];
+	int n;
+};
+
+static void split(struct words *w, const char *text)
+{
+	char *rest = w->buf, *word;
+
+	snprintf(w->buf, sizeof(w->buf), "%s", text);
+	w->n = 0;
+	while ((word = strsep(&rest, " ")))
+		if (*word && w->n < WORDS_MAX)
+			w->word[w->n++] = word;
+}
+
+/* 0, an enum link_error_kind, or -1 for an unknown option. */
+static int parse(struct link_config *c, struct words *w, const char *text,
+		 struct link_error *error)
+{
+	int i, taken;
+
+	memset(c, 0, sizeof(*c));
+	split(w, text);
+	for (i = 0; i < w->n; i += taken) {
+		taken = link_config_parse(c, w->n - i, w->word + i, error);
+		if (taken < 0)
+			return error->kind;
+		if (!taken)
+			return -1;
+	}
+	return 0;
+}
+
+/* The attributes of a message, one behind the other. */
+struct payload {
+	char data[70000];
+	size_t length;
+};
+
+static int put(void *to, int type, const void *data, size_t length)
+{
+	struct payload *p = to;
+	struct nlattr header = { .nla_len = NLA_HDRLEN + length,
+				 .nla_type = type };
+
+	if (header.nla_len != NLA_HDRLEN + length)
+		return -1;
+	memcpy(p->data + p->length, &header, sizeof(header));
+	if (length)
+		memcpy(p->data + p->length + NLA_HDRLEN, data, length);
+	p->length += NLA_ALIGN(header.nla_len);
+	return 0;
+}
+
+static void print(char *buf, size_t size, const struct link_config *c)
+{
+	FILE *file = fmemopen(buf, size, "w");
+
+	link_config_print(file, c);
+	fclose(file);
+}
+
+/* Words, attributes, configuration, words again: the last two agree. */
+static void test_round_trip(const char *text, const char *expected)
+{
+	static struct payload payload;
+	struct link_config c, back;
+	char printed[1024], again[1024];
+	struct link_error error;
+	struct words w;
+	bool passed;
+
+	passed = !parse(&c, &w, text, &error);
+	payload.length = 0;
+	passed = passed && !link_config_encode(&c, put, &payload) &&
+		 !link_config_decode(&back, payload.data, payload.length);
+	link_config_free(&c);
+	if (!passed) {
+		ok(false, "\"%s\" is understood", text);
+		return;
+	}
+	print(printed, sizeof(printed), &back);
+	link_config_free(&back);
+	if (!ok(!strcmp(printed, expected), "\"%s\" is shown as \"%s\"", text,
+		expected))
+		printf("# got \"%s\"\n", printed);
+
+	passed = !parse(&c, &w, printed, &error);
+	print(again, sizeof(again), &c);
+	link_config_free(&c);
+	ok(passed && !strcmp(again, printed), "\"%s\" can be pasted back",
+	   printed);
+}
+
+static void test_error(const char *text, int kind, const char *says)
+{
+	struct link_error error = { .text = "" };
+	struct link_config c;
+	struct words w;
+	int got = parse(&c, &w, text, &error);
+
+	if (!ok(got == kind && strstr(error.text, says),
+		"\"%s\" is refused, saying \"%s\"", text, says))
+		printf("# got %d, \"%s\"\n", got, error.text);
+	link_config_free(&c);
+}
+
+static void test_errors(void)
+{
+	test_error("rate", LINK_ERROR_MISSING, "must follow");
+	test_error("rate 10foo", LINK_ERROR_INVALID, "a rate");
+	test_error("rate 1mbit rate 2mbit", LINK_ERROR_DUPLICATE, "2mbit");
+	test_error("loop hold", LINK_ERROR_DUPLICATE, "hold");
+	test_error("limit 20p limit 30kb", LINK_ERROR_DUPLICATE, "30kb");
+	test_error("limit 4294967296", LINK_ERROR_INVALID, "out of range");
+	test_error("limit 20q", LINK_ERROR_INVALID, "packets");
+	test_error("limit p", LINK_ERROR_INVALID, "packets");
+	test_error("limit 1.5p", LINK_ERROR_INVALID, "packets");
+	test_error("loss 101%", LINK_ERROR_INVALID, "out of range");
+	test_error("overhead frame", LINK_ERROR_INVALID, "ethernet");
+	test_error("drops never", LINK_ERROR_INVALID, "remote");
+	test_error("seed -1", LINK_ERROR_INVALID, "whole number");
+	test_error("trace 1s:2mbit,3", LINK_ERROR_INVALID, "step 2");
+	test_error("trace 1s:2mbit,", LINK_ERROR_INVALID, "step 2");
+	test_error("trace 1x:2mbit", LINK_ERROR_INVALID, "not a time");
+	test_error("trace 1s:unlimited", LINK_ERROR_INVALID, "not a rate");
+	test_error("trace file", LINK_ERROR_MISSING, "path");
+	test_error("trace file /nonexistent/x", LINK_ERROR_INVALID, "open");
+	test_error("sessions", LINK_ERROR_MISSING, "must follow");
+	test_error("sessions rate 1mbit", LINK_ERROR_INVALID, "arrival");
+	test_error("sessions mean", LINK_ERROR_MISSING, "number");
+	test_error("sessions max 3 max 4", LINK_ERROR_DUPLICATE, "4");
+	test_error("frobnicate 3", -1, "");
+}
+
+/* A file with this text, read as a trace; the steps, or -1 with the error. */
+static int read_trace(const char *text, struct link_trace *trace,
+		      struct link_error *error)
+{
+	char path[] = "/tmp/wale-test-XXXXXX";
+	int fd = mkstemp(path), err;
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		return -1;
+	close(fd);
+	memset(trace, 0, sizeof(*trace));
+	err = link_trace_read(trace, path, error);
+	unlink(path);
+	return err ? -1 : (int)trace->n_steps;
+}
+
+static void test_trace_files(void)
+{
+	struct link_error error = { .text = "" };
+	struct link_trace trace;
+
+	ok(read_trace("# two steps\n\n1s 8mbit # fast\n\t500ms   0\r\n", &trace,
+		      &error) == 2 &&
+		   trace.steps[0].duration_ns == 1000000000 &&
+		   trace.steps[0].rate == 1000000 &&
+		   trace.steps[1].duration_ns == 500000000 &&
+		   trace.steps[1].rate == 0,
+	   "a trace file with comments, blank lines and an outage");
+	free(trace.steps);
+	ok(read_trace("1s 8mbit\n1s\n", &trace, &error) < 0 &&
+		   strstr(error.text, "line 2"),
+	   "a line without a rate is named");
+	free(trace.steps);
+	ok(read_trace("1s 8mbit 3\n", &trace, &error) < 0 &&
+		   strstr(error.text, "line 1"),
+	   "a line with too much is named");
+	free(trace.steps);
+	ok(read_trace("# nothing\n", &trace, &error) < 0 &&
+		   strstr(error.text, "no steps"),
+	   "a file without a step is refused");
+	free(trace.steps);
+}
+
+/* The longest trace fits into an attribute; one step more is refused. */
+static void test_long_trace(void)
+{
+	static struct payload payload;
+	struct link_trace trace = { 0 };
+	struct link_error error;
+	struct link_config c = { .set = LINK_TRACE };
+	char *text = malloc(WALE_TRACE_STEPS_MAX * 8 + 16), *at = text;
+	int i;
+
+	for (i = 0; i < WALE_TRACE_STEPS_MAX; i++)
+		at += sprintf(at, "%s1s:8", i ? "," : "");
+	ok(!link_trace_parse(&trace, text, &error) &&
+		   trace.n_steps == WALE_TRACE_STEPS_MAX,
+	   "a trace of %d steps", WALE_TRACE_STEPS_MAX);
+	c.trace = trace;
+	ok(!link_config_encode(&c, put, &payload), "and its attribute");
+	free(trace.steps);
+
+	sprintf(at, ",1s:8");
+	memset(&trace, 0, sizeof(trace));
+	ok(link_trace_parse(&trace, text, &error) &&
+		   strstr(error.text, "more than"),
+	   "one step more");
+	free(trace.steps);
+	free(text);
+}
+
+/* Attributes cut short, or of the wrong size, harm nobody. */
+static void test_broken_attributes(void)
+{
+	static struct payload payload;
+	struct link_config c, back;
+	struct link_error error;
+	struct link_stats stats;
+	struct words w;
+	size_t length;
+
+	parse(&c, &w,
+	      "rate 1mbit delay 5ms trace 1s:1mbit,2s:2mbit seed 3 "
+	      "sessions arrival 0.2 mean 20 max 63 step 50ms",
+	      &error);
+	link_config_encode(&c, put, &payload);
+	link_config_free(&c);
+	for (length = 0; length <= payload.length; length++) {
+		char *copy = malloc(length ? length : 1);
+
+		memcpy(copy, payload.data, length);
+		link_config_decode(&back, copy, length);
+		link_config_free(&back);
+		link_stats_decode(&stats, copy, length);
+		free(copy);
+	}
+	ok(true, "attributes cut at every length");
+}
+
+static void test_sessions_off(void)
+{
+	struct payload payload = { .length = 0 };
+	struct link_error error;
+	struct link_config c;
+	struct attribute a;
+	const char *at = payload.data;
+	struct words w;
+
+	ok(!parse(&c, &w, "sessions off", &error) &&
+		   !link_config_encode(&c, put, &payload) &&
+		   attribute_next(&at, &payload.length, &a) &&
+		   a.type == TCA_WALE_SESSIONS && !a.length,
+	   "sessions off is an empty nest");
+}
+
+static void test_json(void)
+{
+	char buf[1024] = "";
+	FILE *memory = fmemopen(buf, sizeof(buf), "w");
+	struct json_file file = { .file = memory };
+	struct json j = { &json_file_ops, &file };
+	struct link_error error;
+	struct link_config c;
+	struct words w;
+
+	parse(&c, &w, "trace 1s:8mbit,2s:0 stop loss 0.0123% limit 20", &error);
+	json_open(&j, NULL, '{');
+	link_config_json(&j, &c);
+	json_close(&j, '}');
+	fclose(memory);
+	link_config_free(&c);
+	if (!ok(!strcmp(buf,
+			"{\"trace\": [{\"duration_ns\": 1000000000, "
+			"\"rate\": 1000000}, {\"duration_ns\": 2000000000, "
+			"\"rate\": 0}], \"trace_end\": \"stop\", "
+			"\"trace_steps\": 2, \"limit_packets\": 20, "
+			"\"loss\": 0.000123}"),
+		"options as JSON"))
+		printf("# got %s\n", buf);
+}
+
+int main(void)
+{
+	test_round_trip("rate 10mbit delay 50ms limit 30kb loss 1%",
+			"rate 10Mbit delay 50ms limit 30Kb loss 1% ");
+	test_round_trip("limit 20", "limit 20p ");
+	test_round_trip("limit 20P", "limit 20p ");
+	test_round_trip("limit 20b", "limit 20b ");
+	test_round_trip("limit 5gb", "limit 5120Mb ");
+	test_round_trip("rate unlimited seed 18446744073709551615",
+			"rate unlimited seed 18446744073709551615 ");
+	test_round_trip("overhead atm drops local",
+			"overhead atm drops local ");
+	test_round_trip("hold trace 10s:2mbit,5s:0",
+			"trace 10s:2Mbit,5s:0bit hold ");
+	test_round_trip("rate 800kbit sessions arrival 0.2 mean 20 max 63 "
+			"step 50ms delay 1ms",
+			"rate 800Kbit delay 1ms sessions arrival 0.2 mean 20 "
+			"max 63 step 50ms ");
+	test_errors();
+	test_trace_files();
+	test_long_trace();
+	test_broken_attributes();
+	test_sessions_off();
+	test_json();
+	return tap_done();
+}

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tests of `wale get` with servers that misbehave, and of both command lines."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from transfer_harness import (
+    WAIT_S,
+    WALE,
+    Server,
+    get,
+    get_json,
+    needs_wale,
+    read_line,
+    sha256,
+)
+
+pytest_plugins = ["transfer_fixtures"]
+pytestmark = needs_wale
+
+# ---------------------------------------------------- a server that misbehaves
+
+
+@contextlib.contextmanager
+def fake_server(answer: bytes, *, hold: bool = False) -> Iterator[int]:
+    """Answers any request with these bytes."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(WAIT_S)
+
+        def serve() -> None:
+            with contextlib.suppress(OSError), listener.accept()[0] as sock:
+                sock.settimeout(WAIT_S)
+                read_line(sock)
+                sock.sendall(answer)
+                if hold:
+                    sock.recv(1)
+                else:
+                    sock.shutdown(socket.SHUT_WR)
+                    sock.recv(1)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join()
+
+
+OK5 = b"WALE/1 OK bytes=5 size=5 cc=reno sha256=1\n"
+SUM = sha256(b"hello").encode()
+WRONG = b"0" * 64
+
+MISBEHAVIOUR = {
+    "wrong digest": (OK5 + b"hello" + b"WALE/1 END sha256=" + WRONG + b"\n", "damaged on the way"),
+    "damaged data": (OK5 + b"hellO" + b"WALE/1 END sha256=" + SUM + b"\n", "damaged on the way"),
+    "no digest": (OK5 + b"hello" + b"WALE/1 END sha256=-\n", "no SHA-256"),
+    "short digest": (OK5 + b"hello" + b"WALE/1 END sha256=1234\n", "makes no sense"),
+    "cut off in data": (OK5 + b"hell", "cut off after 4 of 5 bytes"),
+    "cut off in the trailer": (OK5 + b"hello" + b"WALE/1 END sha", "cut off after 5 of 5 bytes"),
+    "no answer": (b"", "no answer"),
+    "other protocol": (b"HTTP/1.0 200 OK\r\n\r\n", "not that of 'wale serve'"),
+    "endless line": (b"W" * 100_000, "not that of 'wale serve'"),
+    "abort": (OK5 + b"he\nWALE/1 ABORT changed the file changed\n", "the file changed"),
+    "abort after data": (
+        OK5 + b"hello" + b"WALE/1 ABORT changed the file changed\n",
+        "the file changed",
+    ),
+    "abort across the end": (
+        OK5 + b"hel\nWALE/1 ABORT changed the file changed\n",
+        "the file changed",
+    ),
+    "bad number": (b"WALE/1 OK bytes=5x size=5 cc=reno sha256=1\n", "not that of 'wale serve'"),
+    "huge control": (
+        b"WALE/1 OK bytes=5 size=5 cc=aaaaaaaaaaaaaaaaaaaaaaaaa sha256=1\n",
+        "not that of",
+    ),
+    "error": (
+        b"WALE/1 ERROR busy try \x1b[2J\xff later\n",
+        "refused by the server: try ?[2J? later",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISBEHAVIOUR)
+def test_get_is_not_fooled(case: str, tmp_path: Path) -> None:
+    answer, message = MISBEHAVIOUR[case]
+    with fake_server(answer) as port:
+        done = get("127.0.0.1:f", "--port", str(port), "--json", "--out", tmp_path / "copy")
+    result = json.loads(done.stdout)
+    assert done.returncode == 1 and result["completed"] is None
+    assert message in result["error"] and message in done.stderr
+    assert (result["sha256_ok"] is False) == (case in ("wrong digest", "damaged data"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_get_accepts_what_is_right(tmp_path: Path) -> None:
+    """Unknown fields of a later server, and no DONE, do no harm."""
+    ok = OK5.replace(b" sha256", b" new=1 sha256")
+    with fake_server(ok + b"hello" + b"WALE/1 END sha256=" + SUM + b" new=2\n") as port:
+        done = get("127.0.0.1:f", "--port", str(port), "--out", tmp_path / "copy")
+    assert done.returncode == 0 and (tmp_path / "copy").read_bytes() == b"hello"
+    with fake_server(OK5.replace(b"256=1", b"256=0") + b"hello" + b"WALE/1 END sha256=-\n") as port:
+        done = get("127.0.0.1:f", "--port", str(port), "--no-sha256")
+    assert done.returncode == 1 and "did not confirm" in done.stderr
+
+
+def test_expected_digest(server: Server, folder: Path, tmp_path: Path) -> None:
+    right = sha256((folder / "mid").read_bytes())
+    assert get_json(server, "mid", "--sha256", right.upper())["sha256_ok"] is True
+    assert get_json(server, "mid", "--sha256", right, "--no-sha256")["sha256_ok"] is True
+    result = get_json(server, "mid", "--sha256", "0" * 64, "--out", tmp_path / "copy")
+    assert result["sha256_ok"] is False and "expected 0000" in result["error"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_get_timeout(tmp_path: Path) -> None:
+    for answer in (b"", OK5, OK5 + b"hel"):
+        with fake_server(answer, hold=True) as port:
+            done = get(
+                "127.0.0.1:f", "--port", str(port), "--timeout", "0.3", "--out", tmp_path / "copy"
+            )
+        assert done.returncode == 1 and "nothing came for 0.3 s" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_get_waits_for_a_trickle() -> None:
+    """Far fewer bytes than the receiver wants to be woken for are progress."""
+    data = b"0123456789" * 1000
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
+        command = [WALE, "get", "127.0.0.1:f", "--port", port, "--timeout", "0.4"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as proc:
+            listener.settimeout(WAIT_S)
+            with listener.accept()[0] as sock:
+                sock.settimeout(WAIT_S)
+                read_line(sock)
+                sock.sendall(b"WALE/1 OK bytes=10000 size=10000 cc=reno sha256=1\n")
+                for i in range(12):
+                    sock.sendall(data[i : i + 1])
+                    time.sleep(0.1)
+                sock.sendall(data[12:] + b"WALE/1 END sha256=" + sha256(data).encode() + b"\n")
+                sock.shutdown(socket.SHUT_WR)
+                assert proc.wait(WAIT_S) == 0
+
+
+def test_get_nobody_there() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        done = get("127.0.0.1:f", "--port", str(free.getsockname()[1]))
+    assert done.returncode == 1 and "cannot connect to 127.0.0.1" in done.stderr
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_output_file(server: Server, tmp_path: Path) -> None:
+    port = str(server.port)
+    (tmp_path / "old").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("old")
+    get_json(server, "sub/file", "--out", tmp_path / "link")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "old").read_bytes() == b"below"
+    get_json(server, "none", "--out", tmp_path / "old")
+    assert (tmp_path / "old").read_bytes() == b"below"
+    for bad in ("/dev/null", tmp_path / "none" / "x", "/proc/x"):
+        assert get("127.0.0.1:small", "--port", port, "--out", bad).returncode == 1
+    assert Path("/dev/null").is_char_device()
+    old = os.umask(0o027)
+    get_json(server, "small", "--out", tmp_path / "mode")
+    os.umask(old)
+    assert (tmp_path / "mode").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_output_full(server: Server) -> None:
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run(
+            [WALE, "get", "127.0.0.1:mid", "--port", str(server.port), "--out", "-"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=WAIT_S,
+            check=False,
+        )
+    assert done.returncode == 1 and "No space left" in done.stderr
+
+
+WRONG_USE = [
+    ["get"],
+    ["get", "nocolon"],
+    ["get", ":name"],
+    ["get", "::1:name"],
+    ["get", "[::1]name"],
+    ["get", "host:"],
+    ["get", "host:a\nb"],
+    ["get", "host:a", "--port", "0"],
+    ["get", "host:a", "--port", "70000"],
+    ["get", "host:a", "--bytes", "lots"],
+    ["get", "host:a", "--repeat"],
+    ["get", "host:a", "--duration", "0"],
+    ["get", "host:a", "--duration", "-1"],
+    ["get", "host:a", "--timeout", "1ns"],
+    ["get", "host:a", "--cc", "a b"],
+    ["get", "host:a", "--cc", "aaaaaaaaaaaaaaaa"],
+    ["get", "host:a", "--sha256", "12"],
+    ["get", "host:a", "host:b", "--sha256", "0" * 64],
+    ["get", "host:a", "host:b", "--out", "/none"],
+    ["get", "host:a", "host:c/a", "--out", "/tmp"],
+    ["get", "host:a", "--json", "--out", "-"],
+    ["get", "host:a", "--nonsense"],
+    ["get", "host:a", "--parallel", "0"],
+    ["serve"],
+    ["serve", ".", ".."],
+    ["serve", ".", "--port", "x"],
+    ["serve", ".", "--idle-timeout", "never"],
+    ["serve", ".", "--once", "0"],
+    ["serve", ".", "--max-transfers", "0"],
+]
+
+
+@pytest.mark.parametrize("arguments", WRONG_USE, ids=[" ".join(a)[:50] for a in WRONG_USE])
+def test_wrong_use(arguments: list[str]) -> None:
+    done = subprocess.run([WALE, *arguments], capture_output=True, text=True, timeout=WAIT_S)
+    assert done.returncode == 2 and not done.stdout
+    assert "expected" in done.stderr or "--help" in done.stderr
+
+
+def test_serve_fails_clearly(tmp_path: Path) -> None:
+    for arguments in (
+        [str(tmp_path / "none")],
+        [".", "--listen", "192.0.2.1"],
+        [".", "--listen", "no such"],
+    ):
+        done = subprocess.run(
+            [WALE, "serve", *arguments], capture_output=True, text=True, timeout=WAIT_S
+        )
+        assert done.returncode == 1 and "wale serve: " in done.stderr
+
+
+@pytest.mark.parametrize("command", ["get", "serve"])
+def test_help(command: str) -> None:
+    done = subprocess.run(
+        [WALE, command, "--help"], capture_output=True, text=True, check=True, timeout=WAIT_S
+    )
+    assert done.stdout.startswith(f"Usage: wale {command}") and "Examples:" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 90

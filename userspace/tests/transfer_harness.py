@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Servers, files and requests for the tests of `wale serve` and `wale get`.
+
+The tests run the built command over the loopback interface: $WALE, or
+build/userspace/wale/wale at the top of the tree.  They need nothing but pytest
+and the standard library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+WALE = os.environ.get("WALE") or str(TOP / "build/userspace/wale/wale")
+WAIT_S = 30.0  # for anything that must happen
+
+needs_wale = pytest.mark.skipif(not os.access(WALE, os.X_OK), reason=f"no {WALE}: make userspace")
+
+
+def has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as sock:
+            sock.bind(("::1", 0))
+        return True
+    except OSError:
+        return False
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def controls() -> list[str]:
+    return Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+
+
+class Server:
+    """A `wale serve` of a folder on a free port."""
+
+    def __init__(self, folder: Path, *options: str, **popen: Any) -> None:
+        self.log: list[str] = []
+        self.proc = subprocess.Popen(
+            [
+                *popen.pop("prefix", []),
+                WALE,
+                "serve",
+                str(folder),
+                "--port",
+                "0",
+                "--json",
+                *options,
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **popen,
+        )
+        assert self.proc.stderr
+        line = self.proc.stderr.readline()
+        match = re.search(r" on .*:(\d+)$", line)
+        assert match, f"{line!r} then {self.proc.stderr.read()}"
+        self.port = int(match[1])
+        self.reader = threading.Thread(target=self._read)
+        self.reader.start()
+
+    def _read(self) -> None:
+        assert self.proc.stdout
+        for line in self.proc.stdout:
+            self.log.append(line)
+
+    def records(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.log]
+
+    def wait_record(
+        self, wanted: Callable[[dict[str, Any]], bool], since: int = 0
+    ) -> dict[str, Any]:
+        """The first transfer of this kind, after the first `since` ones."""
+        end = time.monotonic() + WAIT_S
+        while time.monotonic() < end:
+            for record in self.records()[since:]:
+                if wanted(record):
+                    return record
+            time.sleep(0.01)
+        raise AssertionError(f"no such record in {self.log}")
+
+    def stop(self) -> str:
+        """End it; returns the rest of its standard error."""
+        self.proc.send_signal(signal.SIGTERM)
+        assert self.proc.wait(WAIT_S) == 0
+        self.reader.join()
+        assert self.proc.stdout and self.proc.stderr
+        text: str = self.proc.stderr.read()
+        self.proc.stdout.close()
+        self.proc.stderr.close()
+        return text
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=WAIT_S)
+
+    def ask(self, request: bytes, *, close: bool = False) -> bytes:
+        """Send bytes, return everything that comes back."""
+        with self.connect() as sock:
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                sock.sendall(request)
+                if close:
+                    sock.shutdown(socket.SHUT_WR)
+            return read_all(sock)
+
+
+def read_all(sock: socket.socket) -> bytes:
+    parts = []
+    with contextlib.suppress(ConnectionResetError):
+        while part := sock.recv(1 << 16):
+            parts.append(part)
+    return b"".join(parts)
+
+
+def read_line(sock: socket.socket) -> bytes:
+    line = b""
+    while not line.endswith(b"\n"):
+        byte = sock.recv(1)
+        assert byte, f"end of stream after {line!r}"
+        line += byte
+    return line
+
+
+def read_exactly(sock: socket.socket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        part = sock.recv(min(1 << 16, size - len(data)))
+        assert part, f"end of stream after {len(data)} of {size} bytes"
+        data += part
+    return bytes(data)
+
+
+def get(*arguments: str | Path, timeout: float = WAIT_S) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [WALE, "get", *map(str, arguments)], capture_output=True, text=True, timeout=timeout
+    )
+
+
+def get_json(server: Server, name: str, *options: str | Path) -> dict[str, Any]:
+    done = get(f"127.0.0.1:{name}", "--port", str(server.port), "--json", *options)
+    result: dict[str, Any] = json.loads(done.stdout)
+    assert (done.returncode == 0) == (result["completed"] is not None), done
+    assert bool(result["error"]) == (done.returncode == 1), done
+    if result["error"]:
+        assert result["error"] in done.stderr
+    return result

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * cmd_link.c - wale link: sets both directions of an interface
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "link.h"
+
+static void usage(FILE *to)
+{
+	fprintf(to,
+		"Usage: wale link add IFACE [OPTION]... [--up OPTION...] "
+		"[--down OPTION...]\n"
+		"       wale link show [IFACE] [--stats] [--json]\n"
+		"       wale link del IFACE\n"
+		"\n"
+		"Makes a wide-area link of both directions of an interface: up "
+		"is what leaves by\n"
+		"it, down what arrives (through an ifb of its own).  An OPTION "
+		"sets both, or, after\n"
+		"--up or --down, that direction alone:\n");
+	link_config_help(to, "  --");
+	fprintf(to,
+		"  --replace            whatever qdisc is on the interface\n"
+		"\n"
+		"A seed for both is that of up; down gets the next number.\n"
+		"\n"
+		"Examples:\n"
+		"  wale link add eth0 --rate 10mbit --delay 25ms --limit 30kb\n"
+		"  wale link add eth0 --delay 20ms --up --rate 1mbit --down "
+		"--rate 16mbit\n"
+		"  wale link show eth0 --json\n"
+		"  wale link del eth0\n");
+}
+
+static int wrong(const char *what, const char *word)
+{
+	fprintf(stderr, "wale link: %s%s%s; see 'wale link --help'\n", what,
+		*word ? " " : "", word);
+	return WALE_EXIT_USAGE;
+}
+
+static int cannot(const char *what, const char *iface, const char *why)
+{
+	fprintf(stderr, "wale link: cannot %s%s%s: %s\n", what,
+		*iface ? " " : "", iface, why);
+	return WALE_EXIT_FAILED;
+}
+
+static int option_error(const struct link_error *error)
+{
+	switch (error->kind) {
+	case LINK_ERROR_MISSING:
+		fprintf(stderr, "wale link: --%s: %s\n", error->word,
+			error->text);
+		break;
+	case LINK_ERROR_DUPLICATE:
+		fprintf(stderr, "wale link: --%s: \"%s\" is the second value\n",
+			error->word, error->text);
+		break;
+	case LINK_ERROR_INVALID:
+		fprintf(stderr, "wale link: \"%s\" is wrong: %s\n", error->word,
+			error->text);
+		break;
+	}
+	return WALE_EXIT_USAGE;
+}
+
+struct add_request {
+	struct link_config both, up, down;
+	bool replace;
+};
+
+/* Options begin with --, so that they cannot be taken for their values. */
+static int parse_add(struct add_request *a, int argc, char **argv)
+{
+	struct link_config *c = &a->both;
+	struct link_error error;
+	char *word;
+	int taken;
+
+	for (; argc > 0; argc -= taken, argv += taken) {
+		taken = 1;
+		if (!strcmp(*argv, "--up")) {
+			c = &a->up;
+			continue;
+		} else if (!strcmp(*argv, "--down")) {
+			c = &a->down;
+			continue;
+		} else if (!strcmp(*argv, "--replace")) {
+			a->replace = true;
+			continue;
+		}
+		word = *argv;
+		if (strncmp(word, "--", 2))
+			return wrong("what is", word);
+		*argv += 2;
+		taken = link_config_parse(c, argc, argv, &error);
+		if (taken < 0)
+			return option_error(&error);
+		if (!taken)
+			return wrong("no option", word);
+	}
+	return WALE_EXIT_OK;
+}
+
+/* What @both sets and @own does not, as far as they can be had together. */
+static struct link_config merge(const struct link_config *own,
+				const struct link_config *both)
+{
+	unsigned int take = both->set & ~own->set;
+	struct link_config c = *both;
+
+	if (own->set & LINK_LIMIT)
+		take &= ~LINK_LIMIT;
+	if (own->set & (LINK_RATE | LINK_SESSIONS))
+		take &= ~(LINK_TRACE | LINK_TRACE_END);
+	if (own->set & LINK_TRACE)
+		take &= ~(LINK_RATE | LINK_SESSIONS);
+	c.set = take | own->set;
+
+	if (own->set & LINK_RATE)
+		c.rate = own->rate;
+	if (own->set & LINK_DELAY)
+		c.delay_ns = own->delay_ns;
+	if (own->set & LINK_LIMIT) {
+		c.limit_packets = own->limit_packets;
+		c.limit_bytes = own->limit_bytes;
+	}
+	if (own->set & LINK_LOSS)
+		c.loss = own->loss;
+	if (own->set & LINK_OVERHEAD)
+		c.overhead = own->overhead;
+	if (own->set & LINK_DROPS)
+		c.drops = own->drops;
+	if (own->set & LINK_SEED)
+		c.seed = own->seed;
+	if (own->set & LINK_TRACE)
+		c.trace = own->trace;
+	if (own->set & LINK_TRACE_END)
+		c.trace_end = own->trace_end;
+	if (own->set & LINK_SESSIONS)
+		c.sessions = own->sessions;
+	return c;
+}
+
+/* A sentence about why the interface may not be touched, or NULL. */
+static const char *in_the_way(const struct link_state *state)
+{
+	if (!state->ifindex)
+		return "there is no such interface";
+	if (state->ifb || link_root_is_ours(state))
+		return "it has a wale link; --replace replaces it";
+	if (state->root_handle)
+		return "it has a root qdisc; --replace replaces it";
+	if (state->ingress)
+		return "it has an ingress qdisc; --replace replaces it";
+	return NULL;
+}
+
+static int add(struct rtnl *r, const char *iface, int argc, char **argv)
+{
+	struct add_request a = { .replace = false };
+	struct link_config up, down;
+	struct link_state state;
+	const char *why;
+	int status;
+
+	status = parse_add(&a, argc, argv);
+	if (status)
+		goto out;
+
+	status = WALE_EXIT_FAILED;
+	if (link_look(r, iface, &state)) {
+		cannot("add a link to", iface, r->error);
+		goto out;
+	}
+	why = in_the_way(&state);
+	if (why && !(a.replace && state.ifindex)) {
+		cannot("add a link to", iface, why);
+		goto out;
+	}
+
+	up = merge(&a.up, &a.both);
+	down = merge(&a.down, &a.both);
+	if (a.both.set & LINK_SEED && !(a.down.set & LINK_SEED))
+		down.seed++;
+	if (link_add(r, iface, &state, &up, &down))
+		cannot("add a link to", iface, r->error);
+	else
+		status = WALE_EXIT_OK;
+out:
+	link_config_free(&a.both);
+	link_config_free(&a.up);
+	link_config_free(&a.down);
+	return status;
+}
+
+static int del(struct rtnl *r, const char *iface, int argc, char **argv)
+{
+	struct link_state state;
+
+	if (argc)
+		return wrong("what is", *argv);
+	if (link_look(r, iface, &state))
+		return cannot("remove the link of", iface, r->error);
+	if (!state.ifb && !link_root_is_ours(&state))
+		return cannot("remove the link of", iface,
+			      state.ifindex ? "it has none"
+					    : "there is no such interface");
+	if (link_remove(r, &state))
+		return cannot("remove the link of", iface, r->error);
+	return WALE_EXIT_OK;
+}
+
+static int show(struct rtnl *r, int argc, char **argv)
+{
+	bool stats = false, json = false;
+	const char *iface = NULL;
+	struct link_state state;
+
+	for (; argc > 0; argc--, argv++) {
+		if (!strcmp(*argv, "--stats") || !strcmp(*argv, "-s"))
+			stats = true;
+		else if (!strcmp(*argv, "--json") || !strcmp(*argv, "-j"))
+			json = true;
+		else if (**argv == '-' || iface)
+			return wrong("what is", *argv);
+		else
+			iface = *argv;
+	}
+	if (iface) {
+		if (link_look(r, iface, &state))
+			return cannot("show the link of", iface, r->error);
+		if (!state.ifb && !link_root_is_ours(&state))
+			return cannot("show the link of", iface,
+				      state.ifindex
+					      ? "it has none"
+					      : "there is no such interface");
+	}
+	if (link_show(r, iface, stats, json))
+		return cannot("show the links", "", r->error);
+	return WALE_EXIT_OK;
+}
+
+static int run(struct rtnl *r, int argc, char **argv)
+{
+	const char *verb = argc > 1 ? argv[1] : "show";
+
+	if (!strcmp(verb, "show"))
+		return show(r, argc > 2 ? argc - 2 : 0, argv + 2);
+	if (strcmp(verb, "add") && strcmp(verb, "del"))
+		return wrong("no verb", verb);
+	if (argc < 3 || *argv[2] == '-')
+		return wrong("an interface must follow", verb);
+	if (!strcmp(verb, "add"))
+		return add(r, argv[2], argc - 3, argv + 3);
+	return del(r, argv[2], argc - 3, argv + 3);
+}
+
+int cmd_link(int argc, char **argv)
+{
+	struct rtnl r;
+	int status, i;
+
+	for (i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--help") && strcmp(argv[i], "-h"))
+			continue;
+		usage(stdout);
+		return WALE_EXIT_OK;
+	}
+	if (rtnl_open(&r, NETLINK_ROUTE))
+		return cannot("open", "netlink", r.error);
+	status = run(&r, argc, argv);
+	rtnl_close(&r);
+	return status;
+}

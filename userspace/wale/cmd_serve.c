@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * cmd_serve.c - "wale serve": send files to "wale get"
+ *
+ * One thread, one epoll.  Each connection is a state machine (serve_conn.c)
+ * of a few hundred bytes; the data stay in the page cache.  While no socket
+ * has anything to do, digests are computed in slices (serve_file.c).  The
+ * clock is read twice per transfer and never in between: timeouts are counted
+ * in ticks of a timer that runs only while there are connections.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "serve_conn.h"
+#include "serve_file.h"
+#include "transfer_proto.h"
+#include "transfer_util.h"
+
+#define LISTENERS_MAX 32
+#define BACKLOG 4096 /* the kernel lowers it to net.core.somaxconn */
+#define ACCEPT_TURN 64 /* connections taken before others' turn */
+#define REFUSED_MAX 256 /* connections beyond the transfers, being refused */
+#define DEFAULT_TRANSFERS 8192
+#define DEFAULT_IDLE_S 60
+#define SPARE_FDS 64 /* descriptors that are not of a transfer */
+
+struct options {
+	const char *folder;
+	const char *listen[LISTENERS_MAX];
+	unsigned int n_listen;
+	uint16_t port;
+	unsigned int max_transfers;
+	uint64_t idle_timeout_ns;
+	unsigned int once;
+	bool json;
+	bool quiet;
+};
+
+/**
+ * struct loop - the process
+ * @server: shared with the connections
+ * @listeners: sockets that listen
+ * @n_listeners: how many
+ * @listening: they are in the epoll
+ * @full_conns: connections when it was left
+ * @signals: signalfd
+ * @tick: timerfd of the timeouts
+ * @ticking: it is armed
+ * @spare_fd: given up to refuse a connection when descriptors are used up
+ * @stop: a signal came
+ */
+struct loop {
+	struct server server;
+	struct watch listeners[LISTENERS_MAX];
+	unsigned int n_listeners;
+	bool listening;
+	unsigned int full_conns;
+	struct watch signals;
+	struct watch tick;
+	bool ticking;
+	int spare_fd;
+	int stop;
+};
+
+static void usage(FILE *out)
+{
+	fputs("Usage: wale serve [OPTION]... DIR\n"
+	      "Send the files below DIR to 'wale get', each with the congestion control that\n"
+	      "its request names.\n"
+	      "\n"
+	      "  -l, --listen ADDR       address to listen on, may be given several times\n"
+	      "                          (default: all of IPv6 and IPv4)\n"
+	      "  -p, --port N            TCP port (default 7770; 0: any free one)\n"
+	      "  -m, --max-transfers N   more at once are refused as busy (default 8192, less\n"
+	      "                          if the limit of open files is lower)\n"
+	      "  -t, --idle-timeout T    for a request to come, and for a transfer without\n"
+	      "                          progress (default 60s)\n"
+	      "  -1, --once N            end after N transfers\n"
+	      "  -j, --json              one JSON object per transfer on standard output\n"
+	      "  -q, --quiet             no messages but errors\n"
+	      "  -h, --help              this text\n"
+	      "\n"
+	      "SIGTERM or SIGINT ends the server with a summary.\n"
+	      "\n"
+	      "Examples:\n"
+	      "  wale serve /srv/files\n"
+	      "  wale serve --listen 192.0.2.1 --port 8000 --json --once 10 .\n",
+	      out);
+}
+
+static int bad(const char *option, const char *value, const char *expected)
+{
+	fprintf(stderr, "wale serve: %s '%s': expected %s\n", option, value,
+		expected);
+	return WALE_EXIT_USAGE;
+}
+
+/* 0, an exit code, or -1 after --help. */
+static int parse_option(int c, struct options *opt)
+{
+	switch (c) {
+	case 'l':
+		if (opt->n_listen == LISTENERS_MAX)
+			return bad("--listen", optarg, "at most 32 addresses");
+		opt->listen[opt->n_listen++] = optarg;
+		return 0;
+	case 'p':
+		if (!parse_port(optarg, &opt->port))
+			return bad("--port", optarg,
+				   "a number from 0 to 65535");
+		return 0;
+	case 'm':
+		if (!parse_count(optarg, 1, 1000000, &opt->max_transfers))
+			return bad("--max-transfers", optarg,
+				   "a number from 1 to 1000000");
+		return 0;
+	case 't':
+		if (!parse_time_ns(optarg, &opt->idle_timeout_ns) ||
+		    opt->idle_timeout_ns < NSEC_PER_SEC / 100)
+			return bad("--idle-timeout", optarg,
+				   "a time of at least 10ms, such as 60s");
+		return 0;
+	case '1':
+		if (!parse_count(optarg, 1, UINT32_MAX, &opt->once))
+			return bad("--once", optarg, "a number from 1");
+		return 0;
+	case 'j':
+		opt->json = true;
+		return 0;
+	case 'q':
+		opt->quiet = true;
+		return 0;
+	case 'h':
+		usage(stdout);
+		return -1;
+	default:
+		fputs("Try 'wale serve --help'.\n", stderr);
+		return WALE_EXIT_USAGE;
+	}
+}
+
+static int parse_options(int argc, char **argv, struct options *opt)
+{
+	static const struct option longs[] = {
+		{ "listen", required_argument, NULL, 'l' },
+		{ "port", required_argument, NULL, 'p' },
+		{ "max-transfers", required_argument, NULL, 'm' },
+		{ "idle-timeout", required_argument, NULL, 't' },
+		{ "once", required_argument, NULL, '1' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c, err;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "l:p:m:t:1:jqh", longs, NULL)) !=
+	       -1) {
+		err = parse_option(c, opt);
+		if (err)
+			return err;
+	}
+	if (argc - optind != 1) {
+		fprintf(stderr,
+			"wale serve: expected one folder to serve, got %d arguments; try 'wale serve --help'\n",
+			argc - optind);
+		return WALE_EXIT_USAGE;
+	}
+	opt->folder = argv[optind];
+	return 0;
+}
+
+/* As many descriptors as the host allows, and no more transfers than that. */
+static void set_limits(struct options *opt)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	if (limit.rlim_cur < SPARE_FDS * 2)
+		return;
+	/* in the worst case each transfer has a file of its own */
+	if (opt->max_transfers > (limit.rlim_cur - SPARE_FDS) / 2)
+		opt->max_transfers =
+			(unsigned int)((limit.rlim_cur - SPARE_FDS) / 2);
+}
+
+static int add_watch(struct loop *loop, struct watch *watch)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = watch };
+
+	return epoll_ctl(loop->server.epoll_fd, EPOLL_CTL_ADD, watch->fd,
+			 &event);
+}
+
+/* A socket that listens on @info; -1 with errno. */
+static int open_listener(const struct addrinfo *info, bool dual)
+{
+	int on = 1, v6only = !dual, err, fd;
+
+	fd = socket(info->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+		    IPPROTO_TCP);
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (info->ai_family == AF_INET6 &&
+	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6only, sizeof(v6only)) <
+		    0)
+		goto fail;
+	if (bind(fd, info->ai_addr, info->ai_addrlen) < 0 ||
+	    listen(fd, BACKLOG) < 0)
+		goto fail;
+	return fd;
+fail:
+	err = errno;
+	close(fd);
+	errno = err;
+	return -1;
+}
+
+static void announce(const struct options *opt, int fd)
+{
+	struct sockaddr_storage address = { 0 };
+	socklen_t len = sizeof(address);
+	char text[ADDRESS_MAX];
+
+	if (opt->quiet)
+		return;
+	getsockname(fd, (struct sockaddr *)&address, &len);
+	address_text(&address, text);
+	fprintf(stderr, "wale serve: serving %s on %s\n", opt->folder, text);
+}
+
+/* Listen on every address of @name; NULL: on all, IPv6 and IPv4 together. */
+static int listen_on(struct loop *loop, const struct options *opt,
+		     const char *name)
+{
+	struct addrinfo hints = { .ai_flags = AI_PASSIVE | AI_NUMERICSERV,
+				  .ai_socktype = SOCK_STREAM };
+	struct addrinfo *list, *info;
+	char port[8];
+	int err, fd;
+
+	snprintf(port, sizeof(port), "%u", opt->port);
+	err = getaddrinfo(name ? name : "::", port, &hints, &list);
+	if (err) {
+		fprintf(stderr,
+			"wale serve: --listen '%s': expected an address of this host: %s\n",
+			name, gai_strerror(err));
+		return 1;
+	}
+	for (info = list; info; info = info->ai_next) {
+		if (loop->n_listeners == LISTENERS_MAX)
+			break;
+		fd = open_listener(info, !name);
+		if (fd < 0) {
+			err = errno;
+			break;
+		}
+		loop->listeners[loop->n_listeners++] =
+			(struct watch){ .kind = WATCH_LISTENER, .fd = fd };
+		announce(opt, fd);
+	}
+	freeaddrinfo(list);
+	if (err == EAFNOSUPPORT && !name)
+		return listen_on(loop, opt, "0.0.0.0"); /* without IPv6 */
+	if (err)
+		fprintf(stderr, "wale serve: cannot listen on %s port %u: %s\n",
+			name ? name : "any address", opt->port, strerror(err));
+	return err ? 1 : 0;
+}
+
+/* Take new connections, or leave them to the kernel's queue for now. */
+static void set_listening(struct loop *loop, bool on)
+{
+	if (loop->listening == on)
+		return;
+	loop->listening = on;
+	loop->full_conns = loop->server.n_conns;
+	for (unsigned int i = 0; i < loop->n_listeners; i++) {
+		if (on)
+			add_watch(loop, &loop->listeners[i]);
+		else
+			epoll_ctl(loop->server.epoll_fd, EPOLL_CTL_DEL,
+				  loop->listeners[i].fd, NULL);
+	}
+}
+
+/*
+ * No descriptors are left: take one connection to tell it so.  False if there
+ * was none to take.
+ */
+static bool refuse_without_fds(struct loop *loop, int listener)
+{
+	static const char text[] = WALE_PROTO
+		" ERROR " WALE_E_BUSY
+		" the server has no descriptors left: try again later\n";
+	int err, fd;
+
+	if (loop->spare_fd >= 0)
+		close(loop->spare_fd);
+	fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd >= 0) {
+		char request[WALE_REQUEST_MAX];
+
+		/* what is not read would make close() throw the text away */
+		(void)!recv(fd, request, sizeof(request), MSG_DONTWAIT);
+		(void)!send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL);
+		close(fd);
+		loop->server.refused++;
+	}
+	err = errno;
+	loop->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && err != EAGAIN)
+		set_listening(loop, false);
+	return fd >= 0;
+}
+
+static void accept_some(struct loop *loop, int listener)
+{
+	struct server *server = &loop->server;
+
+	for (int i = 0; i < ACCEPT_TURN; i++) {
+		struct sockaddr_storage peer = { 0 };
+		socklen_t len = sizeof(peer);
+		int fd;
+
+		if (server->n_conns >= server->max_transfers + REFUSED_MAX) {
+			set_listening(loop, false);
+			return;
+		}
+		fd = accept4(listener, (struct sockaddr *)&peer, &len,
+			     SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd >= 0) {
+			conn_open(server, fd, &peer);
+			continue;
+		}
+		if (errno == EAGAIN)
+			return;
+		if (errno == EMFILE || errno == ENFILE) {
+			if (!refuse_without_fds(loop, listener))
+				return;
+		} else if (errno == ENOBUFS || errno == ENOMEM) {
+			set_listening(loop, false);
+			return;
+		}
+	}
+}
+
+static void tick(struct loop *loop)
+{
+	struct conn *conn, *next;
+	uint64_t times;
+
+	(void)!read(loop->tick.fd, &times, sizeof(times));
+	for (conn = loop->server.conns; conn; conn = next) {
+		next = conn->next;
+		conn_tick(conn);
+	}
+	set_listening(loop, true);
+}
+
+static void set_ticking(struct loop *loop)
+{
+	bool on = loop->server.n_conns || !loop->listening;
+	uint64_t ns = loop->server.idle_timeout_ns / SERVE_TICKS;
+
+	if (loop->ticking == on)
+		return;
+	loop->ticking = on;
+	timer_set_fd(loop->tick.fd, on ? ns : 0, on ? ns : 0);
+}
+
+static void read_signal(struct loop *loop)
+{
+	struct signalfd_siginfo info;
+
+	if (read(loop->signals.fd, &info, sizeof(info)) == sizeof(info))
+		loop->stop = (int)info.ssi_signo;
+}
+
+/* Is the work of --once done? */
+static bool once_done(struct loop *loop)
+{
+	struct server *server = &loop->server;
+
+	if (!server->once || server->transfers < server->once)
+		return false;
+	for (unsigned int i = 0; i < loop->n_listeners; i++)
+		close(loop->listeners[i].fd);
+	loop->n_listeners = 0;
+	return !server->n_conns;
+}
+
+static void serve_events(struct loop *loop, struct epoll_event *events, int n)
+{
+	bool ticked = false;
+
+	for (int i = 0; i < n; i++) {
+		struct watch *watch = events[i].data.ptr;
+
+		switch (watch->kind) {
+		case WATCH_CONN:
+			conn_ready((struct conn *)watch, events[i].events);
+			break;
+		case WATCH_LISTENER:
+			accept_some(loop, watch->fd);
+			break;
+		case WATCH_SIGNAL:
+			read_signal(loop);
+			break;
+		case WATCH_TICK:
+			ticked = true;
+			break;
+		}
+	}
+	/* these end connections that may have had an event above */
+	if (ticked)
+		tick(loop);
+	if (served_digest_pending()) {
+		const struct served_digest *done = served_digest_work();
+
+		if (done)
+			conns_digest_finished(&loop->server, done);
+	}
+}
+
+static int run(struct loop *loop)
+{
+	struct epoll_event events[256];
+
+	while (!loop->stop && !once_done(loop)) {
+		int n;
+
+		set_ticking(loop);
+		n = epoll_wait(loop->server.epoll_fd, events,
+			       sizeof(events) / sizeof(events[0]),
+			       served_digest_pending() ? 0 : -1);
+		if (n < 0 && errno != EINTR) {
+			perror("wale serve: epoll_wait");
+			return 1;
+		}
+		serve_events(loop, events, n);
+		if (loop->server.n_conns < loop->full_conns)
+			set_listening(loop, true);
+	}
+	return 0;
+}
+
+static int open_all(struct loop *loop, const struct options *opt)
+{
+	int err = 0;
+
+	loop->server.folder_fd =
+		open(opt->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (loop->server.folder_fd < 0) {
+		fprintf(stderr,
+			"wale serve: '%s': expected a folder that can be read: %s\n",
+			opt->folder, strerror(errno));
+		return 1;
+	}
+	loop->server.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	loop->signals = (struct watch){ WATCH_SIGNAL, signals_open() };
+	loop->tick = (struct watch){ WATCH_TICK, timer_create_fd() };
+	loop->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (add_watch(loop, &loop->signals) || add_watch(loop, &loop->tick)) {
+		perror("wale serve: epoll");
+		return 1;
+	}
+	if (!opt->n_listen)
+		err = listen_on(loop, opt, NULL);
+	for (unsigned int i = 0; i < opt->n_listen && !err; i++)
+		err = listen_on(loop, opt, opt->listen[i]);
+	return err;
+}
+
+static void close_all(struct loop *loop)
+{
+	conns_stop(&loop->server);
+	served_files_forget();
+	for (unsigned int i = 0; i < loop->n_listeners; i++)
+		close(loop->listeners[i].fd);
+	close(loop->server.epoll_fd);
+	close(loop->server.folder_fd);
+	close(loop->signals.fd);
+	close(loop->tick.fd);
+	close(loop->spare_fd);
+}
+
+static void summary(const struct server *server)
+{
+	char bytes[HUMAN_MAX];
+
+	if (server->quiet)
+		return;
+	fprintf(stderr,
+		"wale serve: %llu transfers, %llu complete, %s; %llu requests refused\n",
+		(unsigned long long)server->transfers,
+		(unsigned long long)server->complete,
+		human_bytes((double)server->bytes, bytes),
+		(unsigned long long)server->refused);
+}
+
+int cmd_serve(int argc, char **argv)
+{
+	struct options opt = {
+		.port = WALE_PORT,
+		.max_transfers = DEFAULT_TRANSFERS,
+		.idle_timeout_ns = DEFAULT_IDLE_S * NSEC_PER_SEC,
+	};
+	static struct loop loop;
+	int err;
+
+	err = parse_options(argc, argv, &opt);
+	if (err)
+		return err < 0 ? 0 : err;
+	set_limits(&opt);
+	loop.server = (struct server){
+		.max_transfers = opt.max_transfers,
+		.idle_timeout_ns = opt.idle_timeout_ns,
+		.once = opt.once,
+		.json = opt.json,
+		.quiet = opt.quiet,
+	};
+	err = open_all(&loop, &opt);
+	if (err)
+		return err;
+	set_listening(&loop, true);
+	err = run(&loop);
+	close_all(&loop);
+	summary(&loop.server);
+	return err;
+}

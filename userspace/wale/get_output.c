@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * get_output.c - where the data of "wale get" go, and what it tells at the end
+ *
+ * A file is written under a temporary name beside its place and renamed when
+ * it is complete and its digest right, so that there is never half a file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "get_transfer.h"
+
+/* The path to write: for a folder, with the last component of the name. */
+static char *wanted_path(const struct transfer *t)
+{
+	const char *slash = strrchr(t->name, '/');
+	char *path, *real;
+
+	if (!t->opt->out_is_folder)
+		path = strdup(t->opt->out);
+	else if (asprintf(&path, "%s/%s", t->opt->out,
+			  slash ? slash + 1 : t->name) < 0)
+		path = NULL;
+	if (!path)
+		return NULL;
+	/* of a symbolic link the file it leads to is replaced */
+	real = realpath(path, NULL);
+	if (real) {
+		free(path);
+		path = real;
+	}
+	return path;
+}
+
+/* A name beside @path, for mkostemp(). */
+static char *temporary_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	char *temporary;
+
+	if (asprintf(&temporary, "%.*s.%.200s.wale-XXXXXX", (int)(base - path),
+		     path, base) < 0)
+		return NULL;
+	return temporary;
+}
+
+/* The mode that open(2) would have given a new file. */
+static void set_usual_mode(int fd)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	(void)!fchmod(fd, 0666 & ~mask);
+}
+
+bool output_open(struct transfer *t)
+{
+	struct get_output *output = &t->output;
+	struct stat stat_now;
+
+	*output = (struct get_output){ .fd = -1 };
+	if (!t->opt->out)
+		return true;
+	if (!strcmp(t->opt->out, "-")) {
+		output->fd = STDOUT_FILENO;
+		return true;
+	}
+	output->path = wanted_path(t);
+	if (output->path && !stat(output->path, &stat_now) &&
+	    !S_ISREG(stat_now.st_mode)) {
+		snprintf(
+			t->error, sizeof(t->error),
+			"'%s' is not a regular file: expected a file to replace or a new name",
+			output->path);
+		output_discard(output);
+		return false;
+	}
+	output->temporary = output->path ? temporary_path(output->path) : NULL;
+	if (output->temporary)
+		output->fd = mkostemp(output->temporary, O_CLOEXEC);
+	if (output->fd < 0) {
+		snprintf(t->error, sizeof(t->error),
+			 "cannot write a file beside '%s': %s",
+			 output->path ? output->path : t->opt->out,
+			 strerror(errno));
+		free(output->temporary);
+		output->temporary = NULL;
+		output_discard(output);
+		return false;
+	}
+	set_usual_mode(output->fd);
+	return true;
+}
+
+bool output_write(struct get_output *output, const void *data, size_t len)
+{
+	const char *p = data;
+
+	while (output->fd >= 0 && len) {
+		ssize_t n = write(output->fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		p += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+bool output_commit(struct get_output *output)
+{
+	int fd = output->fd;
+
+	if (!output->temporary)
+		return true;
+	output->fd = -1;
+	if (close(fd) < 0 || rename(output->temporary, output->path) < 0)
+		return false;
+	free(output->temporary);
+	output->temporary = NULL;
+	return true;
+}
+
+void output_discard(struct get_output *output)
+{
+	if (output->fd >= 0 && output->fd != STDOUT_FILENO)
+		close(output->fd);
+	output->fd = -1;
+	if (output->temporary)
+		unlink(output->temporary);
+	free(output->temporary);
+	free(output->path);
+	output->temporary = NULL;
+	output->path = NULL;
+}
+
+static uint64_t seconds_total(const struct transfer *t)
+{
+	return t->last_ns > t->start_ns ? t->last_ns - t->start_ns : 0;
+}
+
+static double goodput(const struct transfer *t)
+{
+	uint64_t ns = seconds_total(t);
+
+	return ns ? (double)t->received * 1e9 / (double)ns : 0;
+}
+
+static void json_time(struct json_line *json, const char *key, uint64_t from,
+		      uint64_t to)
+{
+	if (from && to)
+		json_seconds(json, key, to - from);
+	else
+		json_null(json, key);
+}
+
+static void json_text_or_null(struct json_line *json, const char *key,
+			      const char *value)
+{
+	if (value && *value)
+		json_text(json, key, value);
+	else
+		json_null(json, key);
+}
+
+static void report_json(const struct transfer *t)
+{
+	struct json_line json;
+
+	json_begin(&json, stdout);
+	json_text(&json, "name", t->name);
+	json_text(&json, "host", t->host);
+	json_u64(&json, "port", t->opt->port);
+	json_text_or_null(&json, "local", t->local);
+	json_text_or_null(&json, "remote", t->remote);
+	json_text_or_null(&json, "cc", t->cc);
+	json_u64(&json, "bytes", t->received);
+	json_time(&json, "seconds", t->start_ns, t->last_ns);
+	json_time(&json, "first_byte_s", t->start_ns, t->first_ns);
+	json_time(&json, "data_s", t->first_ns, t->last_ns);
+	if (seconds_total(t))
+		json_real(&json, "goodput_Bps", goodput(t));
+	else
+		json_null(&json, "goodput_Bps");
+	json_text_or_null(&json, "sha256", t->hex);
+	if (t->verified || t->mismatch)
+		json_bool(&json, "sha256_ok", t->verified);
+	else
+		json_null(&json, "sha256_ok");
+	if (t->has_stats) {
+		json_u64(&json, "retransmits", t->retransmits);
+		json_u64(&json, "min_rtt_us", t->min_rtt_us);
+	} else {
+		json_null(&json, "retransmits");
+		json_null(&json, "min_rtt_us");
+	}
+	json_text_or_null(&json, "completed", t->completed);
+	json_text_or_null(&json, "error", t->error);
+	json_end(&json);
+}
+
+static void report_text(const struct transfer *t)
+{
+	char bytes[HUMAN_MAX], rate[HUMAN_MAX];
+	FILE *out = t->opt->out && !strcmp(t->opt->out, "-") ? stderr : stdout;
+
+	if (!t->completed)
+		return;
+	fprintf(out, "%s: %s in %.3f s, %s/s, %s", t->source,
+		human_bytes((double)t->received, bytes),
+		(double)seconds_total(t) / 1e9, human_bytes(goodput(t), rate),
+		t->cc);
+	if (t->has_stats)
+		fprintf(out, ", %llu retransmitted",
+			(unsigned long long)t->retransmits);
+	if (!strcmp(t->completed, "duration"))
+		fputs(", stopped after its duration", out);
+	else
+		fputs(t->verified ? ", SHA-256 right" : ", SHA-256 not checked",
+		      out);
+	fputc('\n', out);
+	fflush(out);
+}
+
+void transfer_report(const struct transfer *t)
+{
+	if (*t->error)
+		fprintf(stderr, "wale get: %s: %s\n", t->source, t->error);
+	if (t->opt->json)
+		report_json(t);
+	else
+		report_text(t);
+}

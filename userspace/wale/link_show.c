@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * link_show.c - shows the links that "wale link" made
+ */
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <netlink/route/link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/json.h"
+#include "link.h"
+
+/* One direction. */
+struct direction {
+	bool found;
+	struct link_config config;
+	struct link_stats stats;
+};
+
+struct shown {
+	int ifindex;
+	int ifb;
+	struct direction up;
+	struct direction down;
+};
+
+static void read_direction(const struct nlmsghdr *message, void *arg)
+{
+	struct shown *shown = arg;
+	struct direction *d;
+	struct link_qdisc q;
+
+	if (!link_qdisc_read(message, &q) || q.parent != TC_H_ROOT)
+		return;
+	if (q.ifindex == shown->ifindex && q.handle == LINK_ROOT_HANDLE)
+		d = &shown->up;
+	else if (shown->ifb && q.ifindex == shown->ifb)
+		d = &shown->down;
+	else
+		return;
+	link_config_free(&d->config);
+	d->stats = q.stats;
+	d->found = !link_config_decode(&d->config, q.options, q.options_length);
+}
+
+static void print_direction(const char *name, const struct direction *d,
+			    bool stats)
+{
+	printf("  %-5s", name);
+	if (d->found)
+		link_config_print(stdout, &d->config);
+	else
+		printf("missing");
+	putchar('\n');
+	if (d->found && stats) {
+		link_stats_print(stdout, &d->stats, "       ", "\n");
+		putchar('\n');
+	}
+}
+
+static void json_direction(struct json *j, const char *name,
+			   const struct direction *d, bool stats)
+{
+	if (!d->found)
+		return;
+	json_open(j, name, '{');
+	link_config_json(j, &d->config);
+	if (stats) {
+		json_open(j, "stats", '{');
+		link_stats_json(j, &d->stats);
+		json_close(j, '}');
+	}
+	json_close(j, '}');
+}
+
+static int show_one(struct rtnl *r, const char *iface,
+		    const struct link_state *state, bool stats, struct json *j)
+{
+	struct shown shown = { .ifindex = state->ifindex, .ifb = state->ifb };
+	int err;
+
+	err = rtnl_dump(r, rtnl_tc_message(RTM_GETQDISC, 0, 0, 0, 0),
+			read_direction, &shown);
+	if (!err && j) {
+		json_open(j, NULL, '{');
+		json_put_string(j, "interface", iface);
+		if (state->ifb)
+			json_put_string(j, "ifb", state->ifb_name);
+		json_direction(j, "up", &shown.up, stats);
+		json_direction(j, "down", &shown.down, stats);
+		json_close(j, '}');
+	} else if (!err) {
+		printf("%s (ifb %s)\n", iface,
+		       state->ifb ? state->ifb_name : "missing");
+		print_direction("up", &shown.up, stats);
+		print_direction("down", &shown.down, stats);
+	}
+	link_config_free(&shown.up.config);
+	link_config_free(&shown.down.config);
+	return err;
+}
+
+/* The interfaces that the aliases of ifbs name. */
+struct names {
+	char (*name)[IF_NAMESIZE];
+	size_t n;
+};
+
+static void collect_name(const struct nlmsghdr *message, void *arg)
+{
+	const struct nlattr *alias;
+	struct names *names = arg;
+	void *room;
+
+	alias = nlmsg_find_attr((struct nlmsghdr *)message,
+				sizeof(struct ifinfomsg), IFLA_IFALIAS);
+	if (!alias || strncmp(nla_data(alias), LINK_ALIAS, strlen(LINK_ALIAS)))
+		return;
+	room = realloc(names->name, (names->n + 1) * sizeof(*names->name));
+	if (!room)
+		return;
+	names->name = room;
+	snprintf(names->name[names->n++], IF_NAMESIZE, "%s",
+		 (const char *)nla_data(alias) + strlen(LINK_ALIAS));
+}
+
+static int collect_names(struct rtnl *r, struct names *names)
+{
+	struct ifinfomsg info = { .ifi_family = AF_UNSPEC };
+	struct nl_msg *message;
+
+	message = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_REQUEST);
+	if (message && nlmsg_append(message, &info, sizeof(info), 0)) {
+		nlmsg_free(message);
+		message = NULL;
+	}
+	return rtnl_dump(r, message, collect_name, names);
+}
+
+int link_show(struct rtnl *r, const char *iface, bool stats, bool json)
+{
+	struct json_file file = { .file = stdout };
+	struct json j = { &json_file_ops, &file };
+	struct names names = { NULL, 0 };
+	struct link_state state;
+	int err = 0;
+	size_t i;
+
+	if (iface) {
+		names.name = calloc(1, sizeof(*names.name));
+		if (!names.name)
+			return -ENOMEM;
+		snprintf(names.name[names.n++], IF_NAMESIZE, "%s", iface);
+	} else {
+		err = collect_names(r, &names);
+	}
+
+	if (json)
+		json_open(&j, NULL, '[');
+	for (i = 0; !err && i < names.n; i++) {
+		err = link_look(r, names.name[i], &state);
+		if (!err)
+			err = show_one(r, names.name[i], &state, stats,
+				       json ? &j : NULL);
+	}
+	if (json) {
+		json_close(&j, ']');
+		putchar('\n');
+	}
+	free(names.name);
+	return err;
+}

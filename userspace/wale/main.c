@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * main.c - wale: finds the subcommand and runs it
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *description;
+} commands[] = {
+	{ "serve", cmd_serve, "Offer the files of a folder to wale get" },
+	{ "get", cmd_get, "Fetch a file, and measure how fast it came" },
+	{ "link", cmd_link, "Set both directions of an interface" },
+	{ "watch", cmd_watch, "Record links and TCP flows over time" },
+};
+
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void usage(FILE *to)
+{
+	size_t i;
+
+	fprintf(to, "Usage: wale COMMAND [ARGUMENTS]\n"
+		    "\n"
+		    "Wide-area links, and transfers across them.\n"
+		    "\n"
+		    "Commands:\n");
+	for (i = 0; i < N_COMMANDS; i++)
+		fprintf(to, "  %-8s%s\n", commands[i].name,
+			commands[i].description);
+	fprintf(to, "\n"
+		    "'wale COMMAND --help' tells more, with examples; so does\n"
+		    "'man wale'.\n"
+		    "\n"
+		    "Exit status: 0 done, 1 failed, 2 wrong usage.\n");
+}
+
+static int is_one_of(const char *word, const char *a, const char *b,
+		     const char *c)
+{
+	return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
+}
+
+static int run(const char *name, int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; i < N_COMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return commands[i].run(argc, argv);
+
+	fprintf(stderr, "wale: no command '%s'; see 'wale help'\n", name);
+	return WALE_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	static char help_option[] = "--help";
+	int status;
+
+	if (argc < 2) {
+		usage(stderr);
+		return WALE_EXIT_USAGE;
+	}
+
+	if (is_one_of(argv[1], "help", "--help", "-h")) {
+		char *help_argv[] = { argv[2], help_option, NULL };
+
+		if (argc > 2)
+			return run(argv[2], 2, help_argv);
+		usage(stdout);
+		status = WALE_EXIT_OK;
+	} else {
+		status = run(argv[1], argc - 1, argv + 1);
+	}
+
+	/* What was printed must have arrived, or it was not done. */
+	if (fflush(stdout) && status == WALE_EXIT_OK) {
+		if (errno != EPIPE)
+			perror("wale: stdout");
+		status = WALE_EXIT_FAILED;
+	}
+	return status;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * transfer_util.c - arguments with units, JSON output, time: see
+ * transfer_util.h
+ */
+#include "transfer_util.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+
+#include "lib/units.h"
+#include "transfer_proto.h"
+
+uint64_t clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+bool parse_time_ns(const char *text, uint64_t *ns)
+{
+	size_t len = strlen(text);
+	char seconds[64];
+
+	if (len && len < sizeof(seconds) - 1 &&
+	    (isdigit((unsigned char)text[len - 1]) || text[len - 1] == '.')) {
+		snprintf(seconds, sizeof(seconds), "%ss", text);
+		text = seconds;
+	}
+	return !units_parse_time(text, ns);
+}
+
+bool parse_bytes(const char *text, uint64_t *bytes)
+{
+	return !units_parse_size(text, bytes) && *bytes <= WALE_BYTES_ENDLESS;
+}
+
+bool parse_count(const char *text, unsigned int min, unsigned int max,
+		 unsigned int *count)
+{
+	uint64_t value;
+
+	if (!wale_parse_u64(text, &value) || value < min || value > max)
+		return false;
+	*count = (unsigned int)value;
+	return true;
+}
+
+bool parse_port(const char *text, uint16_t *port)
+{
+	unsigned int value;
+
+	if (!parse_count(text, 0, UINT16_MAX, &value))
+		return false;
+	*port = (uint16_t)value;
+	return true;
+}
+
+const char *human_bytes(double bytes, char buf[HUMAN_MAX])
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+	size_t i = 0;
+
+	while (bytes >= 999.5 && i + 1 < sizeof(units) / sizeof(units[0])) {
+		bytes /= 1000;
+		i++;
+	}
+	snprintf(buf, HUMAN_MAX, "%.*f %s",
+		 !i || bytes >= 100 ? 0
+		 : bytes >= 10	    ? 1
+				    : 2,
+		 bytes, units[i]);
+	return buf;
+}
+
+void address_text(const struct sockaddr_storage *address,
+		  char text[ADDRESS_MAX])
+{
+	const struct sockaddr_in6 *in6 = (const void *)address;
+	const struct sockaddr_in *in = (const void *)address;
+	char host[INET6_ADDRSTRLEN] = "?";
+
+	if (address->ss_family == AF_INET) {
+		inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
+		snprintf(text, ADDRESS_MAX, "%s:%u", host, ntohs(in->sin_port));
+	} else if (address->ss_family == AF_INET6 &&
+		   IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr)) {
+		inet_ntop(AF_INET, &in6->sin6_addr.s6_addr[12], host,
+			  sizeof(host));
+		snprintf(text, ADDRESS_MAX, "%s:%u", host,
+			 ntohs(in6->sin6_port));
+	} else if (address->ss_family == AF_INET6) {
+		inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof(host));
+		snprintf(text, ADDRESS_MAX, "[%s]:%u", host,
+			 ntohs(in6->sin6_port));
+	} else {
+		snprintf(text, ADDRESS_MAX, "?");
+	}
+}
+
+int timer_create_fd(void)
+{
+	return timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+}
+
+static struct timespec to_timespec(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / NSEC_PER_SEC),
+				  .tv_nsec = (long)(ns % NSEC_PER_SEC) };
+}
+
+int timer_set_fd(int fd, uint64_t first_ns, uint64_t interval_ns)
+{
+	struct itimerspec spec = { .it_value = to_timespec(first_ns),
+				   .it_interval = to_timespec(interval_ns) };
+
+	return timerfd_settime(fd, 0, &spec, NULL);
+}
+
+int signals_open(void)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -1;
+	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+void json_begin(struct json_line *json, FILE *out)
+{
+	*json = (struct json_line){ .out = out };
+	fputc('{', out);
+}
+
+static void json_string(FILE *out, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t len = strlen(text);
+
+	fputc('"', out);
+	while (len) {
+		size_t n = wale_utf8_len(s, len);
+
+		if (!n)
+			fputs("\\ufffd", out);
+		else if (*s == '"' || *s == '\\')
+			fprintf(out, "\\%c", *s);
+		else if (*s < 0x20 || *s == 0x7f)
+			fprintf(out, "\\u%04x", *s);
+		else
+			fwrite(s, n, 1, out);
+		s += n ? n : 1;
+		len -= n ? n : 1;
+	}
+	fputc('"', out);
+}
+
+static void json_key(struct json_line *json, const char *key)
+{
+	if (json->some)
+		fputs(", ", json->out);
+	json->some = true;
+	json_string(json->out, key);
+	fputs(": ", json->out);
+}
+
+void json_text(struct json_line *json, const char *key, const char *value)
+{
+	json_key(json, key);
+	json_string(json->out, value);
+}
+
+void json_u64(struct json_line *json, const char *key, uint64_t value)
+{
+	json_key(json, key);
+	fprintf(json->out, "%llu", (unsigned long long)value);
+}
+
+void json_bool(struct json_line *json, const char *key, bool value)
+{
+	json_key(json, key);
+	fputs(value ? "true" : "false", json->out);
+}
+
+void json_null(struct json_line *json, const char *key)
+{
+	json_key(json, key);
+	fputs("null", json->out);
+}
+
+void json_seconds(struct json_line *json, const char *key, uint64_t ns)
+{
+	json_key(json, key);
+	fprintf(json->out, "%llu.%09llu",
+		(unsigned long long)(ns / NSEC_PER_SEC),
+		(unsigned long long)(ns % NSEC_PER_SEC));
+}
+
+void json_real(struct json_line *json, const char *key, double value)
+{
+	json_key(json, key);
+	fprintf(json->out, "%.3f", value);
+}
+
+void json_end(struct json_line *json)
+{
+	fputs("}\n", json->out);
+	fflush(json->out);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * transfer_util.h - what "wale serve" and "wale get" share: arguments with
+ * units, JSON output, time
+ */
+#ifndef WALE_TRANSFER_UTIL_H
+#define WALE_TRANSFER_UTIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#define NSEC_PER_SEC UINT64_C(1000000000)
+
+/* CLOCK_MONOTONIC, in ns.  In a kernel in virtual time each call costs. */
+uint64_t clock_ns(void);
+
+/* A time as tc users type it ("250ms"), but without a unit in seconds. */
+bool parse_time_ns(const char *text, uint64_t *ns);
+
+/* A size as tc users type it: "1500", "64kb", "10mb" (kb is 1024). */
+bool parse_bytes(const char *text, uint64_t *bytes);
+
+bool parse_port(const char *text, uint16_t *port);
+
+/* A count from @min to @max. */
+bool parse_count(const char *text, unsigned int min, unsigned int max,
+		 unsigned int *count);
+
+/* "1.23 MB", powers of 1000; returns @buf. */
+#define HUMAN_MAX 32
+const char *human_bytes(double bytes, char buf[HUMAN_MAX]);
+
+/* "192.0.2.1:7770", "[2001:db8::1]:7770"; v4-mapped addresses as IPv4. */
+#define ADDRESS_MAX 80
+void address_text(const struct sockaddr_storage *address,
+		  char text[ADDRESS_MAX]);
+
+/* A timerfd that fires after @first_ns and then every @interval_ns (0: once),
+ * or never for 0.  -1 with errno.
+ */
+int timer_create_fd(void);
+int timer_set_fd(int fd, uint64_t first_ns, uint64_t interval_ns);
+
+/* SIGINT, SIGTERM and SIGHUP as a file descriptor; SIGPIPE ignored. */
+int signals_open(void);
+
+/*
+ * One JSON object on one line, written member by member.  Text that is not
+ * UTF-8 is written with U+FFFD in its place.
+ */
+struct json_line {
+	FILE *out;
+	bool some;
+};
+
+void json_begin(struct json_line *json, FILE *out);
+void json_text(struct json_line *json, const char *key, const char *value);
+void json_u64(struct json_line *json, const char *key, uint64_t value);
+void json_bool(struct json_line *json, const char *key, bool value);
+void json_null(struct json_line *json, const char *key);
+void json_seconds(struct json_line *json, const char *key, uint64_t ns);
+void json_real(struct json_line *json, const char *key, double value);
+void json_end(struct json_line *json);
+
+#endif
