@@ -5,6 +5,7 @@
 #   ARCH=um      that kernel is a User-Mode Linux one
 #   KERNEL=V     kernel line of the uml engine, such as 6.12 (default: newest)
 #   PREFIX, DESTDIR    as usual, for install and uninstall
+#   PYTEST_ARGS  more words for pytest, such as -x or -k accuracy
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
@@ -24,11 +25,11 @@ KERNEL_ARG := $(if $(KERNEL),--kernel $(KERNEL))
 demo: packages	## a real file crosses an emulated link, with three congestion controls
 	@testbed/wale-lab run demo $(KERNEL_ARG) --out $(OUT)/demo --plot
 
-check: packages-check	## every test; the last line is 'N passed, N failed, N skipped'
-	@testbed/wale-lab check $(KERNEL_ARG)
+check: packages-check userspace kernel	## every test; the last line is 'N passed, N failed, N skipped'
+	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(PYTEST_ARGS)
 
-lint: packages-check	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
-	@testbed/wale-lab check --lint
+lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
+	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest -m lint $(PYTEST_ARGS)
 
 help:	## this list
 	@awk -f testbed/setup/make-help.awk $(firstword $(MAKEFILE_LIST))
@@ -41,11 +42,11 @@ modules:	## kernel modules, for the kernel of KDIR (default: the running one)
 modules-stock:	## kernel modules, for each kernel whose headers are installed
 	@set -e; for kdir in $(STOCK_KDIRS); do testbed/setup/build-modules $$kdir; done
 
-userspace:	## tc plugin and the wale command
+userspace: packages	## tc plugin and the wale command
 	@$(MAKE) -C userspace
 
 kernel: packages	## the kernel of the uml engine, into the cache
-	@testbed/wale-lab kernel $(KERNEL_ARG)
+	@testbed/wale-lab kernel $(KERNEL_ARG) >/dev/null
 
 packages:	## install what is missing to run things (asks for root only then)
 	@testbed/setup/install-packages testbed/setup/packages.txt

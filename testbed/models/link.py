@@ -38,6 +38,7 @@ from __future__ import annotations
 import enum
 import math
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -299,30 +300,29 @@ class Link:
     def run(self, packets: Iterable[tuple[int, int]]) -> list[Packet]:
         """Send (arrival_ns, wire_len) in order of arrival; return their fates."""
         results: list[Packet] = []
-        content: list[tuple[float, int]] = []  # completion_ns, wire_len
+        buffer = Buffer()
         server_free: Fraction | None = Fraction(0)
         last_departure = 0
         draws = _LossDraws(self._eras)
         for arrival_ns, wire_len in packets:
-            content = [entry for entry in content if entry[0] > arrival_ns]
-            if not _fits(
-                self._eras[self._era_at(arrival_ns)].config, content, wire_len
-            ):
+            era = self._era_at(arrival_ns)
+            buffer.advance(arrival_ns)
+            if not buffer.fits(self._eras[era].config, wire_len):
                 results.append(Packet(arrival_ns, wire_len, Verdict.BUFFER))
                 continue
             if server_free is not None:
                 server_free = self.schedule.finish(
                     max(Fraction(arrival_ns), server_free), wire_len * WORK_PER_BYTE
                 )
-            lost = draws.is_lost(self._era_at(arrival_ns))
+            lost = draws.is_lost(era)
             if server_free is None:
-                content.append((math.inf, wire_len))
+                buffer.enter(None, wire_len)
                 results.append(
                     Packet(arrival_ns, wire_len, Verdict.LOSS if lost else Verdict.SENT)
                 )
                 continue
             completion_ns = math.ceil(server_free)
-            content.append((completion_ns, wire_len))
+            buffer.enter(completion_ns, wire_len)
             if lost:
                 results.append(
                     Packet(arrival_ns, wire_len, Verdict.LOSS, completion_ns)
@@ -362,12 +362,38 @@ class _LossDraws:
         return loss == LOSS_ALWAYS or value < loss
 
 
-def _fits(config: Config, content: Sequence[tuple[float, int]], wire_len: int) -> bool:
-    """Tell whether a packet fits into the buffer beside what it holds."""
-    if config.limit_bytes is not None:
-        return sum(length for _, length in content) + wire_len <= config.limit_bytes
-    assert config.limit_packets is not None
-    return len(content) + 1 <= config.limit_packets
+class Buffer:
+    """The packets that wait or are in service; they leave in order."""
+
+    def __init__(self) -> None:
+        self._content: deque[tuple[int | None, int]] = deque()  # completion_ns, wire_len
+        self.bytes = 0
+
+    @property
+    def packets(self) -> int:
+        """Return the number of packets."""
+        return len(self._content)
+
+    def advance(self, time_ns: int) -> None:
+        """Let go of what is served up to an instant, the instant included."""
+        while self._content:
+            completion_ns, wire_len = self._content[0]
+            if completion_ns is None or completion_ns > time_ns:
+                break
+            self.bytes -= wire_len
+            self._content.popleft()
+
+    def fits(self, config: Config, wire_len: int) -> bool:
+        """Tell whether one more packet fits."""
+        if config.limit_bytes is not None:
+            return self.bytes + wire_len <= config.limit_bytes
+        assert config.limit_packets is not None
+        return self.packets + 1 <= config.limit_packets
+
+    def enter(self, completion_ns: int | None, wire_len: int) -> None:
+        """Take in a packet whose service ends then; None: never."""
+        self._content.append((completion_ns, wire_len))
+        self.bytes += wire_len
 
 
 def counters(packets: Iterable[Packet], time_ns: int) -> dict[str, int]:

@@ -66,20 +66,22 @@ def silent(command: Iterable[str | Path], **environment: str) -> None:
 @pytest.fixture(scope="session")
 def kernel_tree() -> Path:
     """The kernel of the uml engine, for its scripts and headers."""
-    command = [TOP / "testbed/wale-lab", "kernel"]
-    path = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-    return Path(path) / "src"
+    command = [TOP / "testbed/wale-lab", "kernel", "--print", "tree"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return Path(done.stdout.strip())
 
 
 def test_checkpatch(kernel_tree: Path) -> None:
+    script = kernel_tree / "scripts/checkpatch.pl"
+    options = ["--no-tree", "--strict", "--quiet", "--terse", "--no-summary"]
     for name in kernel_code():
         # CamelCase: the kernel's own struct Qdisc
         ignored = ["CAMELCASE", *(TRACE_HEADER if name.endswith("_trace.h") else ())]
         if name.endswith("compat.h"):
             ignored.append("MACRO_ARG_UNUSED")  # that is what it hides
-        options = ["--no-tree", "--strict", "--quiet", "--terse", "--no-summary"]
-        script = kernel_tree / "scripts/checkpatch.pl"
         silent(["perl", script, *options, f"--ignore={','.join(ignored)}", "--file", name])
+    for cache in TOP.glob(".checkpatch-camelcase*"):
+        cache.unlink()
 
 
 def kbuild_findings(kernel: Path, *arch: str, flags: str = "W=1") -> list[str]:

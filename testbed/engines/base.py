@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The interface between the testbed and the places where a kernel runs.
+
+An engine does two things: prepare() finds or builds a kernel, run() runs one
+command as root inside it and says how that ended.  The command sees the host's
+programs, may write to one folder of the host only (OUT_DIR inside), and is
+killed with everything it started when its limit of wall time is over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+#: Where a job finds its output folder, in every engine.
+OUT_DIR = "/run/wale/out"
+
+#: Exit codes of `wale-lab exec` that are not the command's own.
+EXIT_TIMEOUT = 124
+EXIT_ENGINE = 125
+EXIT_WARNING = 133
+EXIT_PANIC = 134
+
+Time = Literal["virtual", "real"]
+
+#: ok: exit code 0; exit: another one; panic: the kernel died; timeout: still busy
+#: at the wall limit; hung: waiting for something that can never come.
+Reason = Literal["ok", "exit", "panic", "timeout", "hung"]
+
+Log = Callable[[str], None]
+
+_KERNEL_COMPLAINT = re.compile(
+    r"WARNING: (?!can't)|BUG: |BUG \w+|Kernel panic|Oops|INFO: task|INFO: rcu|rcu: INFO"
+    r"|list_(add|del) corruption|refcount_t: |unregister_netdevice: waiting|UBSAN: |KASAN: "
+    r"|sleeping function called|scheduling while atomic|possible .* deadlock|Segfault with no mm"
+)
+
+
+class EngineError(Exception):
+    """A reason, in one sentence for the user, why an engine cannot do what was asked."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that is ready to run."""
+
+    release: str  # what uname -r says inside
+    source: str  # the package and version that it comes from
+    image: Path | None = None  # the program to start, for an engine that starts one
+    tree: Path | None = None  # what modules are built against
+    arch: str | None = None  # ARCH for module builds, None: the machine's own
+
+    @property
+    def module_folder(self) -> str:
+        """The folder below build/modules that has this kernel's modules."""
+        return self.release + (f"-{self.arch}" if self.arch else "")
+
+
+@dataclass
+class Job:
+    """One command to run as root inside."""
+
+    argv: Sequence[str]
+    out: Path | None = None  # the only host folder that it may write to
+    seed: int = 1
+    time: Time = "virtual"
+    memory_mb: int = 512
+    wall_limit_s: float = 600.0
+    env: dict[str, str] = field(default_factory=dict)
+    cwd: str = "/"
+    modules: Sequence[Path] = ()
+    interactive: bool = False
+    on_output: Callable[[bytes], None] | None = None  # called with output as it comes
+
+
+@dataclass
+class Outcome:
+    """How a job ended."""
+
+    exit_code: int  # the command's, or one of EXIT_*
+    reason: Reason
+    console: str  # what the command printed
+    kernel_log: str  # what the kernel printed to its console
+    wall_s: float
+
+    @property
+    def complaints(self) -> list[str]:
+        """The kernel's own complaints (WARN, oops, ...), first lines only."""
+        return [ln for ln in self.kernel_log.splitlines() if _KERNEL_COMPLAINT.search(ln)]
+
+    def tail(self, lines: int = 20) -> str:
+        """The last lines of both consoles, for an error message."""
+        parts = []
+        for title, text in (("console", self.console), ("kernel", self.kernel_log)):
+            last = text.splitlines()[-lines:]
+            if last:
+                parts.append(f"--- {title}, last {len(last)} lines ---\n" + "\n".join(last))
+        return "\n".join(parts)
+
+    def describe(self) -> str:
+        """One line that says how it ended."""
+        wall = f"after {self.wall_s:.1f} s of wall time"
+        return {
+            "ok": f"ended well {wall}",
+            "exit": f"ended with exit code {self.exit_code} {wall}",
+            "panic": f"the kernel died {wall}",
+            "timeout": f"killed at its wall limit, {wall}, while busy",
+            "hung": f"killed {wall}: it waited for something that cannot come",
+        }[self.reason]
+
+
+class Engine(Protocol):
+    """A place where a kernel runs."""
+
+    name: str
+    virtual_time: bool  # can it run jobs in virtual time?
+
+    def prepare(self, kernel: str | None, log: Log) -> Kernel:
+        """Find or build a kernel; `kernel` selects a version ("6.12"), None the newest."""
+        ...
+
+    def run(self, kernel: Kernel, job: Job) -> Outcome:
+        """Run a job to its end; nothing of it is left running."""
+        ...

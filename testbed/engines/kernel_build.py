@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds the guest kernel of the uml engine from the distribution's source package.
+
+The result is kept in ${XDG_CACHE_HOME:-~/.cache}/wale/kernel/VERSION-HASH/, where
+HASH covers the configuration and the recipe.  It appears there by one rename, so
+what is there is complete; a lock keeps two builders apart.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engines.base import EngineError, Kernel, Log
+
+FRAGMENT = Path(__file__).with_name("kernel.config")
+
+#: Counts up when what is done here changes the result.
+RECIPE = "1"
+
+#: Symbols that do not exist in every version that we build; their absence is no error.
+KNOWN_ABSENT = {"SSL", "RSEQ", "FS_STACK", "FRAME_WARN"}
+
+#: Parts of the source that a UML build reads only the Kconfig and Makefiles of.
+_BARE = (
+    "drivers/accel drivers/acpi drivers/ata drivers/bluetooth drivers/clk drivers/comedi "
+    "drivers/cpufreq drivers/crypto drivers/dma drivers/edac drivers/firewire drivers/gpio "
+    "drivers/gpu drivers/greybus drivers/hid drivers/hwmon drivers/hwtracing drivers/i2c "
+    "drivers/iio drivers/infiniband drivers/interconnect drivers/iommu "
+    "drivers/isdn drivers/leds drivers/mailbox drivers/md drivers/media drivers/memory "
+    "drivers/message drivers/mfd drivers/misc drivers/mmc drivers/mtd drivers/net/can "
+    "drivers/net/dsa drivers/net/ethernet drivers/net/wan drivers/net/wireless drivers/net/wwan "
+    "drivers/nvme drivers/pci drivers/perf drivers/phy drivers/pinctrl drivers/platform "
+    "drivers/power drivers/regulator drivers/scsi drivers/soc drivers/soundwire drivers/spi "
+    "drivers/staging drivers/target drivers/thermal drivers/thunderbolt drivers/usb "
+    "drivers/video drivers/w1 fs/bcachefs fs/btrfs fs/ceph fs/ext4 fs/f2fs fs/gfs2 fs/jfs "
+    "fs/ntfs3 fs/ocfs2 fs/smb fs/ubifs fs/xfs net/bluetooth net/mac80211 sound"
+).split()
+
+#: Not read at all (Documentation and samples keep what Kconfig includes).
+_LEFT_OUT = (
+    "tools/perf tools/testing tools/power tools/tracing tools/verification tools/virtio "
+    "drivers/gpu/drm/amd/include"
+).split()
+_OTHER_ARCHES = (
+    "alpha arc arm arm64 csky hexagon ia64 loongarch m68k microblaze mips nios2 openrisc "
+    "parisc powerpc riscv s390 sh sparc xtensa"
+).split()
+
+
+def cache_root() -> Path:
+    """Where the testbed keeps what it builds outside the checkout."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "wale"
+
+
+@contextmanager
+def locked(path: Path, waiting: Log | None = None) -> Iterator[None]:
+    """Hold a lock file; says so once if somebody else has it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if waiting:
+                waiting(f"waiting for another process that builds the same ({path})")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _version_key(name: str) -> tuple[int, ...]:
+    return tuple(int(n) for n in re.findall(r"\d+", name))
+
+
+def installed_sources() -> dict[str, Path]:
+    """Kernel versions ("6.12") whose source package is installed, with the archive."""
+    found = {}
+    for path in Path("/usr/src").glob("linux-source-*.tar.xz"):
+        version = path.name.removeprefix("linux-source-").removesuffix(".tar.xz")
+        if _version_key(version) >= (6,):
+            found[version] = path
+    return found
+
+
+def offered_sources() -> list[str]:
+    """Kernel versions that the package registry offers as source."""
+    try:
+        text = subprocess.run(
+            ["apt-cache", "pkgnames", "linux-source-"], capture_output=True, text=True, check=False
+        ).stdout
+    except FileNotFoundError:
+        return []
+    names = re.findall(r"^linux-source-(\d+\.\d+)$", text, re.M)
+    return sorted((n for n in names if _version_key(n) >= (6,)), key=_version_key)
+
+
+def choose_source(wanted: str | None, log: Log) -> tuple[str, Path]:
+    """The version and archive to build: the one asked for, or the newest there is."""
+    have = installed_sources()
+    if wanted is None and have:
+        wanted = max(have, key=_version_key)
+    if wanted is None:
+        offered = offered_sources()
+        if not offered:
+            raise EngineError(
+                "no kernel source: no package linux-source-6.* or later is installed or offered "
+                "(`apt-get update` first?)"
+            )
+        wanted = offered[-1]
+    if wanted in have:
+        return wanted, have[wanted]
+    package = f"linux-source-{wanted}"
+    if wanted not in offered_sources():
+        known = ", ".join(sorted({*have, *offered_sources()}, key=_version_key)) or "none"
+        raise EngineError(f"there is no package {package}; kernel versions here: {known}")
+    if os.geteuid() != 0:
+        raise EngineError(f"{package} is not installed: run `sudo apt-get install {package}`")
+    log(f"installing {package}")
+    command = ["apt-get", "install", "-y", "--no-install-recommends", package]
+    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    archive = installed_sources().get(wanted)
+    if done.returncode or archive is None:
+        raise EngineError(f"installing {package} failed:\n{done.stdout[-1000:]}{done.stderr}")
+    return wanted, archive
+
+
+def package_version(version: str) -> str:
+    """The installed version of linux-source-VERSION, as dpkg has it."""
+    done = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${Version}", f"linux-source-{version}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode or not done.stdout:
+        raise EngineError(f"dpkg-query knows no linux-source-{version}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def cache_key(package: str) -> str:
+    """The name of a build's folder in the cache."""
+    digest = hashlib.sha256(f"{RECIPE}\n{FRAGMENT.read_text()}".encode()).hexdigest()
+    return f"{package}-{digest[:12]}"
+
+
+def find_or_build(wanted: str | None, log: Log) -> Kernel:
+    """The kernel, from the cache or built into it."""
+    version, archive = choose_source(wanted, log)
+    package = package_version(version)
+    folder = cache_root() / "kernel" / cache_key(package)
+    if not (folder / "kernel.json").exists():
+        with locked(folder.with_name(folder.name + ".lock"), log):
+            if not (folder / "kernel.json").exists():
+                _build(version, archive, folder, log)
+    about = json.loads((folder / "kernel.json").read_text())
+    return Kernel(
+        release=about["release"],
+        source=f"linux-source-{version} {package}",
+        image=folder / "linux",
+        tree=folder / "src",
+        arch="um",
+    )
+
+
+def _build(version: str, archive: Path, folder: Path, log: Log) -> None:
+    _need_tools()
+    work = folder.with_name(f".{folder.name}.building")
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    build = _Build(version, archive, work, log)
+    try:
+        build.everything()
+    except BaseException:
+        saved = folder.with_name(f"{folder.name}.failed.log")
+        if build.log_path.exists():
+            shutil.copy(build.log_path, saved)
+        shutil.rmtree(work, ignore_errors=True)
+        raise
+    work.rename(folder)
+    log(f"kernel {build.release} is in {folder} ({build.elapsed():.0f} s)")
+
+
+def _need_tools() -> None:
+    needs = {"gcc": "gcc", "make": "make", "flex": "flex", "bison": "bison", "bc": "bc"}
+    needs |= {"xz": "xz-utils", "tar": "tar", "ld": "binutils"}
+    missing = [package for tool, package in needs.items() if not shutil.which(tool)]
+    if missing:
+        raise EngineError(
+            "to build the guest kernel, install: sudo apt-get install " + " ".join(missing)
+        )
+
+
+class _Build:
+    """One build of one kernel in a folder of its own."""
+
+    def __init__(self, version: str, archive: Path, work: Path, log: Log) -> None:
+        self.version, self.archive, self.work, self.log = version, archive, work, log
+        self.tree = work / "src"
+        self.log_path = work / "build.log"
+        self.release = ""
+        self.began = time.monotonic()
+
+    def elapsed(self) -> float:
+        return time.monotonic() - self.began
+
+    def everything(self) -> None:
+        self.unpack()
+        self.configure()
+        self.compile()
+        self.prune()
+        about = {"release": self.release, "version": self.version, "build_s": self.elapsed()}
+        (self.work / "kernel.json").write_text(json.dumps(about, indent=1) + "\n")
+
+    def unpack(self) -> None:
+        self.log(f"unpacking {self.archive}")
+        self.tree.mkdir()
+        top = f"linux-source-{self.version}"
+        without = [f"{top}/{part}" for part in _LEFT_OUT]
+        without += [f"{top}/{part}/*.{kind}" for part in _BARE for kind in "chS"]
+        for arch in _OTHER_ARCHES:
+            without += [f"{top}/arch/{arch}/{part}" for part in ("*.[chS]", "boot", "configs")]
+        without += [f"{top}/arch/x86/kvm/*.[ch]", f"{top}/Documentation/*.rst"]
+        without += [f"{top}/Documentation/devicetree", f"{top}/arch/*/boot/dts"]
+        command = ["tar", "-xJf", str(self.archive), "-C", str(self.tree), "--strip-components=1"]
+        command += [f"--exclude={pattern}" for pattern in without]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise EngineError(f"unpacking {self.archive} failed: {done.stderr.strip()[-500:]}")
+
+    def make(self, *targets: str, progress: str | None = None) -> None:
+        command = ["make", "ARCH=um", f"-j{os.cpu_count() or 1}", *targets]
+        env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "ARCH")}
+        env |= {"KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970"}
+        env |= {"KBUILD_BUILD_USER": "wale", "KBUILD_BUILD_HOST": "wale", "LC_ALL": "C"}
+        tail: list[str] = []
+        reported = time.monotonic()
+        with (
+            self.log_path.open("a") as file,
+            subprocess.Popen(
+                command,
+                cwd=self.tree,
+                env=env,
+                text=True,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            ) as process,
+        ):
+            assert process.stdout
+            for count, line in enumerate(process.stdout):
+                file.write(line)
+                tail = [*tail[-14:], line]
+                if progress and time.monotonic() - reported > 5:
+                    reported = time.monotonic()
+                    self.log(f"{progress}: {count} steps done")
+        if process.returncode:
+            what = f"make {' '.join(targets)}".strip()
+            wrong = [ln for ln in self.log_path.read_text().splitlines(True) if "error" in ln]
+            said = "".join([*wrong[:10], *tail])
+            raise EngineError(f"{what} failed for linux-source-{self.version}:\n{said}")
+
+    def configure(self) -> None:
+        self.log(f"configuring {self.version} for User-Mode Linux")
+        fragment = FRAGMENT.read_text()
+        (self.tree / "wale.config").write_text(fragment)
+        self.make("KCONFIG_ALLCONFIG=wale.config", "allnoconfig")
+        (self.tree / "wale.config").unlink()
+        have = (self.tree / ".config").read_text()
+        lost = []
+        for name, value in re.findall(r"^CONFIG_(\w+)=(\S+)$", fragment, re.M):
+            absent = f"CONFIG_{name}=" not in have
+            took = absent if value == "n" else f"CONFIG_{name}={value}\n" in have
+            if not took and name not in KNOWN_ABSENT:
+                lost.append(f"{name}={value}")
+        if lost:
+            raise EngineError(
+                f"linux-source-{self.version} does not take these lines of {FRAGMENT.name}: "
+                + ", ".join(lost)
+            )
+
+    def compile(self) -> None:
+        self.log("compiling it (2 to 4 minutes on two cores)")
+        self.make(progress="compiling")
+        release = self.tree / "include/config/kernel.release"
+        self.release = release.read_text().strip()
+        (self.tree / "linux").rename(self.work / "linux")
+        subprocess.run(["strip", "--strip-debug", self.work / "linux"], check=False)
+        shutil.copy(self.tree / ".config", self.work / "config")
+
+    def prune(self) -> None:
+        """Keep of the tree what modules are built against: headers, scripts, makefiles."""
+        self.log("pruning the tree")
+        source = re.compile(r".*\.(c|S|o|a|order|modinfo|lds|rst|dts|dtsi|txt)$|^\..*\.cmd$")
+        large = re.compile(r"^(vmlinux|\.tmp_|System\.map)")
+        for base, folders, files in os.walk(self.tree, topdown=True):
+            inside = Path(base).relative_to(self.tree).parts
+            if inside == ():
+                for name in ("Documentation", "LICENSES", "samples", "rust", "sound"):
+                    if name in folders:
+                        folders.remove(name)
+                        shutil.rmtree(self.tree / name)
+            if inside[:1] in (("scripts",), ("include",)):
+                continue
+            for name in files:
+                path = Path(base) / name
+                header = name.endswith(".h") and inside[:1] not in (("arch",), ("tools",))
+                if (source.match(name) or header or large.match(name)) and name != "module.lds":
+                    path.unlink()

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Finds what `make modules` and `make userspace` build, and has it built when it is not current.
+
+With WALE_NO_BUILD in the environment what is there is taken as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from engines.base import EngineError, Kernel, Log
+from engines.kernel_build import locked
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+_MODULE_SOURCES = ("kmod", "tcp_ratcp")
+_USERSPACE_SOURCES = ("userspace", "kmod/include")
+
+
+def _newest(folders: Iterable[str]) -> float:
+    """When the newest source file in these folders was changed."""
+    newest = 0.0
+    for folder in folders:
+        for base, _, files in os.walk(ROOT / folder):
+            for name in files:
+                if name.endswith((".c", ".h", "Kbuild", "Makefile")):
+                    newest = max(newest, os.stat(os.path.join(base, name)).st_mtime)
+    return newest
+
+
+def _make(log: Log, *arguments: str) -> None:
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    command = ["make", "-s", "--no-print-directory", "-C", str(ROOT), *arguments]
+    log("running make " + " ".join(arguments))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    if done.returncode:
+        said = (done.stdout + done.stderr)[-3000:].strip()
+        raise EngineError(f"make {' '.join(arguments)} failed:\n{said}")
+
+
+def _stale(products: Sequence[Path], folders: Iterable[str]) -> bool:
+    if not products or not all(p.exists() for p in products):
+        return True
+    if os.environ.get("WALE_NO_BUILD") or not os.access(BUILD, os.W_OK):
+        return False  # not wanted, or not ours to rebuild
+    return min(p.stat().st_mtime for p in products) < _newest(folders)
+
+
+def find_modules(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
+    """The .ko files of these modules for this kernel, in the order asked for."""
+    if not names:
+        return []
+    folder = BUILD / "modules" / kernel.module_folder
+
+    def built() -> list[Path]:
+        have = {p.stem: p for p in folder.rglob("*.ko")} if folder.exists() else {}
+        return [have[n] for n in names if n in have]
+
+    if len(built()) < len(names) or _stale(built(), _MODULE_SOURCES):
+        if not os.access(BUILD if BUILD.exists() else ROOT, os.W_OK):
+            raise EngineError(
+                f"no modules for {kernel.release} in {folder}, and {BUILD} is not writable: "
+                "let its owner run `make modules` for this kernel first"
+            )
+        tree = kernel.tree or Path("/lib/modules") / kernel.release / "build"
+        if not tree.exists():
+            raise EngineError(
+                f"no modules for kernel {kernel.release}, and nothing to build them against: "
+                f"{tree} does not exist"
+            )
+        arguments = ["modules", f"KDIR={tree}"] + ([f"ARCH={kernel.arch}"] if kernel.arch else [])
+        with locked(BUILD / "modules.lock", log):
+            if len(built()) < len(names) or _stale(built(), _MODULE_SOURCES):
+                _make(log, *arguments)
+    missing = set(names) - {p.stem for p in built()}
+    if missing:
+        raise EngineError(f"`make modules` built no {', '.join(sorted(missing))} in {folder}")
+    for path in built():
+        os.utime(path) if os.access(path, os.W_OK) else None
+    return built()
+
+
+def find_userspace(log: Log) -> dict[str, str]:
+    """The environment in which `tc` knows wale and `wale` is found; built if need be."""
+    plugin = BUILD / "userspace/tc/q_wale.so"
+    program = BUILD / "userspace/wale/wale"
+    if _stale([plugin, program], _USERSPACE_SOURCES):
+        if not os.access(BUILD if BUILD.exists() else ROOT, os.W_OK):
+            raise EngineError(
+                f"{plugin.name} and wale are not built, and {BUILD} is not writable: "
+                "let its owner run `make userspace` first"
+            )
+        with locked(BUILD / "userspace.lock", log):
+            if _stale([plugin, program], _USERSPACE_SOURCES):
+                _make(log, "userspace")
+                for path in (plugin, program):
+                    if path.exists():
+                        os.utime(path)
+    return userspace_env()
+
+
+def userspace_env() -> dict[str, str]:
+    """The environment for programs inside, without building anything."""
+    path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    return {
+        "PATH": f"{BUILD}/userspace/wale:{path}",
+        "TC_LIB_DIR": f"{BUILD}/userspace/tc",
+    }

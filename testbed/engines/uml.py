@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The uml engine: a User-Mode Linux kernel, as an ordinary process, in virtual or real time.
+
+Virtual time makes a run repeatable to the bit, with four things: computing takes
+no time and idle time is skipped (time-travel=inf-cpu), the clock starts at a fixed
+date, the kernel's randomness follows from the seed (seeded_random.c), and memory
+is laid out the same way each time (ADDR_NO_RANDOMIZE, norandmaps).  The consoles
+are files, which never make the kernel wait, so no host event gets into the run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import hashlib
+import os
+import select
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from engines import kernel_build
+from engines.base import EXIT_PANIC, EXIT_TIMEOUT, EngineError, Job, Kernel, Log, Outcome, Reason
+
+#: The date at which virtual time begins, ns since 1970.
+VIRTUAL_START_NS = 1_700_000_000_000_000_000
+
+#: A guest gets to this virtual time only if it waits for something that cannot come.
+HUNG_AFTER_S = 10 * 86400
+
+_ADDR_NO_RANDOMIZE = 0x0040000
+_SESSION_FIELD = 3  # in /proc/PID/stat after the command name: state, ppid, pgrp, session
+_NOISE = (
+    "Core dump limits",
+    "\tsoft - ",
+    "\thard - ",
+    "Checking ",
+    "Using a channel type",
+    "setup_one_line failed",
+    "epollctl add err",
+    "This architecture does not have kernel memory protection",
+    "BogoMIPS",
+    "loading out-of-tree module taints kernel",
+    "reboot: Power down",
+    "Warning: tempdir",
+    "WARNING: tempdir",
+)
+
+
+class UmlEngine:
+    """Runs jobs in User-Mode Linux guests."""
+
+    name = "uml"
+    virtual_time = True
+
+    def prepare(self, kernel: str | None, log: Log) -> Kernel:
+        return kernel_build.find_or_build(kernel, log)
+
+    def run(self, kernel: Kernel, job: Job) -> Outcome:
+        assert kernel.image
+        began = time.monotonic()
+        with _job_folder() as folder, _one_cpu() as cpu:
+            _write_job(folder, job)
+            guest = _Guest(kernel.image, folder, job, cpu)
+            try:
+                timed_out = guest.wait(began + job.wall_limit_s)
+            finally:
+                guest.kill()
+            return guest.outcome(timed_out, time.monotonic() - began)
+
+
+def _shim() -> tuple[Path, Path]:
+    """guest_init and seeded_random.so, compiled once for each state of their source."""
+    sources = [Path(__file__).with_name(n) for n in ("guest_init.c", "seeded_random.c")]
+    digest = hashlib.sha256(b"".join(s.read_bytes() for s in sources)).hexdigest()[:12]
+    folder = kernel_build.cache_root() / f"guest-{digest}"
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=".guest-", dir=folder.parent))
+        flags = {"guest_init": ["-static"], "seeded_random.so": ["-shared", "-fPIC"]}
+        for source, (name, extra) in zip(sources, flags.items(), strict=True):
+            command = ["gcc", "-O2", "-Wall", *extra, "-o", str(work / name), str(source), "-ldl"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                shutil.rmtree(work)
+                raise EngineError(f"compiling {source.name} failed:\n{done.stderr}")
+        work.chmod(0o755)
+        try:
+            work.rename(folder)
+        except OSError:  # somebody else was faster
+            shutil.rmtree(work)
+    return folder / "guest_init", folder / "seeded_random.so"
+
+
+def _temp_base() -> Path:
+    """A folder for temporary files whose path can stand on a kernel command line."""
+    base = tempfile.gettempdir()
+    return Path(base if len(base) < 60 and not set(base) & set(" \t,\"'=") else "/tmp")
+
+
+@contextmanager
+def _job_folder() -> Iterator[Path]:
+    base = _temp_base()
+    for old in base.glob("wale-guest-*-*"):  # of launchers that were killed
+        pid = old.name.split("-")[2]
+        if pid.isdigit() and not Path("/proc", pid).exists() and old.stat().st_uid == os.getuid():
+            shutil.rmtree(old, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"wale-guest-{os.getpid()}-", dir=base))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write_job(folder: Path, job: Job) -> None:
+    """What guest_init reads: pairs of NUL-terminated strings."""
+    init, shim = _shim()
+    (folder / "init").symlink_to(init)
+    (folder / "shim.so").symlink_to(shim)
+    (folder / "exchange").mkdir()
+    (folder / "uml").mkdir()
+    env = {"HOME": "/run/tmp", "TMPDIR": "/run/tmp", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0"}
+    env |= {"PYTHONDONTWRITEBYTECODE": "1", "TZ": "UTC", **job.env}
+    pairs = [("job", str(folder / "exchange")), ("tty", "1" if job.interactive else "0")]
+    if job.out is not None:
+        pairs.append(("out", str(job.out.resolve())))
+    pairs += [("module", str(path)) for path in job.modules]
+    pairs += [("env", f"{key}={value}") for key, value in env.items()]
+    pairs += [("cwd", job.cwd)]
+    if job.time == "virtual":
+        pairs.append(("limit", str(HUNG_AFTER_S)))
+    pairs += [("arg", word) for word in job.argv]
+    data = b"".join(os.fsencode(k) + b"\0" + os.fsencode(v) + b"\0" for k, v in pairs)
+    (folder / "job").write_bytes(data)
+
+
+def _cpu_ticks() -> dict[int, int]:
+    """Busy ticks of each CPU so far."""
+    ticks = {}
+    for line in Path("/proc/stat").read_text().splitlines():
+        name, *fields = line.split()
+        if name.startswith("cpu") and name[3:].isdigit():
+            user, nice, system, _idle, _iowait, irq, softirq, *_ = map(int, fields)
+            ticks[int(name[3:])] = user + nice + system + irq + softirq
+    return ticks
+
+
+_TICKS_AT_START = _cpu_ticks()
+
+
+@contextmanager
+def _one_cpu() -> Iterator[int]:
+    """The least loaded CPU that we may use and that no other guest of ours holds."""
+    ticks = _cpu_ticks()
+    allowed = sorted(
+        os.sched_getaffinity(0), key=lambda c: (ticks.get(c, 0) - _TICKS_AT_START.get(c, 0), c)
+    )
+    folder = kernel_build.cache_root()
+    folder.mkdir(parents=True, exist_ok=True)
+    for cpu in allowed:
+        file = (folder / f"cpu-{cpu}.lock").open("a")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            continue
+        with file:
+            yield cpu
+        return
+    yield allowed[0]
+
+
+def _memory_folder(megabytes: int, otherwise: Path) -> str:
+    """Where the guest's memory file lives: in RAM, if it has room."""
+    try:
+        room = os.statvfs("/dev/shm")
+    except OSError:
+        return str(otherwise)
+    enough = room.f_bavail * room.f_frsize > megabytes * 2**20
+    executable = not room.f_flag & os.ST_NOEXEC
+    writable = os.access("/dev/shm", os.W_OK)
+    return "/dev/shm" if enough and executable and writable else str(otherwise)
+
+
+class _Guest:
+    """One running User-Mode Linux kernel."""
+
+    def __init__(self, image: Path, folder: Path, job: Job, cpu: int) -> None:
+        self.folder, self.job = folder, job
+        self.console_path, self.log_path = folder / "console", folder / "kernel-log"
+        self.shown = 0
+        self.terminal = termios.tcgetattr(0) if job.interactive and os.isatty(0) else None
+        virtual = job.time == "virtual"
+        env = {"LD_PRELOAD": str(folder / "shim.so"), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
+        env["TMPDIR"] = _memory_folder(job.memory_mb, folder)
+        if virtual:
+            env["WALE_SEED"] = str(job.seed)
+        libc = ctypes.CDLL(None)
+
+        def in_child() -> None:
+            libc.personality(_ADDR_NO_RANDOMIZE)
+            os.sched_setaffinity(0, {cpu})
+
+        with self.console_path.open("wb") as console, self.log_path.open("wb") as log:
+            self.process = subprocess.Popen(
+                [str(image), *self._command_line(virtual)],
+                env=env,
+                cwd=folder,
+                stdin=None if job.interactive else subprocess.DEVNULL,
+                stdout=None if job.interactive else console,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=in_child,
+            )
+
+    def _command_line(self, virtual: bool) -> list[str]:
+        # No path that differs between runs: the kernel mixes its command line into its
+        # randomness. /proc is still the host's when init starts: cwd is the job's folder.
+        words = [f"mem={self.job.memory_mb}M", "root=/dev/root", "rootfstype=hostfs"]
+        words += ["rootflags=/", "ro", "init=/proc/self/cwd/init", "uml_dir=uml/"]
+        words += ["umid=guest", "con=null", "con1=null,fd:2", "console=tty1", "ssl=null"]
+        words += ["con0=fd:0,fd:1" if self.job.interactive else "con0=null,fd:1"]
+        words += ["loglevel=5", "norandmaps"]
+        if virtual:
+            words += ["time-travel=inf-cpu", f"time-travel-start={VIRTUAL_START_NS}"]
+        return words
+
+    def wait(self, deadline: float) -> Reason | None:
+        """Wait for the end; "timeout" if it has to be ended."""
+        watch = select.poll()
+        pidfd = os.pidfd_open(self.process.pid)
+        watch.register(pidfd, select.POLLIN)
+        try:
+            while not watch.poll(50 if self.job.on_output else 250):
+                self._show()
+                if time.monotonic() > deadline:
+                    return "timeout"
+            return None
+        finally:
+            os.close(pidfd)
+
+    def _members(self) -> Iterator[tuple[int, list[str]]]:
+        """The processes of the guest's session, with the fields of /proc/PID/stat."""
+        session = str(self.process.pid)
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                with suppress(OSError):
+                    text = Path("/proc", name, "stat").read_text()
+                    fields = text.rpartition(")")[2].split()
+                    if fields[_SESSION_FIELD] == session:
+                        yield int(name), fields
+
+    def _show(self) -> None:
+        if self.job.on_output is None:
+            return
+        with self.console_path.open("rb") as file:
+            file.seek(self.shown)
+            new = file.read()
+        if new:
+            self.shown += len(new)
+            self.job.on_output(new)
+
+    def kill(self) -> None:
+        """End every process of the guest and wait until none is left."""
+        for _ in range(100):
+            left = [pid for pid, fields in self._members() if fields[0] != "Z"]
+            if not left and self.process.poll() is not None:
+                break
+            for pid in left:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(0.05)
+        if self.terminal is not None:
+            termios.tcsetattr(0, termios.TCSADRAIN, self.terminal)
+
+    def outcome(self, timed_out: Reason | None, wall_s: float) -> Outcome:
+        self._show()
+        console = self.console_path.read_bytes().decode(errors="replace")
+        kernel_log = "".join(
+            line.replace("\r", "")
+            for line in self.log_path.read_bytes().decode(errors="replace").splitlines(True)
+            if line.strip() and not any(noise in line for noise in _NOISE)
+        )
+        status = self.folder / "exchange" / "status"
+        word, _, rest = (status.read_text() if status.exists() else "").partition(" ")
+        if word == "error":
+            raise EngineError(f"the guest could not {rest.strip()}\n{kernel_log[-2000:]}".strip())
+        reason: Reason
+        if timed_out:
+            reason, code = timed_out, EXIT_TIMEOUT
+        elif word.strip() == "hung":
+            reason, code = "hung", EXIT_TIMEOUT
+        elif word == "exit":
+            code = int(rest)
+            reason = "exit" if code else "ok"
+        else:
+            reason, code = "panic", EXIT_PANIC
+        return Outcome(code, reason, console, kernel_log, wall_s)
+
+
+def writable_folder(path: Path) -> Path:
+    """Make an output folder and see that we can write to it."""
+    path.mkdir(parents=True, exist_ok=True)
+    if not stat.S_ISDIR(path.stat().st_mode) or not os.access(path, os.W_OK | os.X_OK):
+        raise EngineError(f"{path} is not a folder that we may write to")
+    return path.resolve()
+
+
+if __name__ == "__main__":
+    sys.exit("engines/uml.py is part of wale-lab: run `testbed/wale-lab --help`")

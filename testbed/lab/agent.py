@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs one scenario from inside the guest (or on the host): standard library only.
+
+    python3 -I -S agent.py PLAN.json RESULT.json
+
+PLAN says which namespaces, wires, qdiscs and flows (topologies/) there are.  The agent
+builds them, starts the servers, and starts everything else at fixed times of a clock,
+so that what the set-up cost shifts nothing.  It ends when all flows have, reads every
+qdisc when its line has drained, and writes what it saw to RESULT; lab/result.py makes
+sense of that.  It avoids modules that load slowly: a guest pays for every page.
+"""
+
+import ctypes
+import fcntl
+import json
+import os
+import signal
+import struct
+import sys
+import time
+
+WORK = "/run/wale/agent"
+MONOTONIC = time.CLOCK_MONOTONIC
+
+# Virtual time: the scenario starts at this time of the guest's clock.
+START_NS = 10_000_000_000
+# Links start this long before the flows; in real time programs take time to start.
+LEAD_NS = {True: 1_000_000, False: 500_000_000}
+# How long the links may take to drain at the end.
+DRAIN_NS = 60_000_000_000
+CLONE_NEWNET = 0x40000000
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class AgentError(Exception):
+    """Why the scenario could not be run."""
+
+
+def now():
+    return time.clock_gettime_ns(MONOTONIC)
+
+
+class Netns:
+    """The namespaces, by name; enter() changes that of this process."""
+
+    def __init__(self):
+        self.home = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+        self.files = {}
+        self.here = None
+
+    def enter(self, name):
+        if name == self.here:
+            return
+        if name is not None and name not in self.files:
+            flags = os.O_RDONLY | os.O_CLOEXEC
+            self.files[name] = os.open("/run/netns/" + name, flags)
+        if libc.setns(self.home if name is None else self.files[name], CLONE_NEWNET):
+            raise AgentError(f"namespace {name}: {os.strerror(ctypes.get_errno())}")
+        self.here = name
+
+
+class Agent:
+    def __init__(self, plan):
+        self.plan = plan
+        self.virtual = plan["virtual"]
+        self.netns = Netns()
+        self.children = {}  # pid: name
+        self.on_exit = {}  # pid: function(status)
+        self.serial = 0
+        self.warnings = []
+        self.flows = {}
+        self.ended = {}  # flow: time
+        self.timers = []  # (time, serial, function)
+
+    # Processes
+
+    def spawn(self, argv, netns=None, out=None, text=None, on_exit=None):
+        """Start a program; its outputs go to files WORK/out.0 and .1."""
+        self.serial += 1
+        out = out or f"{WORK}/{self.serial}"
+        actions = []
+        source = "/dev/null"
+        if text is not None:
+            source = f"{WORK}/{self.serial}.in"
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(text)
+        actions.append((os.POSIX_SPAWN_OPEN, 0, source, os.O_RDONLY, 0))
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        actions.append((os.POSIX_SPAWN_OPEN, 1, out + ".1", flags, 0o644))
+        actions.append((os.POSIX_SPAWN_OPEN, 2, out + ".2", flags, 0o644))
+        self.netns.enter(netns)
+        pid = os.posix_spawnp(
+            argv[0], argv, os.environ, file_actions=actions, setsigmask=[], setsigdef=[]
+        )
+        self.children[pid] = argv[0]
+        if on_exit:
+            self.on_exit[pid] = on_exit
+        return pid, out
+
+    def run(self, argv, netns=None, text=None):
+        """Run a program to its end; its output. An error ends the scenario."""
+        pid, out = self.spawn(argv, netns, text=text)
+        _, status = os.waitpid(pid, 0)
+        del self.children[pid]
+        said = read(out + ".1")
+        if status:
+            where = f" in {netns}" if netns else ""
+            raise AgentError(f"{' '.join(argv)}{where} failed: {(read(out + '.2') + said).strip()}")
+        return said
+
+    # Set-up
+
+    def build(self):
+        names = [ns["name"] for ns in self.plan["namespaces"]]
+        lines = ["netns add " + name for name in names] + self.plan["wires"]
+        self.run(["ip", "-batch", "-"], text=joined(lines))
+        for ns in self.plan["namespaces"]:
+            self.netns.enter(ns["name"])
+            for key, value in ns["sysctls"].items():
+                self.sysctl(ns["name"], key, value)
+            for device, offloads in ns["offloads"].items():
+                for feature, on in offloads.items():
+                    set_offload(device, feature, on)
+            if ns["ip"]:
+                self.run(["ip", "-batch", "-"], ns["name"], text=joined(ns["ip"]))
+
+    def sysctl(self, where, key, value):
+        path = "/proc/sys/" + key.replace(".", "/")
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(str(value))
+        except FileNotFoundError:
+            raise AgentError(f"{where}: this kernel has no sysctl {key}") from None
+        except OSError as error:
+            raise AgentError(f"{where}: sysctl {key} = {value}: {error.strerror}") from None
+
+    def install_links(self):
+        """All qdiscs, one tc for each namespace."""
+        lines = {}
+        for number, link in enumerate(self.plan["links"]):
+            tc = link["tc"]
+            if link["trace"]:
+                path = f"{WORK}/trace{number}"
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(joined(link["trace"]))
+                tc = tc.replace("TRACE", path)
+            line = f"qdisc replace dev {link['dev']} root {tc}"
+            lines.setdefault(link["netns"], []).append(line)
+        for netns, batch in lines.items():
+            self.run(["tc", "-batch", "-"], netns, text=joined(batch))
+
+    def make_file(self):
+        """The file that is sent: bytes that follow from the seed."""
+        from hashlib import shake_128
+
+        os.makedirs(WORK + "/data")
+        data = shake_128(b"wale %d" % self.plan["seed"]).digest(self.plan["file_bytes"])
+        with open(WORK + "/data/file", "wb") as file:
+            file.write(data)
+
+    def start_servers(self):
+        for flow in self.plan["flows"]:
+            port = str(flow["port"])
+            out = f"{WORK}/server.{flow['name']}"
+            if flow["tool"] == "wale":
+                argv = ["wale", "serve", "--json", "--listen", flow["sender_address"]]
+                argv += ["--port", port, "--idle-timeout", "3600", WORK + "/data"]
+                pid, _ = self.spawn(argv, flow["sender_netns"], out)
+            else:
+                argv = ["iperf3", "--server", "--one-off", "--json", "--port", port]
+                pid, _ = self.spawn(argv, flow["receiver_netns"], out)
+            self.flows[flow["name"]] = {"server": pid, "flow": flow}
+
+    def start_recorders(self):
+        record = self.plan["record"]
+        recorders = []
+        for number, (netns, what) in enumerate(record["namespaces"].items()):
+            argv = ["wale", "watch", "--interval", f"{record['interval_ns']}ns"]
+            for device in what["links"]:
+                argv += ["--link", device]
+            if what["links"]:
+                argv += ["--links-csv", f"{WORK}/links.{number}.csv"]
+            else:
+                argv += ["--no-links"]
+            if what["flows"]:
+                argv += ["--flows", "--flows-csv", f"{WORK}/flows.{number}.csv"]
+            pid, out = self.spawn(argv, netns)
+            recorders.append({"pid": pid, "out": out, "netns": netns, "number": number})
+        return recorders
+
+    # The scenario
+
+    def start_flow(self, flow):
+        record = self.flows[flow["name"]]
+        out = f"{WORK}/client.{flow['name']}"
+        seconds = flow["duration_ns"] and flow["duration_ns"] / 1e9
+        if flow["tool"] == "wale":
+            host = flow["sender_address"]
+            host = f"[{host}]" if ":" in host else host
+            argv = ["wale", "get", f"{host}:file", "--port", str(flow["port"]), "--json"]
+            argv += ["--cc", flow["cc"], "--no-progress", "--timeout", "3600"]
+            if flow["size"]:
+                argv += ["--bytes", str(flow["size"])]
+                if flow["size"] > self.plan["file_bytes"]:
+                    argv += ["--repeat"]
+            else:
+                argv += ["--repeat", "--duration", f"{flow['duration_ns'] / 1e6:.0f}ms"]
+            netns = flow["receiver_netns"]
+        else:
+            argv = ["iperf3", "--client", flow["receiver_address"], "--port", str(flow["port"])]
+            argv += ["--json", "--congestion", flow["cc"]]
+            argv += ["--bytes", str(flow["size"])] if flow["size"] else ["--time", f"{seconds:.0f}"]
+            netns = flow["sender_netns"]
+        record["started_ns"] = now()
+        record["client"], _ = self.spawn(
+            argv, netns, out, on_exit=lambda status: self.flow_ended(flow, status)
+        )
+
+    def flow_ended(self, flow, status):
+        record = self.flows[flow["name"]]
+        record["ended_ns"] = now()
+        record["status"] = os.waitstatus_to_exitcode(status)
+        self.ended[flow["name"]] = record["ended_ns"]
+        for other in self.plan["flows"]:
+            if other["after"] == flow["name"]:
+                self.at(record["ended_ns"] + other["start_ns"], self.start_flow, other)
+
+    def at(self, when, function, *arguments):
+        self.serial += 1
+        self.timers.append((when, self.serial, function, arguments))
+        self.timers.sort(key=lambda t: t[:2])
+
+    def run_flows(self, start):
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+        for flow in self.plan["flows"]:
+            if flow["after"] is None:
+                self.at(start + flow["start_ns"], self.start_flow, flow)
+        deadline = start + self.plan["virtual_limit_ns"]
+        while not self.reap():
+            if now() >= deadline:
+                self.end_late_flows()
+                break
+            next_at = min(self.timers[0][0] if self.timers else deadline, deadline)
+            wait = next_at - now()
+            if wait > 0:
+                signal.sigtimedwait([signal.SIGCHLD], wait / 1e9)
+                continue
+            if self.timers and self.timers[0][0] <= now():
+                _, _, function, arguments = self.timers.pop(0)
+                function(*arguments)
+
+    def reap(self):
+        """Take note of processes that ended; True when all flows have."""
+        while len(self.ended) < len(self.plan["flows"]):
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return False
+            name = self.children.pop(pid, "?")
+            if pid in self.on_exit:
+                self.on_exit.pop(pid)(status)
+            elif status:
+                self.warnings.append(f"{name} ended early with status {status}")
+        return True
+
+    def end_late_flows(self):
+        for record in self.flows.values():
+            if "client" in record and "ended_ns" not in record:
+                os.kill(record["client"], signal.SIGTERM)
+                _, status = os.waitpid(record["client"], 0)
+                record["ended_ns"] = now()
+                record["status"] = os.waitstatus_to_exitcode(status)
+                record["late"] = True
+
+    # The end
+
+    def qdiscs(self):
+        """Every link's statistics, as tc tells them."""
+        result = {}
+        for link in self.plan["links"]:
+            if not link["shown"]:
+                continue
+            said = self.run(
+                ["tc", "-s", "-j", "qdisc", "show", "dev", link["dev"], "root"], link["netns"]
+            )
+            result[link["name"]] = json.loads(said)[0]
+        return result
+
+    def drained_qdiscs(self):
+        end = now() + DRAIN_NS
+        time.sleep(1 if self.virtual else 0.2)
+        while True:
+            result = self.qdiscs()
+            held = sum(held_packets(q) for q in result.values())
+            if not held or now() > end:
+                return result
+            time.sleep(0.05 if self.virtual else 0.2)
+
+    def stop(self, pid, number=signal.SIGTERM):
+        try:
+            os.kill(pid, number)
+            os.waitpid(pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass
+
+    def scenario(self):
+        self.make_file()
+        self.build()
+        self.start_servers()
+        start = START_NS if self.virtual else now() + 2 * LEAD_NS[False]
+        if now() > start - LEAD_NS[self.virtual]:
+            raise AgentError(f"the set-up took until {now()} ns of virtual time")
+        sleep_until(start - LEAD_NS[self.virtual])
+        self.install_links()
+        links_at = now()
+        recorders = self.start_recorders()
+        sleep_until(start)
+        self.run_flows(start)
+        ended = max([r["ended_ns"] for r in self.flows.values() if "ended_ns" in r], default=now())
+        for recorder in recorders:
+            self.stop(recorder["pid"])
+        qdiscs = self.drained_qdiscs()
+        for record in self.flows.values():
+            self.stop(record["server"])
+        return self.report(start, links_at, ended, qdiscs, recorders)
+
+    def report(self, start, links_at, ended, qdiscs, recorders):
+        flows = {}
+        for name, record in self.flows.items():
+            flows[name] = {
+                key: record.get(key) for key in ("started_ns", "ended_ns", "status", "late")
+            }
+            for side in ("server", "client"):
+                flows[name][side] = read(f"{WORK}/{side}.{name}.1")
+                flows[name][side + "_errors"] = read(f"{WORK}/{side}.{name}.2")
+        series = []
+        for recorder in recorders:
+            number = recorder["number"]
+            series.append(
+                {
+                    "netns": recorder["netns"],
+                    "links": read(f"{WORK}/links.{number}.csv"),
+                    "flows": read(f"{WORK}/flows.{number}.csv"),
+                    "errors": read(recorder["out"] + ".2"),
+                }
+            )
+        return {
+            "start_ns": start,
+            "links_at_ns": links_at,
+            "ended_ns": ended,
+            "kernel": os.uname().release,
+            "flows": flows,
+            "qdiscs": qdiscs,
+            "series": series,
+            "warnings": self.warnings,
+        }
+
+
+def joined(lines):
+    return "\n".join(lines) + "\n"
+
+
+def read(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+def sleep_until(when):
+    wait = when - now()
+    if wait > 0:
+        time.sleep(wait / 1e9)
+
+
+def held_packets(qdisc):
+    options = qdisc.get("stats") or qdisc
+    if "line_packets" in options:
+        return options["backlog_packets"] + options["line_packets"]
+    return qdisc.get("qlen", 0)
+
+
+# ethtool's own numbers: ETHTOOL_STSO and so on
+OFFLOADS = {"tso": 0x1F, "gso": 0x24, "gro": 0x2C}
+
+
+def set_offload(device, feature, on):
+    import socket
+
+    value = ctypes.create_string_buffer(struct.pack("II", OFFLOADS[feature], int(on)))
+    request = struct.pack("16sP8x", device.encode(), ctypes.addressof(value))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        try:
+            fcntl.ioctl(sock, 0x8946, request)  # SIOCETHTOOL
+        except OSError as error:
+            raise AgentError(f"{device}: {feature}: {error.strerror}") from None
+
+
+def main():
+    plan_path, result_path = sys.argv[1:3]
+    with open(plan_path, encoding="utf-8") as file:
+        plan = json.load(file)
+    os.makedirs(WORK, exist_ok=True)
+    agent = Agent(plan)
+    result = {}
+    if plan.get("shell"):
+        agent.build()
+        agent.install_links()
+        agent.netns.enter(None)
+        os.execvp(plan["shell"][0], plan["shell"])
+    try:
+        result = agent.scenario()
+    except AgentError as error:
+        result = {"error": str(error)}
+    finally:
+        for pid in list(agent.children):
+            agent.stop(pid, signal.SIGKILL)
+    with open(result_path, "w", encoding="utf-8") as file:
+        json.dump(result, file)
+    sys.exit(1 if "error" in result else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line of wale-lab: its subcommands, their options, and help with examples."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+from engines import engine_names
+from engines.base import EXIT_ENGINE, EngineError
+
+_EXAMPLES = """\
+examples:
+  wale-lab run demo                              the demo: reno, cubic, bbr on one lossy link
+  wale-lab run demo --set bottleneck.forward.loss=2% --seed 7 --out /tmp/two-percent --plot
+  wale-lab list                                  the scenarios that come with the testbed
+  wale-lab schema                                what a scenario may say
+  wale-lab shell shared                          a prompt inside a topology
+  wale-lab exec --modules sch_wale -- ip addr    any command, as root, in a guest
+"""
+
+
+def _seed(text: str) -> int:
+    value = int(text, 0)
+    if not 0 <= value < 2**64:
+        raise argparse.ArgumentTypeError("expected a number from 0 to 2^64 - 1")
+    return value
+
+
+def _parser() -> argparse.ArgumentParser:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        prog="wale-lab",
+        description="Runs experiments on emulated wide-area links, in virtual or real time.",
+        epilog=_EXAMPLES,
+        formatter_class=raw,
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def add(name: str, text: str, example: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(
+            name, help=text, description=text, formatter_class=raw, epilog=f"examples:\n{example}"
+        )
+        sub.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
+        return sub
+
+    def engine_options(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument(
+            "--engine", default="uml", metavar="E", help=" or ".join(engine_names()) + " (uml)"
+        )
+        sub.add_argument("--kernel", metavar="V", help="its version, such as 6.12 (the newest)")
+
+    def scenario_options(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument("scenario", metavar="SCENARIO", help="a YAML file, or a name from `list`")
+        engine_options(sub)
+        sub.add_argument("--seed", type=_seed, default=1, help="of every random draw (1)")
+        sub.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help="change one value, such as bottleneck.forward.loss=2%% or flows.reno.size=1MB; "
+            "may be given several times",
+        )
+        sub.add_argument("--out", metavar="DIR", help="where results go")
+
+    sub = add(
+        "run",
+        "Run a scenario; write result.json, flows.csv and links.csv.",
+        "  wale-lab run demo --plot\n"
+        "  wale-lab run my.yaml --out /tmp/mine --seed 3 --set flows.0.cc=bbr\n"
+        "  wale-lab run demo --json | jq .digest\n"
+        "Exit code 1 if a flow did not complete; everything else is kept then.",
+    )
+    scenario_options(sub)
+    sub.add_argument("--json", action="store_true", help="print result.json, not the tables")
+    sub.add_argument("--plot", action="store_true", help="draw result.png too")
+    sub.set_defaults(module="lab.run", function="run_command")
+
+    sub = add("list", "List the scenarios and profiles of the testbed.", "  wale-lab list")
+    sub.set_defaults(module="lab.describe", function="list_command")
+
+    sub = add(
+        "schema",
+        "Print what a scenario may say.",
+        "  wale-lab schema > scenario.schema.json\n  wale-lab schema --markdown",
+    )
+    sub.add_argument("--markdown", action="store_true", help="tables for people, not JSON schema")
+    sub.set_defaults(module="lab.describe", function="schema_command")
+
+    sub = add(
+        "shell",
+        "A prompt inside a scenario's topology, in real time.",
+        "  wale-lab shell shared\n"
+        "  wale-lab shell demo -c 'ns reno.pair1-receiver ping -c 3 10.1.1.2; links'",
+    )
+    scenario_options(sub)
+    sub.add_argument("-c", dest="command_line", metavar="COMMANDS", help="run these, no prompt")
+    sub.set_defaults(module="lab.run", function="shell_command")
+
+    sub = add(
+        "plot",
+        "Draw result.png from the files of a run.",
+        "  wale-lab plot out/demo",
+    )
+    sub.add_argument("folder", metavar="DIR", help="the output folder of a run")
+    sub.set_defaults(module="report.plot", function="plot_command")
+
+    sub = add(
+        "exec",
+        "Run a command as root in a guest; the exit code is the command's.",
+        "  wale-lab exec --virtual --seed 3 -- sh -c 'date; ip addr'\n"
+        "  wale-lab exec --modules sch_wale --out /tmp/o -- sh -c 'tc qdisc > /run/wale/out/q'\n"
+        "exit codes beside the command's own: 124 killed at the wall limit or hung,\n"
+        "125 the engine could not run it, 133 the kernel warned, 134 the kernel died.\n"
+        "The output folder is /run/wale/out inside.",
+    )
+    engine_options(sub)
+    mode = sub.add_mutually_exclusive_group()
+    mode.add_argument("--virtual", action="store_true", help="in virtual time (the default)")
+    mode.add_argument("--real", action="store_true", help="in real time")
+    sub.add_argument("--seed", type=_seed, default=1, help="of all randomness in virtual time (1)")
+    sub.add_argument("--out", metavar="DIR", help="the one folder that the command may write to")
+    sub.add_argument("--wall-limit", "--limit", type=float, default=600, metavar="S", help="seconds (600)")
+    sub.add_argument("--memory", type=int, default=512, metavar="MB", help="of the guest (512)")
+    sub.add_argument(
+        "--modules",
+        default=["sch_wale"],
+        type=lambda text: [m for m in text.split(",") if m not in ("", "none")],
+        metavar="M,...",
+        help="modules of this tree to load, built if need be; or none (sch_wale)",
+    )
+    sub.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="more than one")
+    sub.add_argument("--interactive", "-i", action="store_true", help="with this terminal")
+    sub.add_argument("--verbose", "-v", action="store_true", help="say how it ended")
+    sub.add_argument("argv", nargs="+", metavar="CMD", help="the command, after --")
+    sub.set_defaults(module="lab.execute", function="exec_command")
+
+    sub = add(
+        "kernel",
+        "Build the guest kernel, or find it in the cache; print the path of its program.",
+        "  wale-lab kernel\n  make modules KDIR=$(wale-lab kernel --print tree) ARCH=um",
+    )
+    engine_options(sub)
+    sub.add_argument(
+        "--print",
+        choices=["image", "tree", "release", "modules", "source"],
+        default="image",
+        help="what to print: program, tree to build modules against, uname -r, "
+        "the folder of its modules below build/modules, source package (image)",
+    )
+    sub.set_defaults(module="lab.execute", function="kernel_command")
+    return parser
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse, run, and turn expected failures into one message and an exit code."""
+    args = _parser().parse_args(argv)
+    signal.signal(signal.SIGTERM, _terminate)
+    signal.signal(signal.SIGHUP, _terminate)
+    from lab.yaml_lines import ScenarioError
+
+    try:
+        module = __import__(args.module, fromlist=[args.function])
+        return int(getattr(module, args.function)(args))
+    except EngineError as error:
+        print(f"wale-lab: {error}", file=sys.stderr)
+        return EXIT_ENGINE
+    except ScenarioError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("wale-lab: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 141

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`wale-lab list` and `wale-lab schema`: what there is, and what a scenario may say."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from lab.result import FLOW_COLUMNS, LINK_COLUMNS
+from lab.scenario import TESTBED, Scenario, ScenarioError, load_profile, load_scenario
+
+
+def list_command(args: argparse.Namespace) -> int:
+    """The scenarios and profiles that come with the testbed."""
+    bad = 0
+    for path in sorted((TESTBED / "scenarios").glob("*.yaml")):
+        try:
+            scenario = load_scenario(path)
+        except ScenarioError as error:
+            print(f"{path.stem}: {error}", file=sys.stderr)
+            bad = 1
+            continue
+        flows = ", ".join(f.name for f in scenario.flows)
+        print(f"{path.stem}  ({scenario.time} time; flows: {flows})\n    {scenario.description}")
+    print("\nprofiles:")
+    for path in sorted((TESTBED / "profiles").glob("*.yaml")):
+        print(f"    {path.stem}: {load_profile(path.stem).description}")
+    return bad
+
+
+def schema_command(args: argparse.Namespace) -> int:
+    """The JSON schema, or a reference in Markdown."""
+    schema = Scenario.model_json_schema()
+    if args.markdown:
+        print(markdown(schema))
+    else:
+        print(json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema},
+                         indent=2))
+    return 0
+
+
+def _kind(entry: dict[str, Any]) -> tuple[str, str | None]:
+    """A type in words, and the model that it refers to."""
+    if "$ref" in entry:
+        name = entry["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})", name
+    if "anyOf" in entry:
+        kinds = [_kind(e) for e in entry["anyOf"] if e.get("type") != "null"]
+        return " or ".join(k for k, _ in kinds), next((n for _, n in kinds if n), None)
+    if "enum" in entry:
+        return " or ".join(f"`{v}`" for v in entry["enum"]), None
+    if "const" in entry:
+        return f"`{entry['const']}`", None
+    if entry.get("type") == "array":
+        inner, name = _kind(entry.get("items", {}))
+        return f"list of {inner or 'values'}", name
+    if entry.get("type") == "object" and isinstance(entry.get("additionalProperties"), dict):
+        inner, name = _kind(entry["additionalProperties"])
+        return f"name to {inner}", name
+    if entry.get("type") == ["string", "number"]:
+        return entry.get("description", "quantity").split(";")[0], None
+    return str(entry.get("type", "")), None
+
+
+def _default(entry: dict[str, Any], required: bool) -> str:
+    if required:
+        return "needed"
+    value = entry.get("default")
+    return "" if value is None or isinstance(value, dict | list) else f"`{value}`"
+
+
+def markdown(schema: dict[str, Any]) -> str:
+    """A table for each part of a scenario, and of the recorded files."""
+    parts = [_section("Scenario", schema)]
+    parts += [_section(name, part) for name, part in schema.get("$defs", {}).items()]
+    for file, columns in (("flows.csv", FLOW_COLUMNS), ("links.csv", LINK_COLUMNS)):
+        rows = [f"| `{name}` | {text} |" for name, text in columns.items()]
+        parts.append("\n".join([f"## {file}", "", "| column | meaning |", "|---|---|", *rows, ""]))
+    return "\n".join(parts)
+
+
+def _section(name: str, part: dict[str, Any]) -> str:
+    lines = [f"## {name}", "", part.get("description", ""), ""]
+    lines += ["| key | value | default | meaning |", "|---|---|---|---|"]
+    for key, entry in part.get("properties", {}).items():
+        kind, _ = _kind(entry)
+        default = _default(entry, key in part.get("required", []))
+        meaning = entry.get("description", "").replace("\n", " ").replace("|", "\\|")
+        lines.append(f"| `{key}` | {kind} | {default} | {meaning} |")
+    return "\n".join([*lines, ""])

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`wale-lab exec`: run any command as root in a guest, with modules loaded."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from engines import get_engine
+from engines.base import EXIT_TIMEOUT, EXIT_WARNING, Job, Outcome
+from engines.modules import find_modules, userspace_env
+from lab.progress import Progress
+
+
+def write_through(data: bytes) -> None:
+    """Pass a guest's output on as it comes."""
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def tell(outcome: Outcome) -> int:
+    """Say on stderr what is out of the ordinary; the exit code of wale-lab."""
+    if outcome.reason in ("panic", "timeout", "hung"):
+        print(f"wale-lab: {outcome.describe()}\n{outcome.tail()}", file=sys.stderr)
+    elif outcome.complaints:
+        print(f"wale-lab: the kernel complained:\n{outcome.kernel_log}", file=sys.stderr)
+        return outcome.exit_code or EXIT_WARNING
+    elif outcome.kernel_log.strip():
+        print(outcome.kernel_log, file=sys.stderr, end="")
+    return outcome.exit_code
+
+
+def exec_command(args: argparse.Namespace) -> int:
+    """The subcommand."""
+    engine = get_engine(args.engine)
+    with Progress(quiet=args.quiet) as progress:
+        kernel = engine.prepare(args.kernel, progress)
+        modules = find_modules(kernel, args.modules, progress)
+    env = userspace_env()
+    for pair in args.env:
+        name, _, value = pair.partition("=")
+        env[name] = value
+    out = None
+    if args.out is not None:
+        out = Path(args.out)
+        out.mkdir(parents=True, exist_ok=True)
+    job = Job(
+        argv=args.argv,
+        out=out,
+        seed=args.seed,
+        time="real" if args.real else "virtual",
+        memory_mb=args.memory,
+        wall_limit_s=args.wall_limit,
+        env=env,
+        cwd=os.getcwd(),
+        modules=modules,
+        interactive=args.interactive,
+        on_output=write_through,
+    )
+    outcome = engine.run(kernel, job)
+    code = tell(outcome)
+    if args.verbose:
+        print(f"wale-lab: {outcome.describe()}", file=sys.stderr)
+    return EXIT_TIMEOUT if outcome.reason in ("timeout", "hung") else code
+
+
+def kernel_command(args: argparse.Namespace) -> int:
+    """`wale-lab kernel`: build or find the guest kernel, print where it is."""
+    with Progress(quiet=args.quiet) as progress:
+        kernel = get_engine(args.engine).prepare(args.kernel, progress)
+    value = {
+        "image": kernel.image,
+        "tree": kernel.tree,
+        "release": kernel.release,
+        "modules": kernel.module_folder,
+        "source": kernel.source,
+    }[args.print]
+    print("" if value is None else value)
+    return 0

@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From what the agent saw to result.json, flows.csv and links.csv; and the digest.
+
+The digest is SHA-256 over canonical JSON (sorted keys, no blanks, UTF-8) of
+
+    {"settings": ..., "seed": ..., "kernel": ..., "flows": ..., "links": ...,
+     "virtual_s": ..., "flows_csv": ..., "links_csv": ...}
+
+which is the resolved scenario (every key, the profile's content included), the seed, the kernel's release, and everything that was
+observed, both CSV files as text included.  Wall times, paths, the engine's name and the
+versions of programs are not in it: they do not change what happened in virtual time.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from lab.scenario import Link, Scenario
+from topologies.dumbbell import Plan, PlannedFlow
+
+#: Counts up when a key changes its meaning.
+FORMAT = 1
+
+#: flows.csv: one row for each flow and sample. Cumulative counts begin with the flow.
+FLOW_COLUMNS = {
+    "t_s": "seconds since the scenario's start",
+    "flow": "name",
+    "cc": "congestion control in force",
+    "state": "of the sender's TCP",
+    "cwnd_packets": "congestion window",
+    "ssthresh_packets": "slow start threshold (inf: none yet)",
+    "srtt_us": "smoothed round trip time, microseconds",
+    "min_rtt_us": "least round trip time so far, microseconds",
+    "rto_us": "retransmission timeout, microseconds",
+    "unacked_packets": "sent and not yet acknowledged",
+    "lost_packets": "believed lost now",
+    "retransmits_total": "packets sent again so far",
+    "bytes_sent": "by the sender's TCP so far, retransmissions included",
+    "bytes_acked": "acknowledged so far",
+    "bytes_received": "received in order at the receiver so far",
+    "pacing_rate_Bps": "rate of pacing, bytes/s (inf: none)",
+    "delivery_rate_Bps": "TCP's estimate of the delivery rate, bytes/s",
+}
+
+#: links.csv: one row for each link and sample. Packets and bytes of the wire, cumulative.
+LINK_COLUMNS = {
+    "t_s": "seconds since the scenario's start",
+    "link": "name",
+    "offered_packets": "that came to the link so far",
+    "offered_bytes": "that came to the link so far",
+    "sent_packets": "that left it so far",
+    "sent_bytes": "that left it so far",
+    "dropped_buffer_packets": "that found the buffer full",
+    "dropped_loss_packets": "lost at random",
+    "dropped_memory_packets": "for want of memory",
+    "backlog_packets": "waiting or in service now",
+    "backlog_bytes": "waiting or in service now",
+    "peak_backlog_packets": "largest backlog so far",
+    "peak_backlog_bytes": "largest backlog so far",
+    "line_packets": "on their way now, after service",
+    "line_bytes": "on their way now, after service",
+    "rate_Bps": "of service now, bytes/s (inf: no limit)",
+    "sessions": "that share the link now, M",
+}
+
+
+def _rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def _seconds(t_ns: str | int, start_ns: int) -> str:
+    return f"{(int(t_ns) - start_ns) / 1e9:.6f}"
+
+
+def _csv(columns: list[str], rows: list[dict[str, str]]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def links_csv(raw: dict[str, Any], plan: Plan) -> str:
+    """links.csv from what the recorders of the routers wrote."""
+    names = {(ln.netns, ln.dev): ln.name for ln in plan.links if ln.shown}
+    rows = []
+    for series in raw["series"]:
+        for row in _rows(series["links"]):
+            name = names.get((series["netns"], row["link"]))
+            if name is not None:
+                t_s = _seconds(row["t_ns"], raw["start_ns"])
+                rows.append({**row, "t_s": t_s, "link": name})
+    rows.sort(key=lambda r: (float(r["t_s"]), r["link"]))
+    return _csv(list(LINK_COLUMNS), rows)
+
+
+def _is_data(row: dict[str, str], flow: PlannedFlow, at_sender: bool) -> bool:
+    """Is this socket one of the flow's (at the sender: with its port on the server's side)?"""
+    server_here = at_sender == (flow.tool == "wale")
+    return int(row["local_port" if server_here else "remote_port"]) == flow.port
+
+
+def _most(rows: list[dict[str, str]], column: str) -> dict[str, str]:
+    """The socket with most bytes: iperf3 has one for control beside that for data."""
+    return max(rows, key=lambda r: int(r[column] or 0))
+
+
+def flows_csv(raw: dict[str, Any], plan: Plan) -> str:
+    """flows.csv from what the recorders of senders and receivers wrote."""
+    samples: dict[str, dict[str, list[dict[str, str]]]] = {}
+    for series in raw["series"]:
+        by_time: dict[str, list[dict[str, str]]] = {}
+        for row in _rows(series["flows"]):
+            by_time.setdefault(row["t_ns"], []).append(row)
+        samples[series["netns"]] = by_time
+    result = []
+    for flow in plan.flows:
+        received = samples.get(flow.receiver_netns, {})
+        for t_ns, rows in samples.get(flow.sender_netns, {}).items():
+            mine = [r for r in rows if _is_data(r, flow, at_sender=True)]
+            if not mine:
+                continue
+            there = [r for r in received.get(t_ns, []) if _is_data(r, flow, at_sender=False)]
+            row = dict(_most(mine, "bytes_sent"))
+            row["bytes_received"] = _most(there, "bytes_received")["bytes_received"] if there else ""
+            row |= {"t_s": _seconds(t_ns, raw["start_ns"]), "flow": flow.name}
+            result.append(row)
+    result.sort(key=lambda r: (float(r["t_s"]), r["flow"]))
+    return _csv(list(FLOW_COLUMNS), result)
+
+
+def _last_json(text: str) -> dict[str, Any]:
+    """The last JSON object of a program's output, {} if there is none."""
+    for candidate in (text, text.strip().rpartition("\n")[2]):
+        try:
+            value = json.loads(candidate)
+        except json.JSONDecodeError:
+            continue
+        if isinstance(value, dict):
+            return value
+    return {}
+
+
+def _wale_flow(record: dict[str, Any], flow: PlannedFlow) -> dict[str, Any]:
+    """What wale get and wale serve said."""
+    client, server = _last_json(record["client"]), _last_json(record["server"])
+    bytes_here = client.get("bytes") or 0
+    errors = [client.get("error"), record["client_errors"].strip() or None]
+    completed = record["status"] == 0 and not client.get("error")
+    if flow.size is not None and bytes_here != flow.size:
+        completed = False
+    return {
+        "cc": client.get("cc") or server.get("cc") or flow.cc,
+        "bytes": bytes_here,
+        "seconds": client.get("seconds"),
+        "goodput_Bps": client.get("goodput_Bps"),
+        "retransmits": server.get("retransmits", client.get("retransmits")),
+        "completed": completed,
+        "sha256": client.get("sha256"),
+        "sha256_ok": client.get("sha256_ok"),
+        "first_byte_s": client.get("first_byte_s"),
+        "min_rtt_us": server.get("min_rtt_us", client.get("min_rtt_us")),
+        "mss_bytes": server.get("mss_bytes"),
+        "data_segments": server.get("data_segments"),
+        "error": next((e for e in errors if e), None),
+    }
+
+
+def _iperf_flow(record: dict[str, Any], flow: PlannedFlow) -> dict[str, Any]:
+    """What iperf3 said."""
+    said = _last_json(record["client"])
+    end = said.get("end", {})
+    received, sent = end.get("sum_received", {}), end.get("sum_sent", {})
+    stream = (end.get("streams") or [{}])[0].get("sender", {})
+    seconds = received.get("seconds")
+    count = received.get("bytes")
+    error = said.get("error") or record["client_errors"].strip() or None
+    return {
+        "cc": end.get("sender_tcp_congestion") or flow.cc,
+        "bytes": count or 0,
+        "seconds": seconds,
+        "goodput_Bps": count / seconds if count and seconds else None,
+        "retransmits": sent.get("retransmits"),
+        "completed": record["status"] == 0 and error is None and bool(count),
+        "sha256": None,
+        "sha256_ok": None,
+        "first_byte_s": None,
+        "min_rtt_us": stream.get("min_rtt"),
+        "mss_bytes": said.get("start", {}).get("tcp_mss_default"),
+        "data_segments": None,
+        "error": error,
+    }
+
+
+def ideal_goodput_Bps(  # noqa: N802 - the unit is part of the name
+    link: Link, mtu: int, mss: int | None, t0_s: float, t1_s: float
+) -> float | None:
+    """What full packets could carry from t0 to t1 over a link without loss; None: no bound."""
+    rate_bps: float
+    if link.trace is not None:
+        rate_bps = _mean_trace_bps(link, t0_s, t1_s)
+    elif isinstance(link.rate, int) and link.sessions is None and link.qdisc is None:
+        rate_bps = link.rate
+    else:
+        return None
+    wire = {
+        "raw": mtu,
+        "ethernet": max(mtu + 38, 84),
+        "atm": 53 * ((mtu + 16 + 47) // 48),
+    }[link.overhead]
+    return rate_bps / 8 * (mss if mss else mtu - 40) / wire
+
+
+def _mean_trace_bps(link: Link, t0_s: float, t1_s: float) -> float:
+    """The mean rate of a trace between two times."""
+    assert link.trace
+    steps = [(duration / 1e9, int(rate)) for duration, rate in link.trace.steps]
+    length = sum(d for d, _ in steps)
+
+    def bits_until(t: float) -> float:
+        rounds, rest = 0.0, t
+        if link.trace and link.trace.end == "loop":
+            rounds, rest = divmod(t, length)
+        bits = rounds * sum(d * r for d, r in steps)
+        for duration, rate in steps:
+            part = min(rest, duration)
+            bits += part * rate
+            rest -= part
+        if rest > 0 and link.trace and link.trace.end == "hold":
+            bits += rest * steps[-1][1]
+        return bits
+
+    return (bits_until(t1_s) - bits_until(t0_s)) / max(t1_s - t0_s, 1e-9)
+
+
+def flow_results(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> list[dict[str, Any]]:
+    """The `flows` of result.json."""
+    results = []
+    for flow in plan.flows:
+        record = raw["flows"][flow.name]
+        if record["started_ns"] is None:
+            found = {"cc": flow.cc, "bytes": 0, "completed": False}
+            found |= dict.fromkeys(("seconds", "goodput_Bps", "retransmits", "sha256"))
+            found["error"] = "it was never started: the flow before it did not end"
+            results.append({"name": flow.name, "tool": flow.tool, **found})
+            continue
+        found = (_wale_flow if flow.tool == "wale" else _iperf_flow)(record, flow)
+        start_s = (record["started_ns"] - raw["start_ns"]) / 1e9
+        end_s = (record["ended_ns"] - raw["start_ns"]) / 1e9
+        if record.get("late"):
+            found["completed"] = False
+            found["error"] = "it still ran at the scenario's virtual_limit"
+        if not found["completed"] and not found["error"]:
+            found["error"] = f"{flow.tool} ended with status {record['status']}"
+        settings = scenario.host_settings(_pair_name(flow), "sender")
+        ideal = ideal_goodput_Bps(
+            scenario.bottleneck.forward, settings.mtu or 1500, found["mss_bytes"], start_s, end_s
+        )
+        found["ideal_goodput_Bps"] = ideal
+        goodput = found["goodput_Bps"]
+        found["ideal_share"] = goodput / ideal if goodput and ideal else None
+        times = {"start_s": round(start_s, 9), "end_s": round(end_s, 9)}
+        results.append({"name": flow.name, "tool": flow.tool, **found, **times})
+    return results
+
+
+def _pair_name(flow: PlannedFlow) -> str:
+    return flow.sender_netns.rpartition(".")[2].removesuffix("-sender")
+
+
+def _counters(qdisc: dict[str, Any]) -> dict[str, Any] | None:
+    """The statistics of a wale qdisc in what tc tells, wherever they are nested."""
+    if "offered_packets" in qdisc:
+        return qdisc
+    for value in qdisc.values():
+        if isinstance(value, dict) and (found := _counters(value)):
+            return found
+    return None
+
+
+def link_results(raw: dict[str, Any], plan: Plan) -> list[dict[str, Any]]:
+    """The `links` of result.json, each with the check offered = sent + dropped + held."""
+    results = []
+    for link in plan.links:
+        if not link.shown:
+            continue
+        qdisc = raw["qdiscs"][link.name]
+        counters = _counters(qdisc)
+        if counters is None:  # not wale: what every qdisc counts
+            sent, dropped, held = qdisc["packets"], qdisc["drops"], qdisc["qlen"]
+            found: dict[str, Any] = {
+                "offered_packets": sent + dropped + held,
+                "sent_packets": sent,
+                "sent_bytes": qdisc["bytes"],
+                "dropped_packets": {"qdisc": dropped},
+                "held_packets": held,
+                "peak_backlog_packets": None,
+                "balanced": None,
+            }
+        else:
+            dropped_by = {
+                reason: counters[f"dropped_{reason}_packets"]
+                for reason in ("buffer", "loss", "memory")
+            }
+            held = counters["backlog_packets"] + counters["line_packets"]
+            found = {
+                "offered_packets": counters["offered_packets"],
+                "offered_bytes": counters["offered_bytes"],
+                "sent_packets": counters["sent_packets"],
+                "sent_bytes": counters["sent_bytes"],
+                "dropped_packets": dropped_by,
+                "held_packets": held,
+                "peak_backlog_packets": counters["peak_backlog_packets"],
+                "peak_backlog_bytes": counters["peak_backlog_bytes"],
+                "epoch_s": (counters.get("epoch_ns", 0) - raw["start_ns"]) / 1e9,
+                "balanced": counters["offered_packets"]
+                == counters["sent_packets"] + sum(dropped_by.values()) + held,
+            }
+        results.append({"name": link.name, "qdisc": link.tc, **found})
+    return results
+
+
+def digest_of(result: dict[str, Any], flows_text: str, links_text: str) -> str:
+    """The digest, as the top of this file defines it."""
+    keys = ("settings", "seed", "kernel", "flows", "links", "virtual_s")
+    covered = {key: result[key] for key in keys}
+    covered |= {"flows_csv": flows_text, "links_csv": links_text}
+    text = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def make_result(
+    raw: dict[str, Any], scenario: Scenario, plan: Plan, seed: int, about: dict[str, Any]
+) -> tuple[dict[str, Any], str, str]:
+    """result.json, flows.csv and links.csv of a run; `about` has engine, versions, wall_s."""
+    flows_text, links_text = flows_csv(raw, plan), links_csv(raw, plan)
+    result: dict[str, Any] = {
+        "format": FORMAT,
+        "scenario": scenario.name,
+        "settings": scenario.resolved(),
+        "seed": seed,
+        "kernel": raw["kernel"],
+        "engine": about["engine"],
+        "versions": about["versions"],
+        "digest": "",
+        "virtual_s": (raw["ended_ns"] - raw["start_ns"]) / 1e9,
+        "wall_s": about["wall_s"],
+        "flows": flow_results(raw, scenario, plan),
+        "links": link_results(raw, plan),
+        "warnings": raw["warnings"] + about["warnings"],
+    }
+    result["digest"] = digest_of(result, flows_text, links_text)
+    return result, flows_text, links_text
+
+
+def problems(result: dict[str, Any]) -> list[str]:
+    """Why a run is not a good one; empty if it is."""
+    found = [
+        f"flow {f['name']} did not complete: {f['error']}"
+        for f in result["flows"]
+        if not f["completed"]
+    ]
+    found += [
+        f"link {ln['name']}: offered {ln['offered_packets']} packets is not sent + dropped + held"
+        for ln in result["links"]
+        if ln["balanced"] is False
+    ]
+    return found + list(result["warnings"])
+
+
+def write(folder: Path, result: dict[str, Any], flows_text: str, links_text: str) -> None:
+    """The files of an output folder."""
+    (folder / "flows.csv").write_text(flows_text, encoding="utf-8")
+    (folder / "links.csv").write_text(links_text, encoding="utf-8")
+    text = json.dumps(result, indent=2, ensure_ascii=False) + "\n"
+    (folder / "result.json").write_text(text, encoding="utf-8")
+
+
+def plan_data(
+    plan: Plan, scenario: Scenario, seed: int, shell: list[str] | None = None
+) -> dict[str, Any]:
+    """The plan as the agent reads it."""
+    recorded: dict[str, dict[str, Any]] = {}
+    if scenario.record.links:
+        for link in plan.links:
+            if link.shown and link.kind == "wale":
+                entry = recorded.setdefault(link.netns, {"links": [], "flows": False})
+                entry["links"].append(link.dev)
+    if scenario.record.flows:
+        for flow in plan.flows:
+            for netns in (flow.sender_netns, flow.receiver_netns):
+                recorded.setdefault(netns, {"links": [], "flows": False})["flows"] = True
+    largest = max([flow.size or 0 for flow in plan.flows], default=0)
+    return {
+        **asdict(plan),
+        "virtual": scenario.time == "virtual",
+        "virtual_limit_ns": scenario.virtual_limit,
+        "seed": seed,
+        "file_bytes": min(max(largest, 2**20), 2**24),
+        "record": {"interval_ns": scenario.record.interval, "namespaces": recorded},
+        "shell": shell,
+    }

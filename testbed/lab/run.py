@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`wale-lab run` and `wale-lab shell`: a scenario on an engine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from engines import get_engine
+from engines.base import OUT_DIR, Engine, EngineError, Job, Kernel, Outcome
+from engines.modules import ROOT, find_modules, find_userspace
+from lab import result as results
+from lab.progress import Progress
+from lab.scenario import Scenario, find_scenario, load_scenario
+from topologies import dumbbell
+
+#: In the guest as on the host: the distribution's Python, without site packages.
+AGENT = ["/usr/bin/python3", "-I", "-S", str(Path(__file__).with_name("agent.py"))]
+
+
+def versions(kernel: Kernel) -> dict[str, str]:
+    """What took part, for result.json."""
+    git = subprocess.run(
+        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    tools = {"python": platform.python_version(), "kernel_source": kernel.source}
+    if git.returncode == 0:
+        tools["tree"] = git.stdout.strip()
+    for name, option in (("tc", "-V"), ("iperf3", "--version")):
+        try:
+            said = subprocess.run([name, option], capture_output=True, text=True, check=False)
+        except OSError:
+            continue
+        tools[name] = said.stdout.partition("\n")[0].strip()
+    return tools
+
+
+def start(
+    scenario: Scenario, seed: int, engine: Engine, kernel_version: str | None, progress: Progress
+) -> tuple[Kernel, list[Path], dict[str, str]]:
+    """Everything that has to be there before a scenario can run."""
+    if scenario.time == "virtual" and not engine.virtual_time:
+        raise EngineError(
+            f"the {engine.name} engine has no virtual time: run with --set time=real"
+        )
+    kernel = engine.prepare(kernel_version, progress)
+    modules = find_modules(kernel, ["sch_wale"], progress)
+    return kernel, modules, find_userspace(progress)
+
+
+def run_scenario(
+    scenario: Scenario,
+    seed: int,
+    out: Path,
+    engine_name: str = "uml",
+    kernel_version: str | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Run a scenario, write the files of `out`, return result.json's content."""
+    progress = progress or Progress(quiet=True)
+    engine = get_engine(engine_name)
+    kernel, modules, env = start(scenario, seed, engine, kernel_version, progress)
+    plan = dumbbell.plan(scenario, seed)
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".wale-run-", dir=out) as exchange:
+        folder = Path(exchange)
+        data = results.plan_data(plan, scenario, seed)
+        (folder / "plan.json").write_text(json.dumps(data))
+        progress(f"running {scenario.name} in {scenario.time} time on {kernel.release}")
+        job = Job(
+            argv=[*AGENT, f"{OUT_DIR}/plan.json", f"{OUT_DIR}/raw.json"],
+            out=folder,
+            seed=seed,
+            time=scenario.time,
+            memory_mb=scenario.memory_mb,
+            wall_limit_s=scenario.wall_limit / 1e9,
+            env=env,
+            modules=modules,
+        )
+        outcome = engine.run(kernel, job)
+        raw = _observed(folder / "raw.json", outcome)
+    about = {
+        "engine": engine.name,
+        "versions": versions(kernel),
+        "wall_s": round(outcome.wall_s, 3),
+        "warnings": [f"kernel: {line}" for line in outcome.complaints],
+    }
+    result, flows_text, links_text = results.make_result(raw, scenario, plan, seed, about)
+    results.write(out, result, flows_text, links_text)
+    return result
+
+
+def _observed(path: Path, outcome: Outcome) -> dict[str, Any]:
+    """What the agent wrote; EngineError if it could not."""
+    raw: dict[str, Any] = {}
+    if path.exists():
+        try:
+            raw = json.loads(path.read_text())
+        except json.JSONDecodeError:
+            raw = {}
+    if "error" in raw:
+        raise EngineError(f"the scenario could not be run: {raw['error']}")
+    if outcome.reason != "ok" or not raw:
+        raise EngineError(f"the run failed: {outcome.describe()}\n{outcome.tail(30)}")
+    return raw
+
+
+def run_command(args: argparse.Namespace) -> int:
+    """The subcommand `run`."""
+    scenario = load_scenario(find_scenario(args.scenario), args.set)
+    out = Path(args.out or os.environ.get("WALE_OUT") or f"out/{scenario.name}")
+    with Progress(quiet=args.quiet) as progress:
+        result = run_scenario(scenario, args.seed, out, args.engine, args.kernel, progress)
+        if args.plot:
+            progress("drawing")
+            from report.plot import draw
+
+            draw(out)
+    if args.json:
+        print(json.dumps(result, indent=2))
+    elif not args.quiet:
+        from report.table import print_result
+
+        print_result(result, out)
+    trouble = results.problems(result)
+    for line in trouble:
+        print(f"wale-lab: {line}", file=sys.stderr)
+    return 1 if trouble else 0
+
+
+def shell_command(args: argparse.Namespace) -> int:
+    """The subcommand `shell`."""
+    scenario = load_scenario(find_scenario(args.scenario), [*args.set, "time=real"])
+    engine = get_engine(args.engine)
+    with Progress(quiet=args.quiet) as progress:
+        kernel, modules, env = start(scenario, args.seed, engine, args.kernel, progress)
+    plan = dumbbell.plan(scenario, args.seed)
+    interactive = not args.command_line
+    with tempfile.TemporaryDirectory(prefix="wale-shell-") as exchange:
+        folder = Path(args.out or exchange)
+        folder.mkdir(parents=True, exist_ok=True)
+        startup = Path(__file__).with_name("shell.bashrc")
+        command = ["/bin/bash", "--rcfile", str(startup), "-i"]
+        if not interactive:
+            command = ["/bin/bash", "-c", f'. "$0"; {args.command_line}', str(startup)]
+        data = results.plan_data(plan, scenario, args.seed, shell=command)
+        (folder / "plan.json").write_text(json.dumps(data))
+        size = os.get_terminal_size() if interactive and os.isatty(1) else None
+        env |= {"TERM": os.environ.get("TERM", "dumb"), "WALE_SCENARIO": scenario.name}
+        env |= {"WALE_NAMESPACES": " ".join(ns.name for ns in plan.namespaces)}
+        if size:
+            env |= {"WALE_ROWS": str(size.lines), "WALE_COLUMNS": str(size.columns)}
+        job = Job(
+            argv=[*AGENT, f"{OUT_DIR}/plan.json", f"{OUT_DIR}/raw.json"],
+            out=folder,
+            seed=args.seed,
+            time="real",
+            memory_mb=scenario.memory_mb,
+            wall_limit_s=7 * 86400 if interactive else scenario.wall_limit / 1e9,
+            env=env,
+            modules=modules,
+            interactive=interactive,
+            on_output=None if interactive else _write_through,
+        )
+        outcome = engine.run(kernel, job)
+        (folder / "plan.json").unlink(missing_ok=True)
+    if outcome.reason not in ("ok", "exit"):
+        raise EngineError(f"{outcome.describe()}\n{outcome.tail()}")
+    return outcome.exit_code
+
+
+def _write_through(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

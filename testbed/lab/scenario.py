@@ -1,0 +1,532 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a scenario may say: the model that its YAML is checked against.
+
+Quantities become integers in the unit of their kernel interface here (lab/units.py);
+what is not given gets its default, so that a dumped Scenario says everything.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+from lab import units, yaml_lines
+from lab.yaml_lines import Document, KeyPath, ScenarioError
+
+TESTBED = Path(__file__).resolve().parents[1]
+
+
+def _quantity(parse: Any, what: str) -> Any:
+    """A field type: parsed by a function of lab/units.py, text or number in the schema."""
+    schema = {"type": ["string", "number"], "description": what}
+    return [BeforeValidator(parse), WithJsonSchema(schema)]
+
+
+def _rate(value: object) -> int | Literal["unlimited"]:
+    return units.UNLIMITED if value == units.UNLIMITED else units.parse_rate_bps(value)
+
+
+TimeNs = Annotated[int, *_quantity(units.parse_time_ns, "time: 50ms, 1.5s; a number: seconds")]
+Rate = Annotated[int | str, *_quantity(_rate, "rate: 2mbit, 250kB/s, unlimited; a number: bit/s")]
+Size = Annotated[int, *_quantity(units.parse_size_bytes, "size: 3MB, 64KiB; a number: bytes")]
+Limit = Annotated[str, *_quantity(units.parse_limit, "buffer: 30kB, 20p; a number: packets")]
+Probability = Annotated[float, *_quantity(units.parse_probability, "probability: 1%, 0.01")]
+Text = Annotated[str, BeforeValidator(lambda v: str(v) if isinstance(v, int | float) else v)]
+Switch = Annotated[
+    bool,
+    BeforeValidator(lambda v: {"on": True, "off": False}.get(v, v) if isinstance(v, str) else v),
+]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,30}$")]
+
+
+class Strict(BaseModel):
+    """Unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True)
+
+
+class Trace(Strict):
+    """A rate that changes in steps."""
+
+    steps: list[tuple[TimeNs, Rate]] = []
+    """the steps, each as "DURATION:RATE", such as ["1s:2mbit", "500ms:0bit"]"""
+    file: str | None = None
+    """instead of steps: a file with lines `DURATION RATE`, relative to the scenario's folder"""
+    end: Literal["loop", "hold", "stop"] = "loop"
+    """after the last step: the first again, its rate for ever, or an outage for ever"""
+
+    @field_validator("steps", mode="before")
+    @classmethod
+    def _split_steps(cls, value: object) -> object:
+        if isinstance(value, str):
+            value = value.split(",")
+        if not isinstance(value, list):
+            raise ValueError('expected a list of steps such as ["1s:2mbit", "500ms:0bit"]')
+        steps = []
+        for step in value:
+            parts = step.split(":") if isinstance(step, str) else step
+            if not isinstance(parts, list | tuple) or len(parts) != 2:
+                raise ValueError(f'expected a step such as "1s:2mbit", got {step!r}')
+            steps.append((parts[0], parts[1]))
+        return steps
+
+    @model_validator(mode="after")
+    def _check(self) -> Trace:
+        if bool(self.steps) == bool(self.file):
+            raise ValueError("expected either steps or a file")
+        if any(duration < 1 for duration, _ in self.steps):
+            raise ValueError("expected steps of at least 1 ns")
+        if any(rate == units.UNLIMITED for _, rate in self.steps):
+            raise ValueError("expected a finite rate in every step")
+        return self
+
+
+class Sessions(Strict):
+    """Ephemeral sessions that share the link: rate / (M + 1), the chain M drawn from the seed."""
+
+    arrival: Probability
+    """probability that a session arrives in a step"""
+    mean: Annotated[float, Field(gt=0)]
+    """mean size of a session, in units of rate times step"""
+    max: Annotated[int, Field(ge=1, le=63)]
+    """most sessions at once"""
+    step: TimeNs
+    """how often sessions arrive and leave, at least 1 ms"""
+
+
+class Link(Strict):
+    """One direction of a link: the options of the wale qdisc, or another qdisc instead."""
+
+    rate: Rate = units.UNLIMITED
+    """bit/s"""
+    delay: TimeNs = 0
+    """one-way propagation delay, after service"""
+    limit: Limit = "1000p"
+    """buffer: packets or bytes that wait or are in service"""
+    loss: Probability = 0.0
+    """probability that a packet is lost after service"""
+    overhead: Literal["raw", "ethernet", "atm"] = "raw"
+    """what a packet takes on the wire beside its IP bytes"""
+    drops: Literal["remote", "local"] = "remote"
+    """who learns of a packet that does not fit into the buffer"""
+    trace: Trace | None = None
+    """a rate that changes in steps, instead of rate"""
+    sessions: Sessions | None = None
+    """sessions that share the rate"""
+    qdisc: str | None = None
+    """instead of all others: any qdisc as tc takes it, such as "netem delay 50ms rate 2mbit" """
+
+    @model_validator(mode="after")
+    def _check(self) -> Link:
+        others = sorted(self.model_fields_set - {"qdisc"})
+        if self.qdisc is not None and others:
+            raise ValueError(f"expected qdisc alone, it comes with {', '.join(others)}")
+        if self.trace and (self.sessions or "rate" in self.model_fields_set):
+            raise ValueError("expected trace without rate and sessions")
+        if self.sessions and self.rate == units.UNLIMITED:
+            raise ValueError("expected a rate that the sessions share")
+        if self.rate == 0:
+            raise ValueError('expected a rate above 0 (an outage is a step of a trace: "1s:0bit")')
+        return self
+
+
+class Bottleneck(Strict):
+    """The link that all pairs share."""
+
+    forward: Link = Link()
+    """from the senders to the receivers: the direction of the data"""
+    reverse: Link = Link()
+    """from the receivers to the senders: the direction of the ACKs"""
+
+
+class Offloads(Strict):
+    """What a host's interface does in bulk; None leaves the kernel's default."""
+
+    tso: Switch | None = None
+    """TCP segmentation by the interface"""
+    gso: Switch | None = None
+    """segmentation as late as possible"""
+    gro: Switch | None = None
+    """joining of received packets"""
+
+
+class RouteSettings(Strict):
+    """Attributes of a host's route (`man ip-route`)."""
+
+    initcwnd: int | None = None
+    """first congestion window, packets"""
+    initrwnd: int | None = None
+    """first receive window, packets"""
+    rto_min: TimeNs | None = None
+    """least retransmission timeout"""
+    quickack: Switch | None = None
+    """every segment is acknowledged at once"""
+    advmss: int | None = None
+    """segment size that is announced, bytes"""
+    ssthresh: int | None = None
+    """first slow start threshold, packets"""
+    reordering: int | None = None
+    """first reordering degree, packets"""
+    window: int | None = None
+    """largest window that is announced, bytes"""
+    congctl: str | None = None
+    """congestion control of sockets that do not choose"""
+    features: Literal["ecn"] | None = None
+    """ECN on this route"""
+
+
+class HostSettings(Strict):
+    """How a host's TCP and interface are set."""
+
+    sysctls: dict[str, Text] = {}
+    """name to value, such as net.ipv4.tcp_sack: 0"""
+    route: RouteSettings = RouteSettings()
+    """attributes of the host's route"""
+    mtu: Annotated[int, Field(ge=68, le=65535)] | None = None
+    """bytes of IP in a packet, for the host's interface (1500)"""
+    offloads: Offloads = Offloads()
+    """segmentation and joining by the interface"""
+
+    @field_validator("sysctls")
+    @classmethod
+    def _known_tree(cls, value: dict[str, str]) -> dict[str, str]:
+        for name in value:
+            if not re.fullmatch(r"net(\.[A-Za-z0-9_-]+)+", name):
+                raise ValueError(f"expected names that begin with net., got {name!r}")
+        return value
+
+    @field_validator("offloads", mode="before")
+    @classmethod
+    def _all_at_once(cls, value: object) -> object:
+        if value in ("on", "off", True, False):
+            return {"tso": value, "gso": value, "gro": value}
+        return value
+
+    def merged_with(self, other: HostSettings) -> HostSettings:
+        """These settings, with what the other one says on top."""
+
+        def top(mine: BaseModel, theirs: BaseModel) -> dict[str, Any]:
+            return {**mine.model_dump(exclude_none=True), **theirs.model_dump(exclude_none=True)}
+
+        return HostSettings.model_construct(
+            sysctls={**self.sysctls, **other.sysctls},
+            route=RouteSettings.model_construct(**top(self.route, other.route)),
+            mtu=other.mtu if other.mtu is not None else self.mtu,
+            offloads=Offloads.model_construct(**top(self.offloads, other.offloads)),
+        )
+
+
+class PairHosts(Strict):
+    """Settings of one pair's hosts."""
+
+    sender: HostSettings = HostSettings()
+    receiver: HostSettings = HostSettings()
+
+
+class Hosts(Strict):
+    """Settings of hosts; the more special ones win."""
+
+    all: HostSettings = HostSettings()
+    senders: HostSettings = HostSettings()
+    receivers: HostSettings = HostSettings()
+    pairs: dict[str, PairHosts] = {}
+    """by the name of a pair"""
+
+
+class Profile(Strict):
+    """A named bundle of host settings, testbed/profiles/NAME.yaml."""
+
+    description: str
+    all: HostSettings = HostSettings()
+    senders: HostSettings = HostSettings()
+    receivers: HostSettings = HostSettings()
+
+
+class Pair(Strict):
+    """A sender and its receiver."""
+
+    name: Name
+    access_delay: TimeNs = 0
+    """one-way delay of the pair's own access link, in each direction"""
+
+
+class Topology(Strict):
+    """Which hosts there are; see testbed/topologies/dumbbell.py for the drawing."""
+
+    type: Literal["dumbbell"] = "dumbbell"
+    """pairs of hosts around one bottleneck"""
+    pairs: Annotated[list[Pair], Field(min_length=1, max_length=200)] = [Pair(name="pair1")]
+    """how many pairs, or a list of them"""
+
+    @field_validator("pairs", mode="before")
+    @classmethod
+    def _count(cls, value: object) -> object:
+        if isinstance(value, int) and not isinstance(value, bool):
+            if not 1 <= value <= 200:
+                raise ValueError(f"expected 1 to 200 pairs, got {value}")
+            return [{"name": f"pair{n + 1}"} for n in range(value)]
+        return value
+
+
+class Flow(Strict):
+    """One transfer from a pair's sender to its receiver."""
+
+    name: Name
+    cc: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] = "cubic"
+    """congestion control of the sender's socket"""
+    pair: str | None = None
+    """name of the pair (the first)"""
+    size: Size | None = None
+    """how much: a size,"""
+    duration: TimeNs | None = None
+    """or how long"""
+    start: TimeNs = 0
+    """after the scenario's start, or after the end of the flow in `after`"""
+    after: str | None = None
+    """name of the flow that has to end first"""
+    tool: Literal["wale", "iperf3"] = "wale"
+    """wale serve and wale get, or iperf3 (slow in virtual time: it polls the clock)"""
+
+    @model_validator(mode="after")
+    def _check(self) -> Flow:
+        if (self.size is None) == (self.duration is None):
+            raise ValueError("expected either a size or a duration")
+        if self.size == 0 or self.duration == 0:
+            raise ValueError("expected a size or duration above 0")
+        return self
+
+
+class Record(Strict):
+    """What is recorded over time."""
+
+    interval: TimeNs = 100_000_000
+    """between two samples"""
+    links: bool = True
+    """links.csv: buffers, rates and counters"""
+    flows: bool = True
+    """flows.csv: bytes, windows, round trip times"""
+
+    @field_validator("interval")
+    @classmethod
+    def _not_too_fine(cls, value: int) -> int:
+        if value < 1_000_000:
+            raise ValueError("expected an interval of at least 1ms")
+        return value
+
+
+class Scenario(Strict):
+    """An experiment: topology, links, hosts, flows, and what to record."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    description: str = ""
+    """what it shows, in a sentence or two"""
+    time: Literal["virtual", "real"] = "virtual"
+    """virtual: repeatable to the bit, idle time is skipped; real: as on a real machine"""
+    wall_limit: TimeNs = 600_000_000_000
+    """wall time after which the guest is killed"""
+    virtual_limit: TimeNs = 3_600_000_000_000
+    """time of the scenario after which flows that still run are failed"""
+    memory_mb: Annotated[int, Field(ge=64, le=65536)] = 512
+    """memory of the guest, MB"""
+    ip: Literal[4, 6] = 4
+    """version of IP"""
+    profile: str = "modern"
+    """name of a bundle of host settings in testbed/profiles"""
+    topology: Topology = Topology()
+    bottleneck: Bottleneck = Bottleneck()
+    hosts: Hosts = Hosts()
+    """settings on top of the profile's"""
+    flows: Annotated[list[Flow], Field(min_length=1)]
+    isolate: bool = False
+    """each flow in its own copy of the topology, with the same seed, at the same time"""
+    record: Record = Record()
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Scenario:
+        pairs = [p.name for p in self.topology.pairs]
+        flows = [f.name for f in self.flows]
+        for what, names in (("pair", pairs), ("flow", flows)):
+            twice = sorted({n for n in names if names.count(n) > 1})
+            if twice:
+                raise ValueError(f"expected different names, {what} {twice[0]!r} is here twice")
+        for name in self.hosts.pairs:
+            if name not in pairs:
+                raise ValueError(f"hosts.pairs: expected one of {', '.join(pairs)}, got {name!r}")
+        for n, flow in enumerate(self.flows):
+            if flow.pair is not None and flow.pair not in pairs:
+                raise ValueError(
+                    f"flows.{n}.pair: expected one of {', '.join(pairs)}, got {flow.pair!r}"
+                )
+            if flow.after is not None and flow.after not in flows[:n]:
+                raise ValueError(
+                    f"flows.{n}.after: expected a flow that stands before it, got {flow.after!r}"
+                )
+        return self
+
+    def host_settings(self, pair: str, role: Literal["sender", "receiver"]) -> HostSettings:
+        """What a host is set to: profile, all, its role, its pair, in this order."""
+        profile = load_profile(self.profile)
+        result = profile.all
+        pairs = self.hosts.pairs.get(pair, PairHosts())
+        for more in (
+            profile.senders if role == "sender" else profile.receivers,
+            self.hosts.all,
+            self.hosts.senders if role == "sender" else self.hosts.receivers,
+            pairs.sender if role == "sender" else pairs.receiver,
+        ):
+            result = result.merged_with(more)
+        return result
+
+    def resolved(self) -> dict[str, Any]:
+        """Everything that the run depends on, as plain data: the digest covers it."""
+        data = self.model_dump(mode="json")
+        data["profile"] = load_profile(self.profile).model_dump(mode="json")
+        return data
+
+
+def load_profile(name: str) -> Profile:
+    """The profile of this name."""
+    folder = TESTBED / "profiles"
+    path = folder / f"{name}.yaml"
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", name) or not path.exists():
+        known = ", ".join(sorted(p.stem for p in folder.glob("*.yaml")))
+        raise ScenarioError(f"profile: expected one of {known}, got {name!r}")
+    document = yaml_lines.load(path)
+    return Profile.model_validate(_checked(Profile, document).model_dump(exclude_unset=True))
+
+
+def find_scenario(name: str) -> Path:
+    """The file of a scenario: a path, or the name of one in testbed/scenarios."""
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml") or "/" in name:
+        if not path.is_file():
+            raise ScenarioError(f"{name}: there is no such file")
+        return path
+    path = TESTBED / "scenarios" / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in path.parent.glob("*.yaml")))
+        raise ScenarioError(f"there is no scenario {name!r}; in testbed/scenarios: {known}")
+    return path
+
+
+def load_scenario(path: Path, overrides: list[str] | None = None) -> Scenario:
+    """Read, override and check a scenario; ScenarioError says what is wrong and where."""
+    return check_scenario(yaml_lines.load(path), overrides or [], path.parent)
+
+
+def check_scenario(document: Document, overrides: list[str], folder: Path) -> Scenario:
+    """Check a scenario that has been read."""
+    if not isinstance(document.value, dict):
+        raise ScenarioError(f"{document.name}:1: expected keys and values: name, flows, ...")
+    for assignment in overrides:
+        yaml_lines.override(document, assignment)
+    _inline_traces(document, folder)
+    scenario = _checked(Scenario, document)
+    assert isinstance(scenario, Scenario)
+    try:
+        load_profile(scenario.profile)
+    except ScenarioError as error:
+        raise ScenarioError(f"{document.where(('profile',))}: {error}") from None
+    return scenario
+
+
+def _inline_traces(document: Document, folder: Path) -> None:
+    """Replace `trace: {file: F}` by its steps, so that the scenario says everything."""
+    bottleneck = document.value.get("bottleneck")
+    for direction in ("forward", "reverse"):
+        link = bottleneck.get(direction) if isinstance(bottleneck, dict) else None
+        trace = link.get("trace") if isinstance(link, dict) else None
+        if not isinstance(trace, dict) or not isinstance(trace.get("file"), str):
+            continue
+        if "steps" in trace:
+            continue
+        path = folder / trace["file"]
+        where = document.where(("bottleneck", direction, "trace", "file"))
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except OSError as error:
+            raise ScenarioError(f"{where}: cannot read the trace: {error}") from None
+        steps = []
+        for number, line in enumerate(lines, 1):
+            words = line.partition("#")[0].split()
+            if len(words) == 2:
+                steps.append(f"{words[0]}:{words[1]}")
+            elif words:
+                raise ScenarioError(f"{path}:{number}: expected `DURATION RATE`, got {line!r}")
+        del trace["file"]
+        trace["steps"] = steps
+
+
+def _checked(model: type[BaseModel], document: Document) -> BaseModel:
+    try:
+        return model.model_validate(document.value)
+    except ValidationError as error:
+        lines = [_explain(model, document, item) for item in error.errors()]
+        raise ScenarioError("\n".join(lines)) from None
+
+
+def _explain(model: type[BaseModel], document: Document, item: Any) -> str:
+    """One error: file, line, key path, and what was expected."""
+    path: KeyPath = tuple(p for p in item["loc"] if _in_document(p))
+    message = item["msg"].removeprefix("Value error, ")
+    named = re.match(r"^((?:flows|hosts)\.[\w.]+): (.*)$", message)
+    if named and not path:
+        path = tuple(int(w) if w.isdigit() else w for w in named[1].split("."))
+        message = named[2]
+    if item["type"] == "extra_forbidden":
+        message = f"unknown key; expected one of {', '.join(_keys_at(model, path[:-1]))}"
+    elif item["type"] == "missing":
+        message = "expected this key, it is missing"
+    elif not message.startswith("expected"):
+        message = message.replace("Input should", "expected to", 1).replace("to be", "", 1)
+        message = re.sub(r"\s+", " ", message.replace("expected to", "expected", 1))
+        if not isinstance(item.get("input"), dict | list):
+            message += f", got {item.get('input')!r}"
+    return f"{document.where(path)}: {show(path)}{message}"
+
+
+def show(path: KeyPath) -> str:
+    """A key path before a message."""
+    return f"{yaml_lines.show_path(path)}: " if path else ""
+
+
+def _in_document(part: str | int) -> bool:
+    """Pydantic adds the names of validators and union members to a path."""
+    return isinstance(part, int) or not re.search(r"[\[\](]", part)
+
+
+def _keys_at(model: type[BaseModel], path: KeyPath) -> list[str]:
+    """The keys that a model has at a path."""
+    here: Any = model
+    for part in path:
+        if isinstance(part, int):
+            continue
+        fields = getattr(here, "model_fields", {})
+        found = _inner_model(fields[part].annotation) if part in fields else None
+        if found is None and part not in fields:
+            continue  # the key of a dict
+        here = found
+    return sorted(getattr(here, "model_fields", {}))
+
+
+def _inner_model(annotation: Any) -> Any:
+    """The model in an annotation such as list[Flow] or Trace | None."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in getattr(annotation, "__args__", ()):
+        found = _inner_model(inner)
+        if found is not None:
+            return found
+    return None

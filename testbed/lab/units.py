@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Quantities with units, as a scenario writes them: "2mbit", "50ms", "30kB", "1%".
+
+Each parser takes text with a unit, or a plain number in the unit that its
+docstring names, and gives an integer in the unit that the kernel interface has.
+It raises ValueError with what was expected.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+UNLIMITED = "unlimited"
+
+_SI = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_NUMBER = re.compile(r"^\s*([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*(.*?)\s*$")
+_TIMES_NS = {
+    "ns": 1,
+    "us": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "min": 60 * 10**9,
+    "h": 3600 * 10**9,
+    "d": 86400 * 10**9,
+}
+
+
+def _split(value: object, expected: str) -> tuple[Fraction, str]:
+    """A number and the text after it."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"expected {expected}, got {value!r}")
+    match = _NUMBER.match(str(value))
+    if not match:
+        raise ValueError(f"expected {expected}, got {value!r}")
+    return Fraction(match[1]), match[2]
+
+
+def parse_time_ns(value: object) -> int:
+    """Nanoseconds; a plain number is in seconds."""
+    expected = 'a time such as "50ms", "1.5s", "2min" (a plain number is in seconds)'
+    number, unit = _split(value, expected)
+    if unit and unit not in _TIMES_NS:
+        raise ValueError(f"expected {expected}, got {value!r}")
+    return round(number * _TIMES_NS[unit or "s"])
+
+
+def parse_rate_bps(value: object) -> int:
+    """Bits per second; a plain number is in bit/s."""
+    expected = 'a rate such as "2mbit", "1.5 Gbit/s", "250 kB/s" (a plain number is in bit/s)'
+    number, unit = _split(value, expected)
+    match = re.fullmatch(r"([kmgt]?)(bit|bit/s)|([kmgt]?)(b/s)|", unit.lower())
+    if not match or ("b/s" == (match[4] or "") and not unit.endswith("B/s")):
+        hint = " (write bit or B/s: bps means different things)" if "bps" in unit.lower() else ""
+        raise ValueError(f"expected {expected}, got {value!r}{hint}")
+    prefix = match[1] or match[3] or ""
+    bits = number * (8 if match[4] else 1) * 1000 ** _SI[prefix]
+    if bits != int(bits) or bits % 8:
+        raise ValueError(f"expected a rate that is a whole number of bytes/s, got {value!r}")
+    return int(bits)
+
+
+def parse_size_bytes(value: object) -> int:
+    """Bytes; a plain number is in bytes. kB is 1000, KiB is 1024."""
+    expected = 'a size such as "30kB", "3MB", "64KiB" (a plain number is in bytes)'
+    number, unit = _split(value, expected)
+    match = re.fullmatch(r"([kKMGT]?)(i?)[Bb]|([kKMGT]?)(i?)|", unit)
+    if not match:
+        raise ValueError(f"expected {expected}, got {value!r}")
+    prefix = (match[1] or match[3] or "").lower()
+    base = 1024 if (match[2] or match[4]) else 1000
+    size = number * base ** _SI[prefix]
+    if size != int(size):
+        raise ValueError(f"expected a whole number of bytes, got {value!r}")
+    return int(size)
+
+
+def parse_limit(value: object) -> str:
+    """A buffer limit as tc takes it: "30000b" or "20p"; a plain number is in packets."""
+    expected = 'a buffer such as "30kB", "20p" or "20 packets" (a plain number is in packets)'
+    number, unit = _split(value, expected)
+    if unit in ("", "p", "packet", "packets"):
+        if number != int(number) or number < 1:
+            raise ValueError(f"expected {expected}, got {value!r}")
+        return f"{int(number)}p"
+    try:
+        return f"{parse_size_bytes(value)}b"
+    except ValueError:
+        raise ValueError(f"expected {expected}, got {value!r}") from None
+
+
+def parse_probability(value: object) -> float:
+    """A probability 0..1; a plain number is that, "1%" is 0.01."""
+    expected = 'a probability such as "1%" or 0.01'
+    number, unit = _split(value, expected)
+    if unit not in ("", "%"):
+        raise ValueError(f"expected {expected}, got {value!r}")
+    share = number / 100 if unit else number
+    if share > 1:
+        raise ValueError(f"expected {expected}, at most 100%, got {value!r}")
+    return float(share)
+
+
+def show_bytes(number: float) -> str:
+    """A size for people: "3.00 MB"."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if abs(number) < 1000 or unit == "GB":
+            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.2f} {unit}"
+        number /= 1000
+    raise AssertionError
+
+
+def show_time_ns(ns: int) -> str:
+    """A time for people: "50ms"."""
+    for unit in ("s", "ms", "us"):
+        if ns >= _TIMES_NS[unit]:
+            return f"{ns / _TIMES_NS[unit]:g}{unit}"
+    return f"{ns}ns"
+
+
+def show_rate(bps: int | str) -> str:
+    """A rate for people: "2 Mbit/s"."""
+    if isinstance(bps, str):
+        return bps
+    for unit, size in (("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3)):
+        if bps >= size:
+            return f"{bps / size:g} {unit}"
+    return f"{bps} bit/s"

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads YAML into plain values and remembers the line of every key, for error messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+#: Where a value is in a document: keys and list indices from the top.
+KeyPath = tuple[str | int, ...]
+
+
+class ScenarioError(Exception):
+    """What is wrong with a scenario, one line for each error."""
+
+
+@dataclass
+class Document:
+    """A YAML file's values, and where they came from."""
+
+    name: str
+    value: Any
+    lines: dict[KeyPath, int] = field(default_factory=dict)
+
+    def where(self, path: KeyPath) -> str:
+        """ "file:line" of this key, or of the nearest one above it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        line = self.lines.get(path, 1)
+        return f"{self.name}: --set" if line == 0 else f"{self.name}:{line}"
+
+
+def show_path(path: KeyPath) -> str:
+    """A key path as --set takes it: "flows.0.cc"."""
+    return ".".join(str(part) for part in path)
+
+
+def load(path: Path) -> Document:
+    """Read one YAML file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"{path}: cannot be read: {error}") from None
+    return parse(text, str(path))
+
+
+def parse(text: str, name: str) -> Document:
+    """Read YAML text; `name` stands for it in messages."""
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f":{mark.line + 1}" if mark else ""
+        raise ScenarioError(f"{name}{line}: not valid YAML: {error.problem}") from None
+    except yaml.YAMLError as error:
+        raise ScenarioError(f"{name}: not valid YAML: {error}") from None
+    document = Document(name, None)
+    if node is not None:
+        document.value = _value(node, (), document)
+    return document
+
+
+def _value(node: yaml.Node, path: KeyPath, document: Document) -> Any:
+    document.lines.setdefault(path, node.start_mark.line + 1)
+    if isinstance(node, yaml.MappingNode):
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
+            line = key_node.start_mark.line + 1
+            if key in result:
+                raise ScenarioError(
+                    f"{document.name}:{line}: {show_path((*path, key))}: this key is here twice"
+                )
+            document.lines[(*path, key)] = line
+            result[key] = _value(value_node, (*path, key), document)
+        return result
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(child, (*path, n), document) for n, child in enumerate(node.value)]
+    if isinstance(node, yaml.ScalarNode):
+        constructor = yaml.SafeLoader("")
+        constructed = constructor.construct_object(node)
+        simple = isinstance(constructed, str | int | float | bool) or constructed is None
+        return constructed if simple else node.value
+    raise ScenarioError(f"{document.name}: unknown kind of YAML node {node!r}")
+
+
+def override(document: Document, assignment: str) -> None:
+    """Apply one `--set key.path=value`; a list item is named by its index or its name."""
+    key, equals, text = assignment.partition("=")
+    if not equals or not key:
+        raise ScenarioError(f"--set {assignment}: expected KEY=VALUE, such as flows.0.cc=cubic")
+    path: KeyPath = ()
+    here = document.value
+    words = key.split(".")
+    if words[0] != "hosts" and "sysctls" not in words:
+        parts = words
+    else:  # the names of sysctls have dots themselves
+        at = words.index("sysctls") if "sysctls" in words else len(words)
+        parts = words[: at + 1] + ([".".join(words[at + 1 :])] if words[at + 1 :] else [])
+    for n, part in enumerate(parts):
+        last = n == len(parts) - 1
+        if isinstance(here, list):
+            index = _list_index(here, part)
+            if index is None:
+                raise ScenarioError(
+                    f"--set {assignment}: {show_path(path)} has no item {part!r}; expected an index "
+                    f"from 0 to {len(here) - 1} or a name"
+                )
+            path = (*path, index)
+            if last:
+                here[index] = _parse_value(text, assignment)
+            else:
+                here = here[index]
+        elif isinstance(here, dict):
+            path = (*path, part)
+            if last:
+                here[part] = _parse_value(text, assignment)
+            else:
+                here = here.setdefault(part, {})
+                if here is None:
+                    raise ScenarioError(f"--set {assignment}: {show_path(path)} is empty")
+        else:
+            raise ScenarioError(
+                f"--set {assignment}: {show_path(path)} is a plain value, it has no key {part!r}"
+            )
+    for known in [p for p in document.lines if p[: len(path)] == path]:
+        del document.lines[known]
+    document.lines[path] = 0
+
+
+def _list_index(items: list[Any], part: str) -> int | None:
+    if part.isdigit() and int(part) < len(items):
+        return int(part)
+    for n, item in enumerate(items):
+        if isinstance(item, dict) and str(item.get("name")) == part:
+            return n
+    return None
+
+
+def _parse_value(text: str, assignment: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ScenarioError(f"--set {assignment}: {text!r} is not a valid YAML value") from None

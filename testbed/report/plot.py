@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0
+"""result.png: bytes received, congestion window and queue over time, for each flow."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
+
+#: Okabe and Ito's colours, which most colour-blind people can tell apart.
+_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+_STYLE = {
+    "font.size": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.7,
+    "axes.edgecolor": "#888888",
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "lines.linewidth": 1.4,
+    "legend.frameon": False,
+}
+
+Series = dict[str, dict[str, list[float]]]
+
+
+def read_series(path: Path, name: str, columns: list[str]) -> Series:
+    """Columns of a CSV file for each flow or link; samples without a value are left out."""
+    series: Series = defaultdict(lambda: defaultdict(list))
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for column in columns:
+                if row[column] not in ("", "inf"):
+                    series[row[name]][column].append(float(row[column]))
+                    series[row[name]][f"{column} at"].append(float(row["t_s"]))
+    return series
+
+
+def _finish(axes: Axes, title: str, label: str) -> None:
+    axes.set_title(title)
+    axes.set_ylabel(label)
+    axes.set_ylim(bottom=0)
+    axes.margins(x=0)
+
+
+def _label(flow: dict[str, Any]) -> str:
+    goodput = flow["goodput_Bps"]
+    control = f" ({flow['cc']})" if flow["cc"] != flow["name"] else ""
+    said = f"{flow['name']}{control}"
+    if goodput:
+        said += f": {goodput / 1e3:.0f} kB/s"
+    if flow.get("ideal_share"):
+        said += f", {flow['ideal_share']:.0%} of ideal"
+    return said + ("" if flow["completed"] else ", failed")
+
+
+def _received(axes: Axes, result: dict[str, Any], flows: Series, colours: dict[str, str]) -> None:
+    top = 0.0
+    for flow in result["flows"]:
+        data = flows.get(flow["name"], {})
+        column = "bytes_received" if data.get("bytes_received") else "bytes_acked"
+        count = [v / 1e6 for v in data.get(column, [])]
+        times = list(data.get(f"{column} at", []))
+        if flow["completed"] and flow.get("end_s") is not None:
+            times, count = [*times, flow["end_s"]], [*count, max([*count, flow["bytes"] / 1e6])]
+        axes.plot(times, count, color=colours[flow["name"]], label=_label(flow))
+        top = max([top, *count])
+    first = result["flows"][0]
+    if first.get("ideal_goodput_Bps") and top:
+        rate = first["ideal_goodput_Bps"] / 1e6
+        begin = min(f.get("start_s") or 0.0 for f in result["flows"])
+        length = min(top / rate, result["virtual_s"] - begin)
+        line = ([begin, begin + length], [0, length * rate])
+        axes.plot(*line, color="#999999", ls="--", lw=1, label="ideal: full link, no loss")
+    axes.legend(loc="upper left")
+    _finish(axes, "Bytes received", "MB")
+
+
+def _windows(axes: Axes, result: dict[str, Any], flows: Series, colours: dict[str, str]) -> None:
+    for flow in result["flows"]:
+        data = flows.get(flow["name"], {})
+        axes.plot(
+            data.get("cwnd_packets at", []),
+            data.get("cwnd_packets", []),
+            color=colours[flow["name"]],
+            drawstyle="steps-post",
+            lw=1.1,
+        )
+    _finish(axes, "Congestion window", "packets")
+
+
+def _queue_colours(names: list[str], result: dict[str, Any], flows: dict[str, str]) -> list[str]:
+    """The flow's colour for its own copy of the link, grey for a shared one."""
+    return [flows.get(name.rpartition(".")[0], "#444444") for name in names]
+
+
+def _queues(axes: Axes, result: dict[str, Any], links: Series, colours: dict[str, str]) -> None:
+    names = [n for n in links if n.endswith("forward")]
+    for name, colour in zip(names, _queue_colours(names, result, colours), strict=True):
+        data = links[name]
+        count = [v / 1e3 for v in data["backlog_bytes"]]
+        axes.plot(data["backlog_bytes at"], count, color=colour, lw=0.9, drawstyle="steps-post")
+    limit = result["settings"]["bottleneck"]["forward"].get("limit") or ""
+    if names and limit.endswith("b"):
+        axes.axhline(int(limit[:-1]) / 1e3, color="#999999", ls="--", lw=1)
+        axes.annotate(
+            "buffer", (1, int(limit[:-1]) / 1e3), xycoords=("axes fraction", "data"),
+            ha="right", va="bottom", color="#777777", fontsize=8.5,
+        )  # fmt: skip
+    if not names:
+        axes.text(0.5, 0.5, "not recorded", transform=axes.transAxes, ha="center", color="#777777")
+    _finish(axes, "Queue of the forward link", "kB")
+
+
+def draw(folder: Path) -> Path:
+    """Draw the result in a folder."""
+    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    columns = ["bytes_received", "bytes_acked", "cwnd_packets"]
+    flows = read_series(folder / "flows.csv", "flow", columns)
+    links = read_series(folder / "links.csv", "link", ["backlog_bytes"])
+    names = [flow["name"] for flow in result["flows"]]
+    colours = {name: _COLOURS[n % len(_COLOURS)] for n, name in enumerate(names)}
+    with plt.rc_context(_STYLE):
+        figure, axes = plt.subplots(3, 1, figsize=(9, 8.4), sharex=True, layout="constrained")
+        _received(axes[0], result, flows, colours)
+        _windows(axes[1], result, flows, colours)
+        _queues(axes[2], result, links, colours)
+        axes[2].set_xlabel(f"{result['settings']['time']} time, s")
+        axes[2].set_xlim(0, max(result["virtual_s"], 0.1))
+        figure.suptitle(
+            f"{result['scenario']}: {_link_text(result['settings']['bottleneck']['forward'])}",
+            fontsize=12,
+            x=0.01,
+            ha="left",
+        )
+        figure.text(
+            0.99, 0.002, f"seed {result['seed']}, Linux {result['kernel']}, "
+            f"digest {result['digest'][:12]}", ha="right", va="bottom", color="#999999", fontsize=7.5,
+        )  # fmt: skip
+        path = folder / "result.png"
+        figure.savefig(path, dpi=130, metadata={"Software": "wale-lab"})
+        plt.close(figure)
+    return path
+
+
+def _link_text(link: dict[str, Any]) -> str:
+    """A link in a few words."""
+    from lab.units import show_rate, show_time_ns
+
+    if link["qdisc"]:
+        return str(link["qdisc"])
+    words = ["changing rate" if link["trace"] else show_rate(link["rate"])]
+    if link["sessions"]:
+        words[0] += " shared with sessions"
+    words.append(f"{show_time_ns(link['delay'])} one way")
+    limit = link["limit"]
+    words.append(
+        f"{int(limit[:-1]) / 1e3:g} kB buffer" if limit.endswith("b") else f"{limit[:-1]} packets"
+    )
+    if link["loss"]:
+        words.append(f"{link['loss']:.3g} loss" if link["loss"] < 1e-3 else f"{link['loss']:.1%} loss")
+    return ", ".join(words)
+
+
+def plot_command(args: argparse.Namespace) -> int:
+    """`wale-lab plot`: draw the files of a run again."""
+    print(draw(Path(args.folder)))
+    return 0

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The table at the end of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from lab.units import show_bytes
+
+_NONE = "-"
+
+
+def _number(value: Any, text: str) -> str:
+    return _NONE if value is None else text.format(value)
+
+
+def flow_table(result: dict[str, Any]) -> Table:
+    """One row for each flow."""
+    table = Table(title=None, header_style="bold", pad_edge=False)
+    table.add_column("flow")
+    table.add_column("control")
+    for title in ("received", "seconds", "goodput", "of ideal", "retransmits", "data"):
+        table.add_column(title, justify="right")
+    for flow in result["flows"]:
+        check = {True: "sha256 ok", False: "sha256 WRONG", None: _NONE}[flow.get("sha256_ok")]
+        goodput = flow["goodput_Bps"]
+        table.add_row(
+            flow["name"],
+            flow["cc"],
+            show_bytes(flow["bytes"]),
+            _number(flow["seconds"], "{:.3f}"),
+            _NONE if goodput is None else f"{goodput / 1e3:.1f} kB/s",
+            _number(flow.get("ideal_share"), "{:.1%}"),
+            _number(flow["retransmits"], "{}"),
+            check if flow["completed"] else "[red]failed[/red]",
+        )
+    return table
+
+
+def link_table(result: dict[str, Any]) -> Table:
+    """One row for each link."""
+    table = Table(header_style="bold", pad_edge=False)
+    table.add_column("link")
+    reasons: list[str] = []
+    for link in result["links"]:
+        reasons += [r for r in link["dropped_packets"] if r not in reasons]
+    titles = ["offered", "sent", *[f"dropped: {r}" for r in reasons], "held", "peak queue"]
+    for title in titles:
+        table.add_column(title, justify="right")
+    for link in result["links"]:
+        table.add_row(
+            link["name"],
+            str(link["offered_packets"]),
+            str(link["sent_packets"]),
+            *[str(link["dropped_packets"].get(r, _NONE)) for r in reasons],
+            str(link["held_packets"]),
+            _number(link["peak_backlog_packets"], "{}"),
+        )
+    return table
+
+
+def print_result(result: dict[str, Any], folder: Path) -> None:
+    """Both tables, and what the run cost."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=120)
+    console.print(flow_table(result))
+    console.print(link_table(result))
+    packets = sum(link["offered_packets"] for link in result["links"])
+    wall = result["wall_s"]
+    console.print(
+        f"{result['virtual_s']:.2f} virtual seconds in {wall:.2f} wall seconds "
+        f"({result['virtual_s'] / wall:.0f} times real time, {packets / wall:.0f} packets/s), "
+        f"seed {result['seed']}, kernel {result['kernel']} ({result['engine']})"
+    )
+    console.print(f"digest {result['digest']}", soft_wrap=True)
+    files = sorted(p.name for p in folder.iterdir() if p.suffix in (".json", ".csv", ".png"))
+    console.print(f"in {folder}: {', '.join(files)}", soft_wrap=True)

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Changes of a link that carries traffic lose no packet, no counter, no seed.
+
+Topology: lib/pair.py.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from lib import net  # noqa: E402
+from lib.pair import MS, Pair  # noqa: E402
+from lib.tap import equal, main, true  # noqa: E402
+from lib.wale import LOSS_ALWAYS, RATE_UNLIMITED, Refused  # noqa: E402
+
+BASE = {"rate": 10**6, "delay": 20 * MS, "limit_packets": 100_000, "seed": 424242}
+TRACE = [(5 * MS, 10**6), (5 * MS, 2 * 10**6)]
+SESSIONS = {"arrival": 1 << 30, "mean": 3 << 32, "max": 3, "step": MS}
+
+CHANGES: list[dict[str, Any]] = [
+    {"rate": 2 * 10**6},
+    {"rate": RATE_UNLIMITED},
+    {"rate": 3 * 10**5},
+    {"delay": 100 * MS},
+    {"delay": 0},
+    {"delay": 7},
+    {"limit_bytes": 10**8},
+    {"limit_packets": 90_000},
+    {"overhead": 1},
+    {"overhead": 2},
+    {"overhead": 0},
+    {"drops": 1},
+    {"drops": 0},
+    {"trace": TRACE},
+    {"trace": TRACE, "trace_end": 1},
+    {"rate": 10**6},
+    {"sessions": SESSIONS},
+    {"rate": 10**7},
+    {"sessions": {}},
+    {"sessions": SESSIONS, "rate": 10**6},
+    {"trace": TRACE, "trace_end": 2},
+    {"trace": TRACE, "trace_end": 0},
+    {"rate": RATE_UNLIMITED, "delay": MS},
+    {"loss": 0},
+    {},
+]
+
+
+def test_every_attribute_under_traffic() -> None:
+    """Each attribute is changed while packets wait and are on the line."""
+    pair = Pair()
+    pair.add(**BASE)
+    for number in range(10 * len(CHANGES)):
+        pair.send(10, 100 + number, gap_ns=(number % 3) * MS // 10)
+        pair.send_gso(3, 300)
+        before = pair.stats()
+        pair.change(**CHANGES[number % len(CHANGES)])
+        qdisc = pair.get()
+        equal(qdisc.options["seed"], 424242, "seed")
+        equal((qdisc.imbalance(), qdisc.imbalance_bytes()), (0, 0), "imbalance")
+        for name in ("offered", "dropped_buffer", "dropped_loss", "dropped_memory"):
+            equal(qdisc.stats[f"{name}_packets"], before[f"{name}_packets"], name)
+        true(qdisc.stats["sent_packets"] >= before["sent_packets"], "sent went down")
+        net.sleep_ns(3 * MS)
+    pair.change(rate=RATE_UNLIMITED, delay=0)
+    pair.drain()
+    stats = pair.stats()
+    equal(stats["offered_packets"], pair.sent, "offered")
+    equal(stats["sent_packets"], pair.sent, "sent")
+    net.sleep_ns(MS)
+    equal(pair.received(), list(range(pair.sent)), "packets, none lost, none reordered")
+    pair.close()
+
+
+def test_limit_below_the_backlog() -> None:
+    """A smaller limit refuses newcomers and throws nobody out."""
+    pair = Pair()
+    pair.add(rate=10**5, limit_packets=50)
+    pair.send(30)
+    pair.change(limit_packets=5)
+    stats = pair.stats()
+    equal(stats["backlog_packets"], 30, "backlog after the change")
+    pair.send(1)
+    equal(pair.stats()["dropped_buffer_packets"], 1, "a newcomer's drop")
+    net.wait_for(lambda: pair.stats()["backlog_packets"] == 4, "a backlog of 4")
+    pair.send(2)
+    stats = pair.stats()
+    equal(stats["dropped_buffer_packets"], 2, "drops with a backlog of 4 and a limit of 5")
+    pair.change(limit_bytes=5200)
+    pair.send(1, 201)
+    equal(pair.stats()["dropped_buffer_packets"], 3, "201 bytes into 200 free ones")
+    pair.drain()
+    equal(pair.received(), [*range(30), 31], "packets at the receiver")
+    pair.close()
+
+
+def test_replace_is_a_change() -> None:
+    """`tc qdisc replace` with the same handle keeps packets, counters and seed."""
+    pair = Pair()
+    pair.add(**BASE)
+    pair.send(50)
+    pair.control.replace(pair.dev, {"rate": 10**7, "delay": MS})
+    qdisc = pair.get()
+    equal(qdisc.options["seed"], 424242, "seed")
+    equal(qdisc.stats["offered_packets"], 50, "offered")
+    equal(qdisc.options["limit_packets"], 100_000, "a limit that was not named")
+    pair.drain()
+    equal(pair.received(), list(range(50)), "packets at the receiver")
+    pair.close()
+
+
+REFUSED: list[tuple[dict[str, Any], list[str]]] = [
+    ({"rate": 0}, ["rate"]),
+    ({"rate": 10**15 + 1}, ["rate"]),
+    ({"rate": RATE_UNLIMITED - 1}, ["rate"]),
+    ({"delay": 86400 * 10**9 + 1}, ["delay"]),
+    ({"limit_packets": 0}, ["limit"]),
+    ({"limit_bytes": 0}, ["limit"]),
+    ({"limit_packets": 5, "limit_bytes": 5000}, ["limit"]),
+    ({"overhead": 3}, ["overhead"]),
+    ({"drops": 2}, ["drops"]),
+    ({"trace": []}, ["trace"]),
+    ({"trace": [(0, 5)]}, ["trace"]),
+    ({"trace": [(86400 * 10**9 + 1, 5)]}, ["trace"]),
+    ({"trace": [(MS, 10**15 + 1)]}, ["trace"]),
+    ({"trace": [(MS, 0)]}, ["trace"]),
+    ({"trace": b"\0" * 17}, ["trace"]),
+    ({"trace": TRACE, "trace_end": 3}, ["trace"]),
+    ({"trace": TRACE, "rate": 5}, ["trace", "rate"]),
+    ({"trace": TRACE, "sessions": SESSIONS}, ["trace", "sessions"]),
+    ({"sessions": {"arrival": 1 << 30}}, ["sessions", "mean", "max", "step"]),
+    ({"sessions": SESSIONS | {"max": 0}}, ["max"]),
+    ({"sessions": SESSIONS | {"max": 64}}, ["max"]),
+    ({"sessions": SESSIONS | {"step": MS - 1}}, ["step"]),
+    ({"sessions": SESSIONS | {"mean": 0}}, ["mean"]),
+    ({"sessions": SESSIONS | {"arrival": (1 << 32) - 1}}, ["arrival"]),
+    ({"sessions": SESSIONS | {"arrival": 15 << 28, "mean": 1 << 31, "max": 1}}, ["arrival"]),
+]
+
+
+def test_failed_change_changes_nothing() -> None:
+    """Each refusal names the attribute, and leaves link and packets as they were."""
+    pair = Pair()
+    pair.add(**BASE, loss=1 << 20)
+    for values, words in REFUSED:
+        pair.send(3)
+        before = pair.get().options
+        for good in ({}, {"delay": 5 * MS, "seed": 1, "loss": 77}):
+            if set(good) & set(values):
+                continue
+            try:
+                pair.change(**good, **values)
+            except Refused as refused:
+                text = refused.message
+                true(any(word in text for word in words), f"{values}: message {text!r}")
+                true("wale" in text or "ttribute" in text, f"{values}: message {text!r}")
+            else:
+                raise AssertionError(f"accepted: {values}")
+        equal(pair.get().options, before, f"configuration after {values}")
+        equal(pair.get().imbalance(), 0, "imbalance")
+    pair.drain()
+    equal(pair.stats()["offered_packets"], pair.sent, "offered")
+    pair.close()
+
+
+def test_refused_at_creation() -> None:
+    """A link that would be wrong is not made."""
+    pair = Pair()
+    for values, words in REFUSED:
+        try:
+            pair.add(**values)
+        except Refused as refused:
+            true(any(word in refused.message for word in words), f"{values}: {refused.message!r}")
+        else:
+            raise AssertionError(f"accepted: {values}")
+    for lacking in ({"sessions": SESSIONS}, {"sessions": SESSIONS, "rate": RATE_UNLIMITED}):
+        try:
+            pair.add(**lacking)
+        except Refused as refused:
+            true("rate" in refused.message, f"{lacking}: {refused.message!r}")
+        else:
+            raise AssertionError(f"accepted: {lacking}")
+    equal([q.kind for q in pair.control.list(pair.dev) if q.kind == "wale"], [], "links")
+    pair.close()
+
+
+def test_no_rate_under_sessions() -> None:
+    """Running sessions always have a rate to share."""
+    pair = Pair()
+    pair.add(rate=10**6, sessions=SESSIONS)
+    try:
+        pair.change(rate=RATE_UNLIMITED)
+    except Refused as refused:
+        true("rate" in refused.message or "sessions" in refused.message, refused.message)
+        equal(pair.get().options["rate"], 10**6, "rate")
+    else:
+        raise AssertionError("accepted: an unlimited rate under sessions")
+    pair.close()
+
+
+def test_path_of_m_depends_on_the_seed_alone() -> None:
+    """Two links with the same seed, one busy and one idle, have the same M."""
+    one, two = Pair(), Pair()
+    one.add(rate=10**6, sessions=SESSIONS, seed=7)
+    two.add(rate=10**4, sessions=SESSIONS, seed=7, loss=LOSS_ALWAYS)
+    shift = two.stats()["epoch_ns"] - one.stats()["epoch_ns"]
+    true(0 <= shift < MS // 2, f"the links start {shift} ns apart")
+    net.sleep_ns(MS // 2 - (two.stats()["now_ns"] - two.stats()["epoch_ns"]) % MS)
+    paths: tuple[list[int], list[int]] = ([], [])
+    for _ in range(500):
+        two.send(3, 1500)
+        for pair, path in zip((one, two), paths, strict=True):
+            path.append(pair.stats()["sessions"])
+        net.sleep_ns(MS)
+    equal(paths[0], paths[1], "path of M")
+    true(len(set(paths[0])) > 1, "M never moved")
+    one.close()
+    two.close()
+
+
+def test_long_idle_on_a_fine_trace() -> None:
+    """A day of silence on a trace of 1 us steps cost nothing to catch up."""
+    pair = Pair()
+    pair.add(trace=[(1000, 10**6), (1000, 2 * 10**6)], delay=MS)
+    pair.send(1)
+    net.sleep_ns(86400 * 10**9)
+    pair.send(1)
+    pair.drain()
+    equal(pair.received(), [0, 1], "packets at the receiver")
+    pair.close()
+
+
+def test_long_outage() -> None:
+    """A day's outage holds its packets, and no more."""
+    pair = Pair()
+    pair.add(trace=[(100 * MS, 10**6), (86400 * 10**9, 0)], limit_packets=10)
+    net.sleep_ns(101 * MS)
+    pair.send(15)
+    equal(pair.stats()["dropped_buffer_packets"], 5, "drops")
+    net.sleep_ns(86300 * 10**9)
+    equal(pair.received(), [], "packets in the outage")
+    net.sleep_ns(101 * 10**9)
+    equal(pair.received(), list(range(10)), "packets after the outage")
+    pair.close()
+
+
+if __name__ == "__main__":
+    main(
+        [
+            test_every_attribute_under_traffic,
+            test_limit_below_the_backlog,
+            test_replace_is_a_change,
+            test_failed_change_changes_nothing,
+            test_refused_at_creation,
+            test_no_rate_under_sessions,
+            test_path_of_m_depends_on_the_seed_alone,
+            test_long_idle_on_a_fine_trace,
+            test_long_outage,
+        ]
+    )

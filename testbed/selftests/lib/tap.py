@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Test Anything Protocol, as the kernel's selftests speak it."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+
+from .net import run
+
+PASS, FAIL, SKIP = 0, 1, 4
+
+
+class Skip(Exception):
+    """Raised by a test that cannot run here; the text says why."""
+
+
+def equal(got: object, expected: object, what: str = "") -> None:
+    """Fail unless two things are equal."""
+    if got != expected:
+        raise AssertionError(f"{what or 'value'}: got {got!r}, expected {expected!r}")
+
+
+def true(condition: object, what: str) -> None:
+    """Fail unless a condition holds."""
+    if not condition:
+        raise AssertionError(what)
+
+
+def kernel_warnings(lines: Sequence[str]) -> list[str]:
+    """Return the lines of the kernel log that tell of trouble."""
+    signs = ("WARNING", "BUG", "Call Trace", "refcount", "leak", "unregister_netdevice", "Oops")
+    signs += ("sch_wale", "non-work-conserving", "scheduling while atomic", "sleeping function")
+    harmless = ("loading out-of-tree module", "module verification failed")
+    return [
+        line
+        for line in lines
+        if any(sign in line for sign in signs) and not any(word in line for word in harmless)
+    ]
+
+
+def main(tests: Sequence[Callable[[], None]]) -> None:
+    """Run tests in order, print TAP, exit 0 if none failed."""
+    print("TAP version 13")
+    print(f"1..{len(tests)}")
+    failed = 0
+    for number, test in enumerate(tests, start=1):
+        name = test.__name__.removeprefix("test_")
+        log = run("dmesg").splitlines()
+        try:
+            test()
+            news = kernel_warnings(run("dmesg").splitlines()[len(log) :])
+            true(not news, "the kernel logged: " + " | ".join(news[:5]))
+            print(f"ok {number} {name}")
+        except Skip as reason:
+            print(f"ok {number} {name} # SKIP {reason}")
+        except Exception as error:  # noqa: BLE001 - every failure is a result
+            failed += 1
+            print(f"not ok {number} {name}")
+            print(f"# {type(error).__name__}: {error}")
+            for line in traceback.format_exc().splitlines()[1:-1]:
+                print(f"# {line}")
+        sys.stdout.flush()
+    sys.exit(FAIL if failed else PASS)

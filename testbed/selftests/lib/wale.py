@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A second rtnetlink client for wale qdiscs, written from the UAPI header alone.
+
+It needs no tc plugin and starts no process, can send what tc would never
+send, and hands back the kernel's own message (extack) when refused.
+Numbers are from kmod/include/uapi/linux/pkt_sched_wale.h.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
+NLMSG_ERROR, NLMSG_DONE = 2, 3
+NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP = 1, 4, 0x300
+NLM_F_REPLACE, NLM_F_EXCL, NLM_F_CREATE = 0x100, 0x200, 0x400
+NLM_F_CAPPED, NLM_F_ACK_TLVS = 0x100, 0x200
+SOL_NETLINK, NETLINK_CAP_ACK, NETLINK_EXT_ACK = 270, 10, 11
+NLMSGERR_ATTR_MSG = 1
+NLA_F_NESTED = 0x8000
+TCA_KIND, TCA_OPTIONS, TCA_STATS2 = 1, 2, 7
+TCA_STATS_BASIC, TCA_STATS_QUEUE, TCA_STATS_APP = 1, 3, 4
+TC_H_ROOT = 0xFFFFFFFF
+
+RATE_UNLIMITED = (1 << 64) - 1
+LOSS_ALWAYS = 0xFFFFFFFF
+
+# name: (attribute, format)
+OPTIONS: dict[str, tuple[int, str]] = {
+    "rate": (2, "Q"),
+    "delay": (3, "Q"),
+    "limit_packets": (4, "I"),
+    "limit_bytes": (5, "Q"),
+    "loss": (6, "I"),
+    "overhead": (7, "I"),
+    "drops": (8, "I"),
+    "seed": (9, "Q"),
+    "trace": (10, "trace"),
+    "trace_end": (11, "I"),
+    "trace_steps": (12, "I"),
+    "sessions": (13, "sessions"),
+}
+SESSIONS: dict[str, tuple[int, str]] = {
+    "arrival": (2, "I"),
+    "mean": (3, "Q"),
+    "max": (4, "I"),
+    "step": (5, "Q"),
+}
+STATISTICS = (
+    "offered_packets offered_bytes sent_packets sent_bytes dropped_buffer_packets "
+    "dropped_buffer_bytes dropped_loss_packets dropped_loss_bytes dropped_memory_packets "
+    "dropped_memory_bytes backlog_packets backlog_bytes peak_backlog_packets "
+    "peak_backlog_bytes line_packets line_bytes rate sessions now_ns epoch_ns"
+).split()
+OVERHEAD = {"raw": 0, "ethernet": 1, "atm": 2}
+DROPS = {"remote": 0, "local": 1}
+TRACE_END = {"loop": 0, "hold": 1, "stop": 2}
+
+
+class Refused(OSError):
+    """The kernel refused; `message` is what extack said."""
+
+    def __init__(self, errno: int, message: str) -> None:
+        super().__init__(errno, f"{os.strerror(errno)}: {message}")
+        self.message = message
+
+
+def attribute(number: int, payload: bytes) -> bytes:
+    """Return one netlink attribute."""
+    return struct.pack("HH", len(payload) + 4, number) + payload + b"\0" * (-len(payload) % 4)
+
+
+def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield (number, payload) of each attribute."""
+    while len(data) >= 4:
+        length, number = struct.unpack_from("HH", data)
+        if length < 4:
+            return
+        yield number & 0x3FFF, data[4:length]
+        data = data[(length + 3) & ~3 :]
+
+
+def encode(values: Mapping[str, Any], table: Mapping[str, tuple[int, str]] = OPTIONS) -> bytes:
+    """Return attributes for named values; bytes are sent as they are."""
+    result = b""
+    for name, value in values.items():
+        number, form = table[name]
+        if isinstance(value, bytes):
+            payload = value
+        elif form == "trace":
+            payload = b"".join(struct.pack("QQ", duration, rate) for duration, rate in value)
+        elif form == "sessions":
+            number |= NLA_F_NESTED
+            payload = encode(value, SESSIONS)
+        else:
+            payload = struct.pack(form, value)
+        result += attribute(number, payload)
+    return result
+
+
+def decode(data: bytes, table: Mapping[str, tuple[int, str]] = OPTIONS) -> dict[str, Any]:
+    """Return named values of attributes."""
+    names = {number: (name, form) for name, (number, form) in table.items()}
+    result: dict[str, Any] = {}
+    for number, payload in attributes(data):
+        if number not in names:
+            continue
+        name, form = names[number]
+        if form == "trace":
+            result[name] = list(struct.iter_unpack("QQ", payload))
+        elif form == "sessions":
+            result[name] = decode(payload, SESSIONS)
+        else:
+            result[name] = struct.unpack(form, payload)[0]
+    return result
+
+
+class Qdisc:
+    """One qdisc of a device, as the kernel shows it."""
+
+    def __init__(self, message: bytes) -> None:
+        _, self.ifindex, self.handle, self.parent, _ = struct.unpack_from("=B3xiIII", message)
+        self.kind = ""
+        self.options: dict[str, Any] = {}
+        self.stats: dict[str, int] = {}
+        self.bytes = self.packets = 0
+        self.qlen = self.backlog = self.drops = 0
+        for number, payload in attributes(message[20:]):
+            if number == TCA_KIND:
+                self.kind = payload.rstrip(b"\0").decode()
+            elif number == TCA_OPTIONS and self.kind == "wale":
+                self.options = decode(payload)
+            elif number == TCA_STATS2:
+                self._read_stats(payload)
+
+    def _read_stats(self, data: bytes) -> None:
+        for number, payload in attributes(data):
+            if number == TCA_STATS_BASIC:
+                self.bytes, self.packets = struct.unpack_from("QI", payload)
+            elif number == TCA_STATS_QUEUE:
+                self.qlen, self.backlog, self.drops = struct.unpack_from("III", payload)
+            elif number == TCA_STATS_APP and self.kind == "wale":
+                for which, value in attributes(payload):
+                    if 2 <= which < len(STATISTICS) + 2:
+                        self.stats[STATISTICS[which - 2]] = struct.unpack("Q", value)[0]
+
+    def imbalance(self) -> int:
+        """Return offered - (sent + dropped + backlog + line), in packets."""
+        s = self.stats
+        dropped = s["dropped_buffer_packets"] + s["dropped_loss_packets"]
+        dropped += s["dropped_memory_packets"]
+        held = s["backlog_packets"] + s["line_packets"]
+        return s["offered_packets"] - s["sent_packets"] - dropped - held
+
+    def imbalance_bytes(self) -> int:
+        """Return the same in bytes."""
+        s = self.stats
+        dropped = s["dropped_buffer_bytes"] + s["dropped_loss_bytes"] + s["dropped_memory_bytes"]
+        held = s["backlog_bytes"] + s["line_bytes"]
+        return s["offered_bytes"] - s["sent_bytes"] - dropped - held
+
+
+class Control:
+    """A netlink socket in the network namespace in which it is made."""
+
+    def __init__(self) -> None:
+        self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+        self.socket.setsockopt(SOL_NETLINK, NETLINK_EXT_ACK, 1)
+        self.socket.setsockopt(SOL_NETLINK, NETLINK_CAP_ACK, 1)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        self.socket.bind((0, 0))
+        self.sequence = 0
+
+    def close(self) -> None:
+        """Close the socket."""
+        self.socket.close()
+
+    def request(self, kind: int, flags: int, body: bytes) -> list[bytes]:
+        """Send one request; return the messages that answer it, or raise Refused."""
+        self.sequence += 1
+        header = struct.pack(
+            "IHHII", 16 + len(body), kind, NLM_F_REQUEST | flags, self.sequence, 0
+        )
+        self.socket.send(header + body)
+        answers: list[bytes] = []
+        while True:
+            data = self.socket.recv(1 << 17)
+            while data:
+                length, what, flags_in, sequence, _ = struct.unpack_from("IHHII", data)
+                message, data = data[16:length], data[(length + 3) & ~3 :]
+                if sequence != self.sequence:
+                    continue
+                if what == NLMSG_ERROR:
+                    self._check(message, flags_in)
+                    return answers
+                if what == NLMSG_DONE:
+                    return answers
+                answers.append(message)
+                if not flags & (NLM_F_ACK | NLM_F_DUMP):
+                    return answers
+
+    @staticmethod
+    def _check(message: bytes, flags: int) -> None:
+        error = -struct.unpack_from("i", message)[0]
+        if error == 0:
+            return
+        text = ""
+        if flags & NLM_F_ACK_TLVS:
+            for number, payload in attributes(message[20:]):
+                if number == NLMSGERR_ATTR_MSG:
+                    text = payload.rstrip(b"\0").decode()
+        raise Refused(error, text)
+
+    def _qdisc(
+        self, kind: int, flags: int, dev: int, parent: int, handle: int, rest: bytes
+    ) -> list[bytes]:
+        body = struct.pack("=B3xiIII", socket.AF_UNSPEC, dev, handle, parent, 0)
+        return self.request(kind, flags, body + rest)
+
+    def add(
+        self,
+        dev: int,
+        options: Mapping[str, Any],
+        parent: int = TC_H_ROOT,
+        handle: int = 0x10000,
+        flags: int = NLM_F_CREATE | NLM_F_EXCL,
+        kind: str = "wale",
+    ) -> None:
+        """Create a qdisc (tc qdisc add)."""
+        rest = attribute(TCA_KIND, kind.encode() + b"\0")
+        rest += attribute(TCA_OPTIONS | NLA_F_NESTED, encode(options))
+        self._qdisc(RTM_NEWQDISC, NLM_F_ACK | flags, dev, parent, handle, rest)
+
+    def change(
+        self, dev: int, options: Mapping[str, Any], parent: int = TC_H_ROOT, handle: int = 0x10000
+    ) -> None:
+        """Change a qdisc (tc qdisc change)."""
+        self.add(dev, options, parent, handle, 0)
+
+    def replace(
+        self, dev: int, options: Mapping[str, Any], parent: int = TC_H_ROOT, handle: int = 0x10000
+    ) -> None:
+        """Create or change a qdisc (tc qdisc replace)."""
+        self.add(dev, options, parent, handle, NLM_F_CREATE | NLM_F_REPLACE)
+
+    def delete(self, dev: int, parent: int = TC_H_ROOT, handle: int = 0) -> None:
+        """Delete a qdisc (tc qdisc del)."""
+        self._qdisc(RTM_DELQDISC, NLM_F_ACK, dev, parent, handle, b"")
+
+    def list(self, dev: int) -> list[Qdisc]:
+        """Return all qdiscs of a device, with statistics."""
+        answers = self._qdisc(RTM_GETQDISC, NLM_F_DUMP, 0, 0, 0, b"")
+        return [qdisc for qdisc in map(Qdisc, answers) if qdisc.ifindex == dev]
+
+    def get(self, dev: int, kind: str = "wale") -> Qdisc:
+        """Return the first qdisc of a kind on a device."""
+        for qdisc in self.list(dev):
+            if qdisc.kind == kind:
+                return qdisc
+        raise LookupError(f"no {kind} on device {dev}")

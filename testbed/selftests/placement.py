@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Where a wale link can stand, and that what is above it counts right.
+
+Topology: lib/pair.py, and for the classful parents
+
+    a0:  parent 1:  -- class -- wale (handle 10:)
+
+The parent's qlen and backlog are those of its leaves at all times, and zero
+when the link is empty: with loss, with overflow and with GSO.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from lib import net  # noqa: E402
+from lib.pair import MS, Pair  # noqa: E402
+from lib.tap import equal, main, true  # noqa: E402
+from lib.wale import Qdisc  # noqa: E402
+
+HANDLE = 0x100000  # 10:
+LOSSY = {"rate": 10**6, "delay": 10 * MS, "limit_packets": 30, "loss": 1 << 30, "seed": 5}
+
+
+def tree(pair: Pair) -> tuple[Qdisc, list[Qdisc]]:
+    """Return the root qdisc and the wale qdiscs."""
+    qdiscs = pair.control.list(pair.dev)
+    root = next(qdisc for qdisc in qdiscs if qdisc.parent == 0xFFFFFFFF)
+    return root, [qdisc for qdisc in qdiscs if qdisc.kind == "wale"]
+
+
+def traffic(pair: Pair, rounds: int = 60, compare: bool = True) -> None:
+    """Send packets and GSO packets, and compare the counters of parent and child."""
+    for number in range(rounds):
+        pair.send(number % 5, 60 + 20 * number)
+        pair.send_gso(1 + number % 20, 200 + number)
+        root, leaves = tree(pair)
+        for leaf in leaves:
+            equal((leaf.imbalance(), leaf.imbalance_bytes()), (0, 0), "imbalance")
+        if compare:
+            equal(root.qlen, sum(leaf.qlen for leaf in leaves), f"{root.kind}: qlen")
+            equal(root.backlog, sum(leaf.backlog for leaf in leaves), f"{root.kind}: backlog")
+        net.sleep_ns(4 * MS)
+    net.wait_for(lambda: tree(pair)[0].qlen == 0, "an empty parent")
+    pair.drain()
+    root, leaves = tree(pair)
+    equal((root.qlen, root.backlog), (0, 0), f"{root.kind}: qlen and backlog at the end")
+    for leaf in leaves:
+        equal((leaf.qlen, leaf.backlog), (0, 0), "leaf: qlen and backlog at the end")
+    offered = sum(leaf.stats["offered_packets"] for leaf in leaves)
+    sent = sum(leaf.stats["sent_packets"] for leaf in leaves)
+    equal(offered, pair.sent, "offered")
+    equal(len(pair.received()), sent, "received")
+
+
+def under(setup: Sequence[str], parents: Sequence[int], compare: bool = True) -> None:
+    """Test wale below a parent made by tc commands."""
+    pair = Pair(queues=2)
+    for command in setup:
+        net.run(f"tc {command}", pair.a)
+    for number, parent in enumerate(parents):
+        pair.control.add(pair.dev, LOSSY, parent, HANDLE + (number << 16))
+    traffic(pair, compare=compare)
+    pair.send(20)
+    pair.send_gso(20)
+    for number, parent in enumerate(parents):
+        pair.control.delete(pair.dev, parent, HANDLE + (number << 16))
+    if compare:
+        root = tree(pair)[0]
+        equal((root.qlen, root.backlog), (0, 0), "parent after the leaf was deleted")
+    pair.delete()
+    pair.close()
+
+
+def test_root() -> None:
+    """As root: traffic arrives, in order."""
+    pair = Pair()
+    pair.add(rate=10**6, delay=10 * MS)
+    pair.send(200, 700, gap_ns=MS // 2)
+    pair.drain()
+    equal(pair.received(), list(range(200)), "packets at the receiver")
+    pair.close()
+
+
+def test_under_mq() -> None:
+    """Under mq, one link for each queue."""
+    setup = ["qdisc add dev a0 root handle 1: mq"]
+    under(setup, [0x10001, 0x10002], compare=False)
+
+
+def test_under_htb() -> None:
+    """As a leaf of htb."""
+    setup = [
+        "qdisc add dev a0 root handle 1: htb default 10",
+        "class add dev a0 parent 1: classid 1:10 htb rate 1gbit",
+    ]
+    under(setup, [0x10010])
+
+
+def test_under_prio() -> None:
+    """As a leaf of prio: all three bands."""
+    setup = ["qdisc add dev a0 root handle 1: prio"]
+    under(setup, [0x10001, 0x10002, 0x10003])
+
+
+def test_under_htb_in_prio() -> None:
+    """Two levels down."""
+    setup = [
+        "qdisc add dev a0 root handle 1: prio priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
+        "qdisc add dev a0 parent 1:2 handle 2: htb default 10",
+        "class add dev a0 parent 2: classid 2:10 htb rate 1gbit",
+    ]
+    under(setup, [0x20010])
+
+
+def test_under_tbf() -> None:
+    """Below a parent that peeks."""
+    setup = ["qdisc add dev a0 root handle 1: tbf rate 1gbit burst 200kb latency 1s"]
+    under(setup, [0x10001])
+
+
+def test_under_netem() -> None:
+    """As the child of netem."""
+    setup = ["qdisc add dev a0 root handle 1: netem limit 10000"]
+    pair = Pair()
+    for command in setup:
+        net.run(f"tc {command}", pair.a)
+    pair.control.add(pair.dev, LOSSY, 0x10001, HANDLE)
+    for number in range(60):
+        pair.send(number % 5, 60 + 20 * number)
+        pair.send_gso(1 + number % 20, 200 + number)
+        net.sleep_ns(4 * MS)
+    net.wait_for(lambda: tree(pair)[0].qlen == 0, "an empty parent")
+    root, leaves = tree(pair)
+    equal((root.qlen, root.backlog), (0, 0), "netem: qlen and backlog at the end")
+    equal(leaves[0].imbalance(), 0, "imbalance")
+    true(leaves[0].stats["sent_packets"] > 100, "nothing went through")
+    equal(len(pair.received()), leaves[0].stats["sent_packets"], "received")
+    pair.close()
+
+
+def test_ingress_through_ifb() -> None:
+    """On ingress: what comes in on b0 passes a link on an ifb."""
+    pair = Pair()
+    net.ip_batch(["link add ifb0 type ifb", "link set ifb0 up"], pair.b)
+    net.run("tc qdisc add dev b0 ingress", pair.b)
+    redirect = "matchall action mirred egress redirect dev ifb0"
+    net.run(f"tc filter add dev b0 parent ffff: {redirect}", pair.b)
+    control, dev = pair.b.control(), pair.b.index("ifb0")
+    control.add(dev, {"rate": 10**6, "delay": 100 * MS, "overhead": 1})
+    pair.send(100, 500)
+    net.sleep_ns(90 * MS)
+    equal(len(pair.received()), 0, "packets before the delay")
+    net.wait_for(lambda: control.get(dev).stats["sent_packets"] == 100, "100 packets")
+    net.sleep_ns(MS)
+    equal(pair.received(), list(range(100)), "packets at the receiver")
+    stats = control.get(dev).stats
+    equal(stats["sent_bytes"], 100 * 538, "bytes with the ethernet overhead: no header counted twice")
+    pair.close()
+
+
+def test_each_namespace_its_own() -> None:
+    """The same device name in two namespaces: two links."""
+    one, two = Pair(), Pair()
+    one.add(rate=10**6, seed=1)
+    two.add(rate=10**5, seed=2)
+    one.send(50)
+    equal(two.stats()["offered_packets"], 0, "packets in the other namespace")
+    two.change(rate=777)
+    equal(one.get().options["rate"], 10**6, "rate after a change in the other namespace")
+    two.delete()
+    one.drain()
+    equal(len(one.received()), 50, "packets after a deletion in the other namespace")
+    one.close()
+    two.close()
+
+
+def test_replaced_by_another_kind() -> None:
+    """Root replaced by pfifo and back while packets are held."""
+    pair = Pair()
+    for _ in range(50):
+        pair.control.replace(pair.dev, {"rate": 10**5, "delay": 50 * MS}, handle=HANDLE)
+        pair.send(20)
+        pair.send_gso(20)
+        net.run("tc qdisc replace dev a0 root handle 20: pfifo", pair.a)
+        pair.send(2)
+    equal(len(tree(pair)[1]), 0, "wale qdiscs")
+    pair.close()
+
+
+if __name__ == "__main__":
+    main(
+        [
+            test_root,
+            test_under_mq,
+            test_under_htb,
+            test_under_prio,
+            test_under_htb_in_prio,
+            test_under_tbf,
+            test_under_netem,
+            test_ingress_through_ifb,
+            test_each_namespace_its_own,
+            test_replaced_by_another_kind,
+        ]
+    )

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The streams and links of test_accuracy.py: what is sent, through what.
+
+A case is data: a way for packets to come (see selftests/accuracy_source.py),
+the link's options in the units of the netlink attributes, the gaps and IP
+sizes of the packets, and changes of the link before some of them.  Everything
+random comes from fixed seeds.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+Case = dict[str, Any]
+
+MS = 10**6
+TWO32 = 1 << 32
+HALF = 1 << 31
+PERCENT = TWO32 // 100
+
+SESSIONS = {"arrival": TWO32 // 5, "mean": 4 * TWO32, "max": 5, "step": 7 * MS}
+TABLE_I = {"arrival": TWO32 // 20, "mean": 20 * TWO32, "max": 3, "step": 100 * MS}
+TRACE = [(3 * MS, 10**6), (1_234_567, 0), (5 * MS, 77_777), (1000, 10**9), (2 * MS, 3 * 10**6)]
+
+
+def stream(seed: int, count: int, mean_gap_ns: int) -> list[list[int]]:
+    """Return packets [gap_ns, IP bytes]: single ones, bursts and pauses."""
+    rng = random.Random(seed)
+    packets = []
+    for _ in range(count):
+        size = rng.choice([40, 1500, 1500, rng.randint(40, 1500), rng.randint(40, 100)])
+        gap = rng.choice([0, 0, 0, mean_gap_ns, rng.randint(0, 4 * mean_gap_ns)])
+        packets.append([gap, size])
+    return packets
+
+
+def gso_stream(seed: int, count: int, mean_gap_ns: int) -> list[list[int]]:
+    """Return sends [gap_ns, data bytes, segment bytes] of UDP_SEGMENT."""
+    rng = random.Random(seed)
+    sends = []
+    for _ in range(count):
+        segment = rng.choice([100, 536, 1472, rng.randint(12, 1472)])
+        data = rng.randint(1, min(64 * segment, 65000))
+        sends.append([rng.choice([0, mean_gap_ns, 5 * mean_gap_ns]), data, segment])
+    return sends
+
+
+def _case(
+    name: str, way: str, packets: list[list[int]], options: dict[str, Any], **rest: Any
+) -> Case:
+    return {"name": name, "way": way, "packets": packets, "options": {"seed": 1} | options} | rest
+
+
+def _constant() -> list[Case]:
+    cases = []
+    rates = [1000, 125_000, 1_234_567, 428_571_428, 10**15, (1 << 64) - 1]
+    for number, rate in enumerate(rates):
+        for way in ("local", "routed"):
+            gap = max(min(10**12 // rate, 10**9), 2000)
+            options: dict[str, Any] = {"rate": rate, "limit_packets": 20}
+            if number % 2:
+                options = {"rate": rate, "limit_bytes": 15_000, "delay": 50 * MS + number}
+            cases.append(
+                _case(f"constant-{number}-{way}", way, stream(number, 400, gap), options)
+            )
+    return cases
+
+
+def _overhead() -> list[Case]:
+    return [
+        _case(
+            f"overhead-{overhead}-{limit}",
+            "routed",
+            stream(len(overhead), 300, 900_000),
+            {"rate": 10**6, "overhead": overhead, f"limit_{limit}": size, "delay": 3 * MS},
+        )
+        for overhead in ("raw", "ethernet", "atm")
+        for limit, size in (("packets", 7), ("bytes", 9000))
+    ]
+
+
+def _trace() -> list[Case]:
+    cases = [
+        _case(
+            f"trace-{end}-{way}",
+            way,
+            stream(11 + len(way), 400, 1 * MS),
+            {"trace": TRACE, "trace_end": end, "limit_bytes": 20_000, "delay": 20 * MS},
+        )
+        for end in ("loop", "hold")
+        for way in ("local", "routed")
+    ]
+    stop = {"trace": TRACE, "trace_end": "stop", "limit_packets": 9, "delay": MS}
+    cases.append(_case("trace-stop", "local", stream(5, 60, MS // 2), stop, wait_s=3))
+    fine = {"trace": [(1000 + k, 10**8 * (k % 3)) for k in range(4000)], "limit_packets": 50}
+    cases.append(_case("trace-fine", "local", stream(6, 200, 20_000), fine))
+    return cases
+
+
+def _sessions() -> list[Case]:
+    return [
+        _case(
+            f"sessions-{number}-{way}",
+            way,
+            stream(number, 500, 4 * MS),
+            {
+                "rate": rate,
+                "sessions": sessions,
+                "limit_packets": 30,
+                "delay": 100 * MS,
+                "seed": 1000 + number,
+            },
+        )
+        for number, (rate, sessions, way) in enumerate(
+            [
+                (10**6, SESSIONS, "local"),
+                (10**6, SESSIONS, "routed"),
+                (100_000, TABLE_I, "local"),
+                (10**5, SESSIONS | {"max": 63, "step": 1 * MS, "mean": 30 * TWO32}, "routed"),
+            ]
+        )
+    ]
+
+
+def _loss() -> list[Case]:
+    many = {"rate": 1_234_567, "loss": PERCENT, "limit_packets": 1 << 20, "seed": 77}
+    half = {"rate": 10**6, "loss": HALF, "limit_packets": 4, "delay": 9 * MS, "seed": 5}
+    every = {"rate": 10**6, "loss": TWO32 - 1, "limit_packets": 4}
+    none = {"rate": 2_345_678, "limit_packets": 1 << 20, "delay": 50 * MS}
+    return [
+        _case("loss-1-percent", "local", [[0, 1000]] * 20_000, many),
+        _case("loss-half", "routed", stream(21, 600, MS), half),
+        _case("loss-always", "local", stream(22, 100, MS), every, wait_s=1),
+        _case("long-run", "local", stream(23, 20_000, 0), none),
+    ]
+
+
+def _gso() -> list[Case]:
+    return [
+        _case(
+            "gso-packets",
+            "gso",
+            gso_stream(31, 60, 10 * MS),
+            {"rate": 10**6, "limit_packets": 40, "delay": 30 * MS, "loss": 3 * PERCENT},
+        ),
+        _case(
+            "gso-bytes",
+            "gso",
+            gso_stream(32, 60, 10 * MS),
+            {"rate": 10**6, "limit_bytes": 60_000, "overhead": "ethernet"},
+        ),
+        _case("gso-unlimited", "gso", gso_stream(33, 40, MS), {"delay": 5 * MS}),
+        _case(
+            "gso-trace",
+            "gso",
+            gso_stream(34, 60, 10 * MS),
+            {"trace": TRACE, "limit_packets": 100, "overhead": "atm"},
+        ),
+    ]
+
+
+def _change(before: int, **options: Any) -> dict[str, Any]:
+    return {"before": before, "options": options}
+
+
+def _changes() -> list[Case]:
+    slow = {"rate": 125_000, "limit_packets": 25, "delay": 30 * MS}
+    packets = stream(41, 240, 3 * MS)
+    trace = [(40 * MS, 10**5), (10 * MS, 10**6)]
+    return [
+        _case(
+            "change-limit",
+            "local",
+            packets,
+            slow,
+            changes=[
+                _change(60, limit_packets=3),
+                _change(120, limit_bytes=4000),
+                _change(180, limit_packets=50),
+            ],
+        ),
+        _case(
+            "change-delay",
+            "local",
+            packets,
+            slow,
+            changes=[_change(60, delay=200 * MS), _change(120, delay=MS), _change(180, delay=0)],
+        ),
+        _case(
+            "change-loss",
+            "local",
+            packets,
+            slow,
+            changes=[
+                _change(60, loss=HALF),
+                _change(100, loss=0),
+                _change(140, loss=HALF),
+                _change(180, seed=99),
+            ],
+        ),
+        _case(
+            "change-rate",
+            "local",
+            packets,
+            slow,
+            changes=[
+                _change(60, rate=30_000),
+                _change(120, rate=500_000),
+                _change(180, rate=77_777),
+                _change(200, rate=10**6),
+            ],
+        ),
+        _case(
+            "change-rate-unlimited",
+            "local",
+            packets,
+            slow,
+            changes=[_change(100, rate=(1 << 64) - 1), _change(140, rate=50_000)],
+        ),
+        _case(
+            "change-overhead",
+            "local",
+            packets,
+            slow,
+            changes=[_change(80, overhead="atm"), _change(160, overhead="ethernet")],
+        ),
+        _case(
+            "change-trace",
+            "local",
+            packets,
+            slow,
+            changes=[
+                _change(50, trace=trace, trace_end="loop", delay=100 * MS),
+                _change(100, trace=trace[::-1], trace_end="hold", limit_bytes=20_000),
+                _change(150, rate=60_000),
+                _change(190, trace=trace, trace_end="stop"),
+                _change(230, rate=10**6),
+            ],
+        ),
+        _case(
+            "change-sessions",
+            "local",
+            packets,
+            slow,
+            changes=[
+                _change(40, sessions=SESSIONS),
+                _change(90, rate=400_000),
+                _change(130, seed=4242),
+                _change(170, sessions=SESSIONS | {"max": 2}),
+                _change(210, sessions={}),
+            ],
+        ),
+    ]
+
+
+def cases() -> list[Case]:
+    """Return every case, with names of its own."""
+    result = [*_constant(), *_overhead(), *_trace(), *_sessions(), *_loss(), *_gso()]
+    result += _changes()
+    assert len({case["name"] for case in result}) == len(result)
+    return result

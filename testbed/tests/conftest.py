@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the tests share: where the packages are, and how to run something in a guest."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+TESTBED = Path(__file__).resolve().parents[1]
+for folder in (TESTBED, TESTBED / "tests"):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marks."""
+    config.addinivalue_line("markers", "guest: boots a guest with the modules")
+
+
+def run_in_guest(*command: str, out: Path, limit_s: int = 60) -> str:
+    """Run a command in a guest with the modules; return what it prints.
+
+    It may write to `out`, which it sees as /run/wale/out.  WALE_GUEST names
+    another program than `wale-lab exec`, with the same options.
+    """
+    default = shlex.quote(str(TESTBED / "wale-lab")) + " exec"
+    launcher = shlex.split(os.environ.get("WALE_GUEST", default))
+    words = [*launcher, "--out", str(out), "--wall-limit", str(limit_s), "--", *command]
+    done = subprocess.run(
+        words, capture_output=True, text=True, check=False, timeout=limit_s + 300
+    )
+    if done.returncode:
+        raise AssertionError(f"the guest ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def guest() -> Callable[..., str]:
+    """Return run_in_guest()."""
+    return run_in_guest

@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Every packet of a stream leaves a wale link when the model says, to the ns.
+
+One guest sends all streams of accuracy_cases.py and records the tracepoints;
+here each recorded arrival is given to the independent model (models/link.py),
+and what it says is compared with what the kernel did.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from accuracy_cases import Case, cases
+from models.link import Buffer, Change, Config, Link, Overhead, Packet, Trace, TraceEnd, Verdict
+from models.sessions import Parameters
+
+pytestmark = pytest.mark.guest
+
+SOURCE = Path(__file__).resolve().parents[1] / "selftests" / "accuracy_source.py"
+CASES = cases()
+QUANTUM_NS = 256  # of the guest's clock
+UNLIMITED = (1 << 64) - 1
+UDP_IP = 28
+
+EVENT = re.compile(r"wale_(enqueue|drop|dequeue): (.*)")
+
+Guest = Callable[..., str]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One tracepoint of the device under test."""
+
+    kind: str
+    fields: dict[str, str]
+
+    def __getitem__(self, name: str) -> int:
+        return int(self.fields[name])
+
+
+def read_events(path: Path) -> list[Event]:
+    """Return the events of device d0 in a trace."""
+    events = []
+    for line in path.read_text(encoding="ascii").splitlines():
+        match = EVENT.search(line)
+        if not match:
+            continue
+        fields = dict(item.split("=", 1) for item in match[2].split())
+        if fields["dev"] == "d0":
+            events.append(Event(match[1], fields))
+    return events
+
+
+def planned_sizes(case: Case) -> list[int]:
+    """Return the IP sizes of the wire packets of a case."""
+    if case["way"] != "gso":
+        return [length for _, length in case["packets"]]
+    sizes = []
+    for _, data, segment in case["packets"]:
+        whole, rest = divmod(data, segment)
+        sizes += [segment + UDP_IP] * whole + [rest + UDP_IP] * (rest > 0)
+    return sizes
+
+
+def model_values(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what options of the plan mean in the model's words."""
+    values: dict[str, Any] = {}
+    for name, value in options.items():
+        if name == "rate":
+            values["rate"] = None if value == UNLIMITED else value
+        elif name == "delay":
+            values["delay_ns"] = value
+        elif name == "trace":
+            end = TraceEnd(options.get("trace_end", "loop"))
+            values["trace"] = Trace(tuple((d, r) for d, r in value), end)
+        elif name == "sessions":
+            values["sessions"] = (
+                Parameters(value["arrival"], value["mean"], value["max"], value["step"])
+                if value
+                else None
+            )
+        elif name in ("limit_packets", "limit_bytes", "loss", "seed"):
+            values[name] = value
+    return values
+
+
+class Evidence:
+    """What the guest found out about one case."""
+
+    def __init__(self, case: Case, folder: Path) -> None:
+        self.case = case
+        found = json.loads((folder / f"{case['name']}.json").read_text(encoding="ascii"))
+        self.found: dict[str, Any] = found
+        self.stats: dict[str, int] = found["stats"]
+        self.events = read_events(folder / f"{case['name']}.trace")
+        self.arrivals = [
+            (event["now_ns"] if event.kind == "enqueue" else event["arrival_ns"], event["len"])
+            for event in self.events
+            if event.kind == "enqueue" or event.fields.get("reason") == "buffer"
+        ]
+        self.departures = [event for event in self.events if event.kind == "dequeue"]
+        self.losses = [
+            (event["arrival_ns"], event["len"], event["now_ns"])
+            for event in self.events
+            if event.fields.get("reason") == "loss"
+        ]
+
+    @functools.cached_property
+    def prediction(self) -> list[Packet]:
+        """Return what the model says about the recorded arrivals."""
+        config = Change(0, model_values(self.case["options"])).apply(Config())
+        start_ns = self.found["epoch_ns"] or 0
+        changes: list[Change] = []
+        old_epoch = self.found["epoch_ns"]
+        for plan, found in zip(
+            self.case.get("changes", []), self.found["changes"], strict=True
+        ):
+            values = model_values(plan["options"])
+            epoch = found["epoch_ns"]
+            if epoch is not None and epoch != old_epoch:
+                assert found["early_ns"] <= epoch <= found["late_ns"]
+                changes.append(Change(epoch, values))
+            elif "rate" in values or values.get("sessions", "") is None:
+                changes.append(self._instant(config, changes, found, values))
+            else:
+                self._assert_idle(found, Link(config, changes, start_ns))
+                changes.append(Change(found["late_ns"], values))
+            old_epoch = epoch
+        return Link(config, changes, start_ns).run(self.arrivals)
+
+    def _assert_idle(self, found: dict[str, int], link: Link) -> None:
+        """Make sure that no service ends while it is unknown whether the change was made."""
+        for packet in link.run(self.arrivals):
+            completion = packet.completion_ns or 0
+            assert not found["early_ns"] <= completion <= found["late_ns"], "plan other gaps"
+
+    def _instant(
+        self, config: Config, before: list[Change], found: dict[str, int], values: dict[str, Any]
+    ) -> Change:
+        """Find when the rate changed, from the departure of the packet in service.
+
+        The end of its service moves steadily with the instant, so that a
+        bisection finds it; all other packets are then checked against it.
+        """
+        early, late = found["early_ns"], found["late_ns"]
+
+        arrivals = [entry for entry in self.arrivals if entry[0] <= late]
+
+        unchanged = [p for p in Link(config, before).run(arrivals) if p.verdict is Verdict.SENT]
+        served = [p.completion_ns is None or p.completion_ns > early for p in unchanged]
+        if True not in served:
+            return Change(late, values)  # the server was idle
+        number = served.index(True)
+
+        def error(time_ns: int) -> int | None:
+            link = Link(config, [*before, Change(time_ns, values)])
+            sent = [p for p in link.run(arrivals) if p.verdict is Verdict.SENT]
+            departure_ns = sent[number].departure_ns
+            if departure_ns is None:
+                return None
+            return departure_ns - self.departures[number]["departure_ns"]
+
+        for time_ns in self._bisect(error, early, late):
+            if error(time_ns) == 0:
+                return Change(time_ns, values)
+        raise AssertionError(f"no instant of the change explains the departures: {found}")
+
+    @staticmethod
+    def _bisect(error: Callable[[int], int | None], early: int, late: int) -> list[int]:
+        """Return the instants where an error that grows or falls steadily is zero."""
+        first = error(early)
+        if not first:
+            return [early]
+        low, high = early, late
+        while high - low > 4:
+            middle = (low + high) // 2
+            found = error(middle)
+            if found is None:
+                break
+            if (found < 0) == (first < 0) and found != 0:
+                low = middle
+            else:
+                high = middle
+        return list(range(low, min(high + 4, late) + 1))
+
+
+@pytest.fixture(scope="session")
+def evidence(guest: Guest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Evidence]:
+    """Run every case in one guest."""
+    folder = tmp_path_factory.mktemp("accuracy")
+    (folder / "plan.json").write_text(json.dumps(CASES), encoding="ascii")
+    out = "/run/wale/out"
+    guest("python3", str(SOURCE), f"{out}/plan.json", out, out=folder, limit_s=180)
+    return {case["name"]: Evidence(case, folder) for case in CASES}
+
+
+@pytest.fixture(params=[case["name"] for case in CASES])
+def one(request: pytest.FixtureRequest, evidence: dict[str, Evidence]) -> Evidence:
+    """Return the evidence of one case."""
+    return evidence[request.param]
+
+
+def overhead_at(case: Case, number: int) -> Overhead:
+    """Return the overhead in force for a planned packet."""
+    name = case["options"].get("overhead", "raw")
+    for change in case.get("changes", []):
+        if change["before"] <= number:
+            name = change["options"].get("overhead", name)
+    return Overhead(name)
+
+
+def test_wire_lengths(one: Evidence) -> None:
+    """What arrived is what was sent, in order, with the overhead."""
+    expected = [
+        overhead_at(one.case, number).wire_length(size)
+        for number, size in enumerate(planned_sizes(one.case))
+    ]
+    assert [length for _, length in one.arrivals] == expected
+
+
+def test_every_packet_is_where_the_model_says(one: Evidence) -> None:
+    """Verdicts, ends of service of lost packets and departures are the model's."""
+    packets = one.prediction
+    assert [p.verdict is Verdict.BUFFER for p in packets] == [
+        event.kind == "drop"
+        for event in one.events
+        if event.kind == "enqueue" or event.fields.get("reason") == "buffer"
+    ]
+    sent = [
+        (p.arrival_ns, p.wire_len, p.departure_ns)
+        for p in packets
+        if p.verdict is Verdict.SENT and p.departure_ns is not None
+    ]
+    got = [(e["arrival_ns"], e["len"], e["departure_ns"]) for e in one.departures]
+    assert got == sent
+    lost = [
+        (p.arrival_ns, p.wire_len, p.completion_ns) for p in packets if p.verdict is Verdict.LOSS
+    ]
+    if one.case["options"].get("loss") != UNLIMITED >> 32:
+        assert one.losses[: len(lost)] == lost[: len(one.losses)]
+        assert len(lost) - len(one.losses) <= 1
+
+
+def test_never_early_and_at_most_two_quanta_late(one: Evidence) -> None:
+    """The release follows the scheduled departure at once."""
+    late = [event["now_ns"] - event["departure_ns"] for event in one.departures]
+    if late:
+        assert 0 <= min(late)
+        assert max(late) <= 2 * QUANTUM_NS
+
+
+def test_statistics_are_those_of_the_model(one: Evidence) -> None:
+    """Counters, peak and balance at the end."""
+    packets = one.prediction
+    stats = one.stats
+    assert one.found["imbalance"] == [0, 0]
+    assert stats["offered_packets"] == len(packets)
+    assert stats["offered_bytes"] == sum(p.wire_len for p in packets)
+    now = stats["now_ns"]
+    count = dict.fromkeys(Verdict, 0)
+    for p in packets:
+        done = p.verdict is Verdict.BUFFER or (p.departure_ns or p.completion_ns or math.inf) <= now
+        count[p.verdict] += done
+    assert stats["sent_packets"] == count[Verdict.SENT]
+    assert stats["dropped_buffer_packets"] == count[Verdict.BUFFER]
+    assert stats["dropped_loss_packets"] == count[Verdict.LOSS]
+    assert stats["dropped_memory_packets"] == 0
+    backlog = [e["backlog_packets"] for e in one.events if e.kind == "enqueue"]
+    assert stats["peak_backlog_packets"] == max(backlog, default=0)
+    assert one.found["packets"] == stats["sent_packets"]
+
+
+def test_backlog_seen_by_each_arrival(one: Evidence) -> None:
+    """The tracepoint's backlog is what the model's buffer holds after the arrival."""
+    buffer = Buffer()
+    expected = []
+    for packet in one.prediction:
+        buffer.advance(packet.arrival_ns)
+        if packet.verdict is not Verdict.BUFFER:
+            buffer.enter(packet.completion_ns, packet.wire_len)
+        expected.append((buffer.packets, buffer.bytes))
+    got = [
+        (event["backlog_packets"], event["backlog_bytes"])
+        for event in one.events
+        if event.kind == "enqueue" or event.fields.get("reason") == "buffer"
+    ]
+    if one.case["options"].get("rate") == UNLIMITED or "rate" not in one.case["options"]:
+        # A packet that needs no time is in the buffer or past it when traced.
+        got = [(max(packets, 0), size) for packets, size in got]
+        pairs = zip(got, expected, strict=True)
+        assert all(abs(g[0] - e[0]) <= 1 for g, e in pairs)
+    else:
+        assert got == expected
+
+
+def binomial_interval(n: int, p: float, coverage: float) -> tuple[int, int]:
+    """Return the central interval of a binomial count with at least this coverage."""
+    tail = (1 - coverage) / 2
+
+    def mass(k: int) -> float:
+        choose = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+        return math.exp(choose + k * math.log(p) + (n - k) * math.log1p(-p))
+
+    low, below = 0, 0.0
+    while below + mass(low) < tail:
+        below += mass(low)
+        low += 1
+    high, above = n, 0.0
+    while above + mass(high) < tail:
+        above += mass(high)
+        high -= 1
+    return low, high
+
+
+def test_loss_is_in_the_binomial_interval(evidence: dict[str, Evidence]) -> None:
+    """20,000 packets at 1 %: 99.99 % of seeds give a count in here."""
+    stats = evidence["loss-1-percent"].stats
+    low, high = binomial_interval(stats["offered_packets"], 0.01, 0.9999)
+    assert low <= stats["dropped_loss_packets"] <= high
+
+
+def test_long_run_rate_within_1_ppm(evidence: dict[str, Evidence]) -> None:
+    """Bytes after the first departure, over the time that they took."""
+    one = evidence["long-run"]
+    first, last = one.departures[0], one.departures[-1]
+    size = sum(event["len"] for event in one.departures[1:])
+    rate = size * 1e9 / (last["now_ns"] - first["now_ns"])
+    assert rate == pytest.approx(one.case["options"]["rate"], rel=1e-6)
+
+
+def test_configuration_is_what_was_asked_for(one: Evidence) -> None:
+    """The dump of a new link has the options of the plan."""
+    wanted = dict(one.case["options"])
+    got = one.found["options"]
+    names = {"raw": 0, "ethernet": 1, "atm": 2, "loop": 0, "hold": 1, "stop": 2}
+    for name, value in wanted.items():
+        if name == "trace":
+            assert got["trace_steps"] == len(value)
+            if len(value) <= 100:
+                assert [tuple(step) for step in got["trace"]] == [tuple(s) for s in value]
+        else:
+            assert got[name] == (names[value] if isinstance(value, str) else value), name

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The documentation builds without a warning, and names all that it should describe."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+DOCUMENTATION = TOP / "Documentation"
+
+pytestmark = pytest.mark.lint
+
+
+def source(*parts: str) -> str:
+    """Return the text of a file of the tree."""
+    return TOP.joinpath(*parts).read_text(encoding="utf-8")
+
+
+@cache
+def literals(page: str) -> set[str]:
+    """Return the words of a page that stand in double backquotes, or in its examples."""
+    text = (DOCUMENTATION / page).read_text(encoding="utf-8")
+    examples = "\n".join(re.findall(r"(?m)^ {2,}\S.*$", text))
+    marked = " ".join(re.findall(r"``([^`]+)``", text))
+    return set(re.findall(r"[\w./-]+", f"{marked} {examples}"))
+
+
+def not_in(page: str, names: set[str]) -> set[str]:
+    """Return the names that a page does not have."""
+    assert names, "no names were found in the source: its form has changed"
+    return names - literals(page)
+
+
+def test_builds_without_a_warning(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
+    command += ["-d", str(tmp_path / "doctrees"), str(DOCUMENTATION), str(tmp_path / "html")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert not done.returncode and not done.stdout + done.stderr, done.stdout + done.stderr
+
+
+def test_every_option_of_the_qdisc() -> None:
+    code = source("userspace", "lib", "link_config.c")
+    options = set(re.findall(r'\{ "(\w+)", LINK_\w+,', code))
+    values = set(re.findall(r'\[WALE_\w+\] = "(\w+)"', code))
+    sessions = re.search(r"names\[\] = \{([^}]*)\};", code)
+    assert sessions
+    words = options | values | set(re.findall(r'"(\w+)"', sessions[1]))
+    assert not_in("sch_wale.rst", words) == set()
+
+
+def contract_names() -> set[str]:
+    """Return the attributes that linux/pkt_sched_wale.h defines."""
+    header = source("kmod", "include", "uapi", "linux", "pkt_sched_wale.h")
+    names = set(re.findall(r"^\t(TCA_WALE_\w+)", header, re.M))
+    return {name for name in names if not name.endswith("_UNSPEC")}
+
+
+def test_every_attribute() -> None:
+    configuration = {n for n in contract_names() if not n.startswith("TCA_WALE_STATS_")}
+    assert not_in("sch_wale-uapi.rst", configuration) == set()
+
+
+def test_every_statistic() -> None:
+    names = {n for n in contract_names() if n.startswith("TCA_WALE_STATS_")}
+    names.discard("TCA_WALE_STATS_PAD")
+    assert not_in("sch_wale.rst", names) == set()
+    keys = {n.removeprefix("TCA_WALE_STATS_").lower() for n in names}
+    assert not_in("sch_wale.rst", keys) == set()
+
+
+def test_every_tracepoint_and_its_fields() -> None:
+    code = source("kmod", "wale", "wale_trace.h")
+    events = set(re.findall(r"^TRACE_EVENT\((\w+),", code, re.M))
+    fields = {
+        field
+        for text in re.findall(r'TP_printk\("([^"]*)"', code)
+        for field in re.findall(r"(\w+)=%", text)
+    }
+    assert not_in("sch_wale.rst", events) == set()
+    shown = {"backlog_packets", "backlog_bytes"} | fields
+    assert not_in("sch_wale.rst", shown) == set()
+
+
+def test_every_command() -> None:
+    lab = set(re.findall(r'\badd\(\s*"(\w+)"', source("testbed", "lab", "cli.py")))
+    assert not_in("testbed.rst", lab) == set()
+    wale = set(re.findall(r'\{ "(\w+)", cmd_\w+,', source("userspace", "wale", "main.c")))
+    everywhere = {word for page in ("tutorial.rst", "transfer.rst") for word in literals(page)}
+    assert wale and wale <= everywhere
+
+
+def test_every_key_of_a_result() -> None:
+    code = source("testbed", "lab", "result.py")
+    keys: set[str] = set()
+    for function in ("_wale_flow", "flow_results", "link_results", "make_result"):
+        body = re.search(rf"^def {function}\(.*?(?=^def |\Z)", code, re.M | re.S)
+        assert body, f"result.py has no function {function}"
+        keys |= set(re.findall(r'^ +"(\w+)":', body[0], re.M))
+    assert not_in("testbed.rst", keys) == set()
+
+
+def test_pages_name_files_that_exist() -> None:
+    missing = []
+    pattern = re.compile(r"`((?:kmod|userspace|testbed|Documentation)/[\w./-]+)`")
+    for page in [*DOCUMENTATION.glob("*.rst"), TOP / "README.md"]:
+        for name in pattern.findall(page.read_text(encoding="utf-8")):
+            if not (TOP / name).exists():
+                missing.append(f"{page.name}: {name}")
+    assert missing == []
+
+
+def test_maintainers_of_every_folder() -> None:
+    lines = source("MAINTAINERS").splitlines()
+    named = [line.partition("\t")[2] for line in lines if line.startswith("F:")]
+    gone = [n for n in named if "*" not in n and not (TOP / n).exists()]
+    assert gone == []
+    command = ["git", "ls-files", "-co", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True).stdout
+    folders = {name.partition("/")[0] + "/" for name in listed.splitlines() if "/" in name}
+    assert {f for f in folders if f not in named and not f.startswith(".")} == set()

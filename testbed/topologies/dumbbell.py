@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Pairs of hosts around one bottleneck, in network namespaces joined by veth.
+
+    pair1-sender                                                      pair1-receiver
+    +----------+                                                      +----------+
+    |     eth0 |---+   left                               right   +---| eth0     |
+    +----------+   |   +---------------+   +---------------+      |   +----------+
+    10.1.1.2       +---| access1       |   |       access1 |------+   10.2.1.2
+                       |    bottleneck |---| bottleneck    |
+                   +---| access2       |   |       access2 |------+
+    pair2-sender   |   +---------------+   +---------------+      |   pair2-receiver
+    +----------+   |     10.1.N.1               10.2.N.1          |   +----------+
+    |     eth0 |---+        10.0.0.1       10.0.0.2               +---| eth0     |
+    +----------+                                                      +----------+
+    10.1.2.2           data  ------ forward ------>                   10.2.2.2
+                       ACKs  <----- reverse -------
+
+forward is the qdisc of bottleneck in left, reverse that of bottleneck in right.  A pair's
+access delay is a qdisc of accessN in right (data) and in left (ACKs).  Nothing is queued on
+the hosts' own interfaces, so no host's TCP is told about a drop or throttled by a delay.
+With isolate every flow has all of this for itself, in namespaces FLOW.left and so on.
+For IPv6, 10.A.B.C is fd00:A:B::C.  Neighbours are static and IPv6 is off with IPv4, so that
+only the flows' packets cross the links.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from lab import units
+from lab.scenario import Flow, HostSettings, Link, RouteSettings, Scenario
+
+#: Flow number n listens on this port plus n.
+FIRST_PORT = 5001
+
+_GAMMA = 0x9E3779B97F4A7C15
+_MASK = 2**64 - 1
+
+
+def link_seed(seed: int, direction: str) -> int:
+    """The seed of one direction's qdisc: a splitmix64 draw, the same in every copy."""
+    z = (seed + (1 + ("forward", "reverse").index(direction)) * _GAMMA) & _MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+    return z ^ (z >> 31)
+
+
+@dataclass
+class Namespace:
+    """One host or router: what to do in it."""
+
+    name: str
+    sysctls: dict[str, str] = field(default_factory=dict)
+    ip: list[str] = field(default_factory=list)  # lines for `ip -batch` inside
+    offloads: dict[str, dict[str, bool]] = field(default_factory=dict)  # device: {tso: False}
+
+
+@dataclass
+class PlannedLink:
+    """One qdisc to install when the scenario starts."""
+
+    name: str
+    netns: str
+    dev: str
+    kind: str  # wale, or another
+    tc: str  # the end of a `tc qdisc add dev DEV root` line
+    trace: list[str] = field(default_factory=list)  # lines of a trace file, TRACE in tc
+    shown: bool = True  # in the results
+
+
+@dataclass
+class PlannedFlow:
+    """One transfer."""
+
+    name: str
+    tool: str
+    cc: str
+    sender_netns: str
+    receiver_netns: str
+    sender_address: str
+    receiver_address: str
+    port: int
+    size: int | None
+    duration_ns: int | None
+    start_ns: int
+    after: str | None
+
+
+@dataclass
+class Plan:
+    """Everything that the agent needs to know."""
+
+    namespaces: list[Namespace] = field(default_factory=list)
+    wires: list[str] = field(default_factory=list)  # `ip -batch` lines outside: veth pairs
+    links: list[PlannedLink] = field(default_factory=list)
+    flows: list[PlannedFlow] = field(default_factory=list)
+
+
+def plan(scenario: Scenario, seed: int) -> Plan:
+    """The plan of a scenario."""
+    result = Plan()
+    if not scenario.isolate:
+        _Copy(scenario, seed, "", result).build(list(enumerate(scenario.flows)))
+        return result
+    for number, flow in enumerate(scenario.flows):
+        _Copy(scenario, seed, f"{flow.name}.", result).build([(number, flow)])
+    return result
+
+
+class _Copy:
+    """One copy of the topology."""
+
+    def __init__(self, scenario: Scenario, seed: int, prefix: str, into: Plan) -> None:
+        self.scenario, self.seed, self.prefix, self.into = scenario, seed, prefix, into
+        self.left = self.namespace("left", router=True)
+        self.right = self.namespace("right", router=True)
+
+    def build(self, flows: list[tuple[int, Flow]]) -> None:
+        self.bottleneck()
+        for number, pair in enumerate(self.scenario.topology.pairs, 1):
+            self.pair(number, pair.name, pair.access_delay)
+        self.default_routes()
+        for number, flow in flows:
+            self.flow(number, flow)
+
+    def address(self, net: int, number: int, host: int) -> str:
+        if self.scenario.ip == 4:
+            return f"10.{net}.{number}.{host}"
+        return f"fd00:{net}:{number}::{host}"
+
+    def subnet(self, net: int, number: int) -> str:
+        return self.address(net, number, 0) + ("/24" if self.scenario.ip == 4 else "/64")
+
+    def namespace(self, name: str, router: bool = False) -> Namespace:
+        result = Namespace(self.prefix + name)
+        if self.scenario.ip == 4:
+            result.sysctls = {
+                "net.ipv6.conf.all.disable_ipv6": "1",
+                "net.ipv6.conf.default.disable_ipv6": "1",
+            }
+            if router:
+                result.sysctls["net.ipv4.ip_forward"] = "1"
+        else:
+            result.sysctls = {
+                "net.ipv6.conf.default.accept_dad": "0",
+                "net.ipv6.conf.default.accept_ra": "0",
+                "net.ipv6.conf.default.router_solicitations": "0",
+                "net.ipv6.conf.default.addr_gen_mode": "1",
+            }
+            if router:
+                result.sysctls["net.ipv6.conf.all.forwarding"] = "1"
+                result.sysctls["net.ipv6.conf.default.forwarding"] = "1"
+        result.ip.append("link set lo up")
+        self.into.namespaces.append(result)
+        return result
+
+    def wire(
+        self, ends: list[tuple[Namespace, str, str, str]], mtus: list[int], settings: str = ""
+    ) -> None:
+        """A veth pair; each end is namespace, device, address, MAC."""
+        (ns_a, dev_a, ip_a, mac_a), (ns_b, dev_b, ip_b, mac_b) = ends
+        queues = "numtxqueues 1 numrxqueues 1"
+        self.into.wires.append(
+            f"link add {dev_a} netns {ns_a.name} address {mac_a} mtu {mtus[0]} {queues} type veth "
+            f"peer {dev_b} netns {ns_b.name} address {mac_b} mtu {mtus[1]} {queues}"
+        )
+        length = 24 if self.scenario.ip == 4 else 64
+        for (ns, dev, ip, _), (_, _, peer_ip, peer_mac) in (ends, ends[::-1]):
+            nodad = "" if self.scenario.ip == 4 else " nodad"
+            ns.ip += [
+                f"link set {dev} arp off up",
+                f"address add {ip}/{length} dev {dev}{nodad}",
+                f"neighbour add {peer_ip} lladdr {peer_mac} dev {dev} nud permanent",
+            ]
+
+    def bottleneck(self) -> None:
+        mtu = self.largest_mtu()
+        self.wire(
+            [
+                (self.left, "bottleneck", self.address(0, 0, 1), "02:00:00:00:00:01"),
+                (self.right, "bottleneck", self.address(0, 0, 2), "02:00:00:00:00:02"),
+            ],
+            [mtu, mtu],
+        )
+        links = self.scenario.bottleneck
+        self.link("forward", self.left, links.forward)
+        self.link("reverse", self.right, links.reverse)
+
+    def largest_mtu(self) -> int:
+        sizes = [1500]
+        for pair in self.scenario.topology.pairs:
+            for role in ("sender", "receiver"):
+                settings = self.scenario.host_settings(pair.name, role)  # type: ignore[arg-type]
+                sizes.append(settings.mtu or 1500)
+        return max(sizes)
+
+    def link(self, direction: str, ns: Namespace, link: Link) -> None:
+        if link.qdisc is not None:
+            kind, tc, trace = link.qdisc.split()[0], link.qdisc, []
+        else:
+            kind = "wale"
+            tc, trace = wale_options(link, link_seed(self.seed, direction))
+        name = self.prefix + direction
+        self.into.links.append(PlannedLink(name, ns.name, "bottleneck", kind, tc, trace))
+
+    def pair(self, number: int, name: str, access_delay_ns: int) -> None:
+        for role, net, router in (("sender", 1, self.left), ("receiver", 2, self.right)):
+            settings = self.scenario.host_settings(name, role)  # type: ignore[arg-type]
+            host = self.namespace(f"{name}-{role}")
+            host.sysctls.update(settings.sysctls)
+            mac = f"02:00:00:{net:02x}:{number:02x}"
+            gateway = self.address(net, number, 1)
+            mtu = settings.mtu or 1500
+            self.wire(
+                [
+                    (host, "eth0", self.address(net, number, 2), f"{mac}:02"),
+                    (router, f"access{number}", gateway, f"{mac}:01"),
+                ],
+                [mtu, max(mtu, 1500)],
+            )
+            host.ip.append(f"route add default via {gateway}{route_attributes(settings.route)}")
+            chosen = {k: v for k, v in dict(settings.offloads).items() if v is not None}
+            if chosen:
+                host.offloads["eth0"] = chosen
+            if access_delay_ns:
+                self.into.links.append(
+                    PlannedLink(
+                        name=f"{self.prefix}{name}-access-{'data' if net == 2 else 'ack'}",
+                        netns=router.name,
+                        dev=f"access{number}",
+                        kind="wale",
+                        tc=f"wale delay {access_delay_ns}ns limit 1000000p seed {number}",
+                        shown=False,
+                    )
+                )
+
+    def default_routes(self) -> None:
+        """Routers know their own pairs; all else is across the bottleneck."""
+        self.left.ip.append(f"route add default via {self.address(0, 0, 2)}")
+        self.right.ip.append(f"route add default via {self.address(0, 0, 1)}")
+
+    def flow(self, number: int, flow: Flow) -> None:
+        names = [p.name for p in self.scenario.topology.pairs]
+        pair = flow.pair or names[0]
+        index = names.index(pair) + 1
+        self.into.flows.append(
+            PlannedFlow(
+                name=flow.name,
+                tool=flow.tool,
+                cc=flow.cc,
+                sender_netns=f"{self.prefix}{pair}-sender",
+                receiver_netns=f"{self.prefix}{pair}-receiver",
+                sender_address=self.address(1, index, 2),
+                receiver_address=self.address(2, index, 2),
+                # the same port in every copy, so that copies differ in nothing but the flow
+                port=FIRST_PORT + (0 if self.prefix else number),
+                size=flow.size,
+                duration_ns=flow.duration,
+                start_ns=flow.start,
+                after=flow.after,
+            )
+        )
+
+
+def wale_options(link: Link, seed: int) -> tuple[str, list[str]]:
+    """A link as tc options of wale, and the lines of its trace file (TRACE in the options)."""
+    words = ["wale"]
+    if link.rate != units.UNLIMITED:
+        words += ["rate", f"{link.rate}bit"]
+    words += ["delay", f"{link.delay}ns", "limit", link.limit]
+    if link.loss:
+        words += ["loss", f"{link.loss * 100:.12g}%"]
+    words += ["overhead", link.overhead, "drops", link.drops, "seed", str(seed)]
+    lines: list[str] = []
+    if link.trace:
+        words += ["trace", "file", "TRACE", link.trace.end]
+        lines = [f"{duration}ns {rate}bit" for duration, rate in link.trace.steps]
+    if link.sessions:
+        s = link.sessions
+        words += ["sessions", "arrival", f"{s.arrival * 100:.12g}%", "mean", f"{s.mean:.12g}"]
+        words += ["max", str(s.max), "step", f"{s.step}ns"]
+    return " ".join(words), lines
+
+
+def route_attributes(route: RouteSettings) -> str:
+    """A route's attributes as `ip route` takes them."""
+    words = ""
+    for name, value in dict(route).items():
+        if value is None:
+            continue
+        if name == "rto_min":
+            value = f"{value / 1e6:g}ms"
+        elif name == "quickack":
+            value = int(value)
+        words += f" {name} {value}"
+    return words
+
+
+def host_names(scenario: Scenario) -> list[str]:
+    """The namespaces of a scenario's hosts and routers, for `wale-lab shell`."""
+    return [ns.name for ns in plan(scenario, 1).namespaces]
+
+
+def describe(settings: HostSettings) -> dict[str, Any]:
+    """A host's settings as plain data."""
+    return settings.model_dump(mode="json", exclude_none=True)
