@@ -54,6 +54,7 @@ enum wale_drop_reason {
  * @dropped: by reason
  * @line_bytes: bytes of the wire in @line
  * @watchdog: runs the qdisc when the next packet departs
+ * @chain_timer: runs the chain of sessions while the link is idle
  * @seed: of every random draw
  *
  * A packet whose verdict is "lost" (see struct wale_skb_cb) waits and is served
@@ -81,7 +82,8 @@ struct wale_sched_data {
 
 	struct qdisc_watchdog watchdog;
 
-	/* configuration only */
+	/* seldom used */
+	struct timer_list chain_timer;
 	u64 seed;
 };
 
@@ -113,12 +115,14 @@ static inline void wale_count(struct wale_counter *counter, u32 len)
 
 /* wale_link.c: the life of a packet */
 void wale_link_init(struct Qdisc *sch);
+void wale_link_destroy(struct Qdisc *sch);
 void wale_link_purge(struct Qdisc *sch);
 void wale_link_run(struct Qdisc *sch, u64 now);
 int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 		     struct sk_buff **to_free);
 struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now);
 void wale_link_set_alarm(struct Qdisc *sch);
+void wale_link_start_chain(struct Qdisc *sch);
 
 /* wale_netlink.c: configuration and statistics */
 int wale_configure(struct Qdisc *sch, struct nlattr *opt,

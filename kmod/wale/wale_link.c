@@ -19,7 +19,9 @@
  */
 
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/skbuff.h>
+#include <linux/timer.h>
 #include <net/sock.h>
 
 #include "../compat.h"
@@ -232,21 +234,25 @@ struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now)
  * @sch: the qdisc
  *
  * With an empty line the alarm is set to the earliest instant at which a packet
- * can depart, given the next end of service or change of rate.
+ * can depart, as far as it is known.
  */
 void wale_link_set_alarm(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	u64 expires;
+	u64 end;
 
-	if (q->line.head)
-		expires = wale_skb_cb(q->line.head)->departure_ns;
-	else if (sch->q.qlen && q->server.event_ns != U64_MAX)
-		expires = max(q->server.event_ns + q->delay_ns,
-			      q->last_departure_ns);
-	else
+	if (q->line.head) {
+		qdisc_watchdog_schedule_ns(&q->watchdog,
+					   wale_skb_cb(q->line.head)->departure_ns);
 		return;
-	qdisc_watchdog_schedule_ns(&q->watchdog, expires);
+	}
+	if (!sch->q.qlen || !q->server.busy)
+		return;
+	end = wale_server_earliest_end(&q->server, &q->schedule);
+	if (end != U64_MAX)
+		qdisc_watchdog_schedule_ns(&q->watchdog,
+					   max(end + q->delay_ns,
+					       q->last_departure_ns));
 }
 
 static void wale_link_purge_list(struct Qdisc *sch, struct qdisc_skb_head *list)
@@ -280,6 +286,40 @@ void wale_link_purge(struct Qdisc *sch)
 	qdisc_watchdog_cancel(&q->watchdog);
 }
 
+/*
+ * The chain draws every step that passed.  Were it left alone while the link
+ * is idle, the first packet after a month would have to wait for all of them.
+ */
+#define WALE_CHAIN_PERIOD	(60 * HZ)
+
+static void wale_link_run_chain(struct timer_list *timer)
+{
+	struct wale_sched_data *q = container_of(timer, struct wale_sched_data,
+						 chain_timer);
+	struct Qdisc *sch = qdisc_from_priv(q);
+	spinlock_t *root_lock;
+
+	rcu_read_lock();
+	root_lock = qdisc_lock(qdisc_root_sleeping(sch));
+	spin_lock(root_lock);
+	wale_link_run(sch, ktime_get_ns());
+	wale_link_start_chain(sch);
+	spin_unlock(root_lock);
+	rcu_read_unlock();
+}
+
+/**
+ * wale_link_start_chain() - have the chain of sessions, if there is one, run
+ * @sch: the qdisc
+ */
+void wale_link_start_chain(struct Qdisc *sch)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (q->schedule.sessions)
+		mod_timer(&q->chain_timer, jiffies + WALE_CHAIN_PERIOD);
+}
+
 /**
  * wale_link_init() - a link without limits and without packets
  * @sch: the qdisc
@@ -289,7 +329,24 @@ void wale_link_init(struct Qdisc *sch)
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	qdisc_watchdog_init(&q->watchdog, sch);
+	timer_setup(&q->chain_timer, wale_link_run_chain, 0);
 	wale_server_init(&q->server);
 	q->schedule.until_ns = U64_MAX;
 	wale_schedule_set_constant(&q->schedule, WALE_RATE_UNLIMITED);
+}
+
+/**
+ * wale_link_destroy() - free what an empty link has
+ * @sch: the qdisc
+ *
+ * Context: RTNL is held, the root lock is not.
+ */
+void wale_link_destroy(struct Qdisc *sch)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	qdisc_watchdog_cancel(&q->watchdog);
+	timer_delete_sync(&q->chain_timer);
+	kvfree(q->schedule.trace);
+	kvfree(q->schedule.sessions);
 }

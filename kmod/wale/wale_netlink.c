@@ -90,7 +90,6 @@ static int wale_parse_trace(struct wale_request *request,
 	const struct wale_trace_step *steps = nla_data(attr);
 	u32 i, count = nla_len(attr) / sizeof(*steps);
 	struct wale_trace *trace;
-	bool flows = false;
 
 	if (!count || count > WALE_TRACE_STEPS_MAX ||
 	    nla_len(attr) % sizeof(*steps)) {
@@ -119,10 +118,10 @@ static int wale_parse_trace(struct wale_request *request,
 					    "wale: each rate in trace must be 0 to 10^15 bytes/s");
 			return -ERANGE;
 		}
-		flows |= trace->steps[i].rate != 0;
+		trace->peak_rate = max(trace->peak_rate, trace->steps[i].rate);
 		trace->period_ns += trace->steps[i].duration_ns;
 	}
-	if (!flows) {
+	if (!trace->peak_rate) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "wale: trace must have a step with a rate above 0, or nothing would ever be sent");
 		return -ERANGE;
@@ -269,6 +268,12 @@ static int wale_check_request(struct Qdisc *sch,
 	u32 packet = wale_wire_len(overhead, min_t(u32, ETH_DATA_LEN,
 						   qdisc_dev(sch)->mtu));
 	bool trace = wale_given(request, TCA_WALE_TRACE);
+	u64 limit = q->buffer.limit_bytes;
+
+	if (wale_given(request, TCA_WALE_LIMIT_BYTES))
+		limit = request->limit_bytes;
+	else if (wale_given(request, TCA_WALE_LIMIT_PACKETS))
+		limit = U64_MAX;
 
 	if (wale_given(request, TCA_WALE_LIMIT_PACKETS) &&
 	    wale_given(request, TCA_WALE_LIMIT_BYTES)) {
@@ -276,9 +281,11 @@ static int wale_check_request(struct Qdisc *sch,
 				    "wale: limit must be in packets or in bytes, not both");
 		return -EINVAL;
 	}
-	if (wale_given(request, TCA_WALE_LIMIT_BYTES) &&
-	    request->limit_bytes < packet) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_BYTES],
+	if ((wale_given(request, TCA_WALE_LIMIT_BYTES) ||
+	     wale_given(request, TCA_WALE_OVERHEAD)) && limit < packet) {
+		NL_SET_ERR_MSG_ATTR(extack,
+				    tb[TCA_WALE_LIMIT_BYTES] ?:
+				    tb[TCA_WALE_OVERHEAD],
 				    "wale: limit in bytes must be at least what one packet takes on the wire (of the device's MTU, or of 1500 bytes if that is less)");
 		return -ERANGE;
 	}
@@ -288,15 +295,9 @@ static int wale_check_request(struct Qdisc *sch,
 				    "wale: trace sets the rate: it must come without rate and sessions");
 		return -EINVAL;
 	}
-	if (wale_given(request, TCA_WALE_TRACE_END) && !trace &&
-	    !(q->schedule.trace && !wale_given(request, TCA_WALE_RATE64))) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE_END],
-				    "wale: loop, hold and stop say how a trace ends: there must be one");
-		return -EINVAL;
-	}
 	if (wale_given(request, TCA_WALE_TRACE_END) && !trace) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE_END],
-				    "wale: the end of a running trace is fixed: give the trace again");
+				    "wale: loop, hold and stop say how a trace ends: they must come with the trace");
 		return -EINVAL;
 	}
 	return 0;
@@ -381,6 +382,7 @@ static void wale_apply(struct Qdisc *sch, struct wale_request *request)
 	}
 	wale_apply_schedule(q, request, now);
 	wale_link_set_alarm(sch);
+	wale_link_start_chain(sch);
 }
 
 /**

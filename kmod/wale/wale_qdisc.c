@@ -59,11 +59,7 @@ static void wale_reset(struct Qdisc *sch)
 
 static void wale_destroy(struct Qdisc *sch)
 {
-	struct wale_sched_data *q = qdisc_priv(sch);
-
-	qdisc_watchdog_cancel(&q->watchdog);
-	kvfree(q->schedule.trace);
-	kvfree(q->schedule.sessions);
+	wale_link_destroy(sch);
 }
 
 static int wale_init(struct Qdisc *sch, struct nlattr *opt,

@@ -159,6 +159,7 @@ void wale_server_init(struct wale_server *server)
 	server->time_ns = 0;
 	server->need = 0;
 	server->credit = 0;
+	server->busy = false;
 }
 
 /**
@@ -183,6 +184,31 @@ void wale_server_plan(struct wale_server *server,
 	else
 		end = U64_MAX;
 	server->event_ns = min(end, schedule->until_ns);
+}
+
+/**
+ * wale_server_earliest_end() - before when can the service not end?
+ * @server: the server, run up to now
+ * @schedule: the rate
+ *
+ * Who waits for the end of a service need not wake up at each change of the
+ * rate on the way: it cannot end earlier than at the largest rate to come.
+ *
+ * Return: ns; U64_MAX if it does not end unless the schedule is changed.
+ */
+u64 wale_server_earliest_end(const struct wale_server *server,
+			     const struct wale_schedule *schedule)
+{
+	u64 peak = schedule->trace ? schedule->trace->peak_rate :
+				     schedule->capacity;
+
+	/* no change of the rate ahead, or the service ends before it */
+	if (server->event_ns < schedule->until_ns ||
+	    schedule->until_ns == U64_MAX)
+		return server->event_ns;
+	return max(server->event_ns,
+		   server->time_ns + div64_u64(server->need,
+					       peak * WALE_RATE_UNIT));
 }
 
 /**

@@ -24,12 +24,14 @@
 /**
  * struct wale_trace - steps of rate
  * @period_ns: sum of their durations
+ * @peak_rate: largest of their rates, bytes/s
  * @end: what comes after the last
  * @count: number of steps
  * @steps: the steps
  */
 struct wale_trace {
 	u64 period_ns;
+	u64 peak_rate;
 	enum wale_trace_end end;
 	u32 count;
 	struct wale_trace_step steps[];
@@ -95,5 +97,7 @@ void wale_server_settle(struct wale_server *server,
 			const struct wale_schedule *schedule, u64 now);
 void wale_server_plan(struct wale_server *server,
 		      const struct wale_schedule *schedule);
+u64 wale_server_earliest_end(const struct wale_server *server,
+			     const struct wale_schedule *schedule);
 
 #endif /* _WALE_SCHEDULE_H */

@@ -320,6 +320,41 @@ static void wale_service_outage(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, server.time_ns, 10001000);
 }
 
+/* Who waits for the end of a service is not woken too late, nor at each step. */
+static void wale_service_earliest_end(struct kunit *test)
+{
+	struct wale_schedule schedule = {};
+	struct wale_trace *trace;
+	struct wale_server server;
+
+	trace = kunit_kzalloc(test, struct_size(trace, steps, 2), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, trace);
+	trace->count = 2;
+	trace->end = WALE_TRACE_LOOP;
+	trace->period_ns = 2000;
+	trace->peak_rate = 1000000;	/* a byte in 1 us, every 2 us */
+	trace->steps[0].duration_ns = 1000;
+	trace->steps[0].rate = 1000000;
+	trace->steps[1].duration_ns = 1000;
+	wale_server_init(&server);
+	wale_schedule_set_trace(&schedule, trace, 0);
+	wale_server_start(&server, &schedule, 0, 1000);
+	KUNIT_EXPECT_EQ(test, server.event_ns, 1000);
+	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule),
+			1000000);
+	KUNIT_EXPECT_FALSE(test, wale_server_run(&server, &schedule, 1000000));
+	KUNIT_EXPECT_LE(test, wale_server_earliest_end(&server, &schedule),
+			1999000);
+	KUNIT_EXPECT_TRUE(test, wale_server_run(&server, &schedule, 1999000));
+	KUNIT_EXPECT_EQ(test, server.time_ns, 1999000);
+
+	/* alone with its rate: the end itself */
+	wale_schedule_set_constant(&schedule, 500000);
+	wale_server_start(&server, &schedule, 2000000, 1000);
+	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule),
+			4000000);
+}
+
 /* Sessions */
 
 static struct wale_sessions *
@@ -432,6 +467,7 @@ static struct kunit_case wale_cases[] = {
 	KUNIT_CASE(wale_service_does_not_drift),
 	KUNIT_CASE(wale_service_extremes),
 	KUNIT_CASE(wale_service_outage),
+	KUNIT_CASE(wale_service_earliest_end),
 	KUNIT_CASE(wale_sessions_law),
 	KUNIT_CASE(wale_sessions_path),
 	KUNIT_CASE(wale_sessions_refused),
