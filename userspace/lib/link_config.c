@@ -261,9 +261,9 @@ static const struct {
 	{ "seed", LINK_SEED, parse_seed, NULL,
 	  "seed N               of every random draw" },
 	{ "trace", LINK_TRACE, NULL, parse_trace,
-	  "trace DURATION:RATE[,DURATION:RATE...] | trace file PATH" },
+	  "trace STEPS|file PATH   STEPS: DURATION:RATE[,DURATION:RATE...]" },
 	{ "sessions", LINK_SESSIONS, NULL, parse_sessions,
-	  "sessions arrival PROB mean M max N step TIME | sessions off" },
+	  "sessions off|arrival PROB mean M max N step TIME" },
 };
 
 int link_config_parse(struct link_config *c, int argc, char **argv,
@@ -306,14 +306,15 @@ int link_config_parse(struct link_config *c, int argc, char **argv,
 	return taken;
 }
 
-void link_config_help(FILE *to, const char *indent)
+void link_config_help(FILE *to, const char *dashes)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(options); i++) {
-		fprintf(to, "%s%s\n", indent, options[i].help);
+		fprintf(to, "  %s%s\n", dashes, options[i].help);
 		if (options[i].bit == LINK_TRACE)
-			fprintf(to, "%sloop | hold | stop   %s\n", indent,
+			fprintf(to, "  %sloop | %shold | %sstop   %s\n", dashes,
+				dashes, dashes,
 				"after the last step of the trace");
 	}
 }

@@ -90,8 +90,8 @@ void link_config_free(struct link_config *c);
 int link_config_parse(struct link_config *c, int argc, char **argv,
 		      struct link_error *error);
 
-/* The syntax of the options, one a line, each line behind @indent. */
-void link_config_help(FILE *to, const char *indent);
+/* The syntax of the options, one a line, with @dashes before each name. */
+void link_config_help(FILE *to, const char *dashes);
 
 /* The names of the enums' values; NULL for a value unknown here. */
 const char *link_overhead_name(uint32_t overhead);

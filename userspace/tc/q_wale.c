@@ -21,7 +21,7 @@ static void explain(void)
 	fprintf(stderr, "Usage: ... wale [OPTION]...\n"
 			"\n"
 			"One direction of a wide-area link.  OPTION is:\n");
-	link_config_help(stderr, "  ");
+	link_config_help(stderr, "");
 	fprintf(stderr, "\n"
 			"Such as: tc qdisc add dev eth0 root wale rate 10mbit "
 			"delay 50ms limit 30kb loss 1%%\n"

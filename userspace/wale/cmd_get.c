@@ -76,7 +76,7 @@ static void usage(FILE *out)
 	      "Where to put it:\n"
 	      "  -o, --out FILE          write to FILE when all is here and right; to a folder\n"
 	      "                          with many names; '-' is standard output (as it comes).\n"
-	      "                          Default: throw the data away after the check\n"
+	      "      --discard           throw the data away after the check (the default)\n"
 	      "      --sha256 HEX        digest that the data must have\n"
 	      "      --no-sha256         don't compute and compare digests\n"
 	      "How:\n"
@@ -108,14 +108,16 @@ static int bad(const char *option, const char *value, const char *expected)
 	return WALE_EXIT_USAGE;
 }
 
+/* Options without a letter. */
 enum {
 	OPT_OFFSET = 256,
 	OPT_SHA256,
 	OPT_NO_SHA256,
 	OPT_LOCAL_PORT,
 	OPT_RCVBUF,
+	OPT_DISCARD,
 	OPT_PROGRESS,
-	OPT_NO_PROGRESS
+	OPT_NO_PROGRESS,
 };
 
 static const struct option long_options[] = {
@@ -125,7 +127,7 @@ static const struct option long_options[] = {
 	{ "repeat", no_argument, NULL, 'r' },
 	{ "duration", required_argument, NULL, 'd' },
 	{ "out", required_argument, NULL, 'o' },
-	{ "discard", no_argument, NULL, 'D' },
+	{ "discard", no_argument, NULL, OPT_DISCARD },
 	{ "sha256", required_argument, NULL, OPT_SHA256 },
 	{ "no-sha256", no_argument, NULL, OPT_NO_SHA256 },
 	{ "port", required_argument, NULL, 'p' },
@@ -232,7 +234,7 @@ static int parse_option(int c, struct get_options *opt)
 	case 'o':
 		opt->out = optarg;
 		return 0;
-	case 'D':
+	case OPT_DISCARD:
 		opt->out = NULL;
 		return 0;
 	case OPT_NO_SHA256:

@@ -21,9 +21,9 @@ static void usage(FILE *to)
 		"it, down what arrives (through an ifb of its own).  An OPTION "
 		"sets both, or, after\n"
 		"--up or --down, that direction alone:\n");
-	link_config_help(to, "  --");
+	link_config_help(to, "--");
 	fprintf(to,
-		"  --replace            whatever qdisc is on the interface\n"
+		"  --replace              whatever qdisc is on the interface\n"
 		"\n"
 		"A seed for both is that of up; down gets the next number.\n"
 		"\n"

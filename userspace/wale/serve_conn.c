@@ -621,18 +621,18 @@ void conns_digest_finished(struct server *server,
 
 void conns_stop(struct server *server)
 {
-	while (server->conns) {
-		struct conn *conn = server->conns;
+	struct conn *conn, *next;
 
-		if (conn->file && !conn->status) {
-			wale_refuse(&conn->why, WALE_E_STOPPING,
-				    "the server was stopped");
-			abort_transfer(conn, "aborted");
-			if (server->conns != conn)
-				continue;
-		}
-		conn_close(conn);
+	for (conn = server->conns; conn; conn = next) {
+		next = conn->next;
+		if (!conn->file || conn->status)
+			continue;
+		wale_refuse(&conn->why, WALE_E_STOPPING,
+			    "the server was stopped");
+		abort_transfer(conn, "aborted");
 	}
+	while (server->conns)
+		conn_close(server->conns);
 }
 
 void conn_open(struct server *server, int fd,

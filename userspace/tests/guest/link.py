@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """wale link: both directions of an interface, and nothing left behind.
 
-        ns "a"                                     ns "b"
-     +--------------------------------+         +---------------+
-     | 10.0.0.1/24  -> wale -> a0 ====|== veth =|=== b0         |
-     |              <- wale-a0 (ifb) <|         |  10.0.0.2/24  |
-     +--------------------------------+         +---------------+
+   ns "a"                                     ns "b"
++--------------------------------+         +---------------+
+| 10.0.0.1/24  -> wale -> a0 ====|== veth =|=== b0         |
+|              <- wale-a0 (ifb) <|         |  10.0.0.2/24  |
++--------------------------------+         +---------------+
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from common import WALE, as_json, call, done, net, refused  # noqa: E402
-from lib.pair import Pair  # noqa: E402
-from lib.tap import equal, main, true  # noqa: E402
+from common import WALE, as_json, call, done, refused
+from lib import net
+from lib.pair import Pair
+from lib.tap import equal, main, true
 
 
 def state(ns: net.Namespace) -> list[Any]:

@@ -11,8 +11,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from common import as_json, call, done, net  # noqa: E402
-from lib.tap import equal, main, true  # noqa: E402
+from common import as_json, call, done
+from lib import net
+from lib.tap import equal, main, true
 
 #: What is typed, and the options in JSON that it must give (seeds aside).
 TYPED: list[tuple[str, dict[str, Any]]] = [
@@ -22,7 +23,10 @@ TYPED: list[tuple[str, dict[str, Any]]] = [
     ("rate 8000tbit limit 5gb", {"rate": 10**15, "limit_bytes": 5 << 30}),
     ("loss 100%", {"loss": 1}),
     ("loss 0.0123%", {"loss": 0.000123}),
-    ("overhead atm drops local limit 20", {"overhead": "atm", "drops": "local", "limit_packets": 20}),
+    (
+        "overhead atm drops local limit 20",
+        {"overhead": "atm", "drops": "local", "limit_packets": 20},
+    ),
     ("seed 18446744073709551615", {"seed": 2**64 - 1}),
     (
         "trace 10s:2mbit,1s:0 hold",

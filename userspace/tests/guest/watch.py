@@ -8,6 +8,7 @@ Topology: testbed/selftests/lib/pair.py.
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import signal
 import socket
@@ -19,9 +20,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from common import WALE, done, refused  # noqa: E402
-from lib.pair import MS, Pair  # noqa: E402
-from lib.tap import equal, main, true  # noqa: E402
+from common import WALE, done, refused
+from lib.pair import MS, Pair
+from lib.tap import equal, main, true
 
 
 def rows(text: str) -> list[dict[str, str]]:
@@ -46,7 +47,7 @@ def test_links_are_sampled() -> None:
     equal(len(table), 20, "samples")
     times = [int(row["t_ns"]) for row in table]
     equal([t % (10 * MS) for t in times], [0] * 20, "times modulo the interval")
-    equal([b - a for a, b in zip(times, times[1:], strict=False)], [10 * MS] * 19, "steps")
+    equal([b - a for a, b in itertools.pairwise(times)], [10 * MS] * 19, "steps")
     pair.drain()
     last = rows(watch(pair, "--count", "1", "--link", "a0"))[0]
     stats = pair.stats()
@@ -94,7 +95,9 @@ def test_files_and_json() -> None:
         equal(len(rows(links.read_text(encoding="ascii"))), 3, "links")
         equal(len(flows.read_text(encoding="ascii").splitlines()), 1, "flows: a header alone")
     objects = [json.loads(line) for line in watch(pair, "--json", "--count", "2").splitlines()]
-    equal([(o["kind"], o["rate_Bps"], o["sessions"]) for o in objects], [("link", 100_000, None)] * 2)
+    equal(
+        [(o["kind"], o["rate_Bps"], o["sessions"]) for o in objects], [("link", 100_000, None)] * 2
+    )
     heads = [line.split(",")[0] for line in watch(pair, "--flows", "--count", "1").splitlines()]
     equal(heads, ["kind", "kind", "link"], "first fields")
 
