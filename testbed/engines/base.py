@@ -93,7 +93,7 @@ class Outcome:
 
     def tail(self, lines: int = 20) -> str:
         """The last lines of both consoles, for an error message."""
-        parts = []
+        parts = self.complaints[:5]
         for title, text in (("console", self.console), ("kernel", self.kernel_log)):
             last = text.splitlines()[-lines:]
             if last:

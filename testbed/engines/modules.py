@@ -27,7 +27,7 @@ def _newest(folders: Iterable[str]) -> float:
         for base, _, files in os.walk(ROOT / folder):
             for name in files:
                 if name.endswith((".c", ".h", "Kbuild", "Makefile")):
-                    newest = max(newest, os.stat(os.path.join(base, name)).st_mtime)
+                    newest = max(newest, (Path(base) / name).stat().st_mtime)
     return newest
 
 
@@ -79,7 +79,8 @@ def find_modules(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
     if missing:
         raise EngineError(f"`make modules` built no {', '.join(sorted(missing))} in {folder}")
     for path in built():
-        os.utime(path) if os.access(path, os.W_OK) else None
+        if os.access(path, os.W_OK):
+            os.utime(path)
     return built()
 
 

@@ -14,6 +14,7 @@ import ctypes
 import fcntl
 import hashlib
 import os
+import resource
 import select
 import shutil
 import signal
@@ -128,7 +129,7 @@ def _write_job(folder: Path, job: Job) -> None:
     (folder / "exchange").mkdir()
     (folder / "uml").mkdir()
     env = {"HOME": "/run/tmp", "TMPDIR": "/run/tmp", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0"}
-    env |= {"PYTHONDONTWRITEBYTECODE": "1", "TZ": "UTC", **job.env}
+    env |= {"PYTHONDONTWRITEBYTECODE": "1", "TZ": "UTC", "TERM": "dumb", **job.env}
     pairs = [("job", str(folder / "exchange")), ("tty", "1" if job.interactive else "0")]
     if job.out is not None:
         pairs.append(("out", str(job.out.resolve())))
@@ -208,6 +209,7 @@ class _Guest:
         def in_child() -> None:
             libc.personality(_ADDR_NO_RANDOMIZE)
             os.sched_setaffinity(0, {cpu})
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
         with self.console_path.open("wb") as console, self.log_path.open("wb") as log:
             self.process = subprocess.Popen(
@@ -250,13 +252,13 @@ class _Guest:
     def _members(self) -> Iterator[tuple[int, list[str]]]:
         """The processes of the guest's session, with the fields of /proc/PID/stat."""
         session = str(self.process.pid)
-        for name in os.listdir("/proc"):
-            if name.isdigit():
+        for process in Path("/proc").iterdir():
+            if process.name.isdigit():
                 with suppress(OSError):
-                    text = Path("/proc", name, "stat").read_text()
+                    text = (process / "stat").read_text()
                     fields = text.rpartition(")")[2].split()
                     if fields[_SESSION_FIELD] == session:
-                        yield int(name), fields
+                        yield int(process.name), fields
 
     def _show(self) -> None:
         if self.job.on_output is None:

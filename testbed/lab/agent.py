@@ -137,7 +137,7 @@ class Agent:
 
     def install_links(self):
         """All qdiscs, one tc for each namespace."""
-        lines = {}
+        lines: dict[str, list[str]] = {}
         for number, link in enumerate(self.plan["links"]):
             tc = link["tc"]
             if link["trace"]:
@@ -402,6 +402,7 @@ def main():
     with open(plan_path, encoding="utf-8") as file:
         plan = json.load(file)
     os.makedirs(WORK, exist_ok=True)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, what we start should not
     agent = Agent(plan)
     result = {}
     if plan.get("shell"):

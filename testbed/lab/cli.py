@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -51,7 +52,12 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument(
             "--engine", default="uml", metavar="E", help=" or ".join(engine_names()) + " (uml)"
         )
-        sub.add_argument("--kernel", metavar="V", help="its version, such as 6.12 (the newest)")
+        sub.add_argument(
+            "--kernel",
+            metavar="V",
+            default=os.environ.get("WALE_KERNEL") or None,
+            help="its version, such as 6.12 (WALE_KERNEL, or the newest)",
+        )
 
     def scenario_options(sub: argparse.ArgumentParser) -> None:
         sub.add_argument("scenario", metavar="SCENARIO", help="a YAML file, or a name from `list`")
@@ -124,7 +130,9 @@ def _parser() -> argparse.ArgumentParser:
     mode.add_argument("--real", action="store_true", help="in real time")
     sub.add_argument("--seed", type=_seed, default=1, help="of all randomness in virtual time (1)")
     sub.add_argument("--out", metavar="DIR", help="the one folder that the command may write to")
-    sub.add_argument("--wall-limit", "--limit", type=float, default=600, metavar="S", help="seconds (600)")
+    sub.add_argument(
+        "--wall-limit", "--limit", type=float, default=600, metavar="S", help="seconds (600)"
+    )
     sub.add_argument("--memory", type=int, default=512, metavar="MB", help="of the guest (512)")
     sub.add_argument(
         "--modules",
@@ -133,7 +141,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="M,...",
         help="modules of this tree to load, built if need be; or none (sch_wale)",
     )
-    sub.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="more than one")
+    sub.add_argument(
+        "--env", action="append", default=[], metavar="NAME=VALUE", help="more than one"
+    )
     sub.add_argument("--interactive", "-i", action="store_true", help="with this terminal")
     sub.add_argument("--verbose", "-v", action="store_true", help="say how it ended")
     sub.add_argument("argv", nargs="+", metavar="CMD", help="the command, after --")

@@ -9,7 +9,9 @@ import sys
 from typing import Any
 
 from lab.result import FLOW_COLUMNS, LINK_COLUMNS
-from lab.scenario import TESTBED, Scenario, ScenarioError, load_profile, load_scenario
+from lab.scenario import TESTBED, Scenario, load_profile, load_scenario
+from lab.units import show_time_ns
+from lab.yaml_lines import ScenarioError
 
 
 def list_command(args: argparse.Namespace) -> int:
@@ -30,14 +32,25 @@ def list_command(args: argparse.Namespace) -> int:
     return bad
 
 
+def json_schema() -> dict[str, Any]:
+    """The schema of a scenario, with defaults as one would write them."""
+    schema = Scenario.model_json_schema()
+    for part in (schema, *schema["$defs"].values()):
+        for entry in part.get("properties", {}).values():
+            if entry.get("quantity", "").startswith("time") and "default" in entry:
+                entry["default"] = show_time_ns(entry["default"]).replace(" ", "")
+            elif isinstance(entry.get("default"), dict | list):
+                del entry["default"]  # what its own keys have as defaults
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
 def schema_command(args: argparse.Namespace) -> int:
     """The JSON schema, or a reference in Markdown."""
-    schema = Scenario.model_json_schema()
+    schema = json_schema()
     if args.markdown:
         print(markdown(schema))
     else:
-        print(json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema},
-                         indent=2))
+        print(json.dumps(schema, indent=2))
     return 0
 
 
@@ -60,7 +73,7 @@ def _kind(entry: dict[str, Any]) -> tuple[str, str | None]:
         inner, name = _kind(entry["additionalProperties"])
         return f"name to {inner}", name
     if entry.get("type") == ["string", "number"]:
-        return entry.get("description", "quantity").split(";")[0], None
+        return str(entry["quantity"]), None
     return str(entry.get("type", "")), None
 
 
@@ -68,7 +81,9 @@ def _default(entry: dict[str, Any], required: bool) -> str:
     if required:
         return "needed"
     value = entry.get("default")
-    return "" if value is None or isinstance(value, dict | list) else f"`{value}`"
+    if value is None or value == "":
+        return ""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
 def markdown(schema: dict[str, Any]) -> str:

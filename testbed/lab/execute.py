@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -54,7 +53,7 @@ def exec_command(args: argparse.Namespace) -> int:
         memory_mb=args.memory,
         wall_limit_s=args.wall_limit,
         env=env,
-        cwd=os.getcwd(),
+        cwd=str(Path.cwd()),
         modules=modules,
         interactive=args.interactive,
         on_output=write_through,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from types import TracebackType
@@ -19,14 +20,17 @@ class Progress:
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
         self.began = time.monotonic()
-        self.live = sys.stderr.isatty() and not quiet
+        self.live = sys.stderr.isatty() and not quiet and os.environ.get("TERM") != "dumb"
         self.status: Any = None
 
     def __enter__(self) -> Progress:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        tb: TracebackType | None,
     ) -> None:
         self.done()
 

@@ -6,9 +6,10 @@ The digest is SHA-256 over canonical JSON (sorted keys, no blanks, UTF-8) of
     {"settings": ..., "seed": ..., "kernel": ..., "flows": ..., "links": ...,
      "virtual_s": ..., "flows_csv": ..., "links_csv": ...}
 
-which is the resolved scenario (every key, the profile's content included), the seed, the kernel's release, and everything that was
-observed, both CSV files as text included.  Wall times, paths, the engine's name and the
-versions of programs are not in it: they do not change what happened in virtual time.
+which is the resolved scenario (every key, and the profile's content), the seed, the
+kernel's release, and everything that was observed, both CSV files as text included.  Wall times,
+paths, the engine's name and the versions of programs are not in it: they do not change
+what happened in virtual time.
 """
 
 from __future__ import annotations
@@ -128,7 +129,9 @@ def flows_csv(raw: dict[str, Any], plan: Plan) -> str:
                 continue
             there = [r for r in received.get(t_ns, []) if _is_data(r, flow, at_sender=False)]
             row = dict(_most(mine, "bytes_sent"))
-            row["bytes_received"] = _most(there, "bytes_received")["bytes_received"] if there else ""
+            row["bytes_received"] = (
+                _most(there, "bytes_received")["bytes_received"] if there else ""
+            )
             row |= {"t_s": _seconds(t_ns, raw["start_ns"]), "flow": flow.name}
             result.append(row)
     result.sort(key=lambda r: (float(r["t_s"]), r["flow"]))
@@ -198,7 +201,7 @@ def _iperf_flow(record: dict[str, Any], flow: PlannedFlow) -> dict[str, Any]:
     }
 
 
-def ideal_goodput_Bps(  # noqa: N802 - the unit is part of the name
+def ideal_goodput_Bps(
     link: Link, mtu: int, mss: int | None, t0_s: float, t1_s: float
 ) -> float | None:
     """What full packets could carry from t0 to t1 over a link without loss; None: no bound."""
@@ -245,7 +248,7 @@ def flow_results(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> list[di
     for flow in plan.flows:
         record = raw["flows"][flow.name]
         if record["started_ns"] is None:
-            found = {"cc": flow.cc, "bytes": 0, "completed": False}
+            found: dict[str, Any] = {"cc": flow.cc, "bytes": 0, "completed": False}
             found |= dict.fromkeys(("seconds", "goodput_Bps", "retransmits", "sha256"))
             found["error"] = "it was never started: the flow before it did not end"
             results.append({"name": flow.name, "tool": flow.tool, **found})

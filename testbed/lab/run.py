@@ -50,9 +50,7 @@ def start(
 ) -> tuple[Kernel, list[Path], dict[str, str]]:
     """Everything that has to be there before a scenario can run."""
     if scenario.time == "virtual" and not engine.virtual_time:
-        raise EngineError(
-            f"the {engine.name} engine has no virtual time: run with --set time=real"
-        )
+        raise EngineError(f"the {engine.name} engine has no virtual time: run with --set time=real")
     kernel = engine.prepare(kernel_version, progress)
     modules = find_modules(kernel, ["sch_wale"], progress)
     return kernel, modules, find_userspace(progress)

@@ -30,11 +30,11 @@ TESTBED = Path(__file__).resolve().parents[1]
 
 def _quantity(parse: Any, what: str) -> Any:
     """A field type: parsed by a function of lab/units.py, text or number in the schema."""
-    schema = {"type": ["string", "number"], "description": what}
+    schema = {"type": ["string", "number"], "quantity": what}
     return [BeforeValidator(parse), WithJsonSchema(schema)]
 
 
-def _rate(value: object) -> int | Literal["unlimited"]:
+def _rate(value: object) -> int | str:
     return units.UNLIMITED if value == units.UNLIMITED else units.parse_rate_bps(value)
 
 
@@ -232,15 +232,20 @@ class PairHosts(Strict):
     """Settings of one pair's hosts."""
 
     sender: HostSettings = HostSettings()
+    """its sender"""
     receiver: HostSettings = HostSettings()
+    """its receiver"""
 
 
 class Hosts(Strict):
     """Settings of hosts; the more special ones win."""
 
     all: HostSettings = HostSettings()
+    """every host"""
     senders: HostSettings = HostSettings()
+    """every sender"""
     receivers: HostSettings = HostSettings()
+    """every receiver"""
     pairs: dict[str, PairHosts] = {}
     """by the name of a pair"""
 
@@ -258,6 +263,7 @@ class Pair(Strict):
     """A sender and its receiver."""
 
     name: Name
+    """its hosts are NAME-sender and NAME-receiver"""
     access_delay: TimeNs = 0
     """one-way delay of the pair's own access link, in each direction"""
 
@@ -284,14 +290,15 @@ class Flow(Strict):
     """One transfer from a pair's sender to its receiver."""
 
     name: Name
+    """in tables, plots and results"""
     cc: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] = "cubic"
     """congestion control of the sender's socket"""
     pair: str | None = None
     """name of the pair (the first)"""
     size: Size | None = None
-    """how much: a size,"""
+    """how much to send; or give a duration"""
     duration: TimeNs | None = None
-    """or how long"""
+    """how long to send; or give a size"""
     start: TimeNs = 0
     """after the scenario's start, or after the end of the flow in `after`"""
     after: str | None = None
@@ -330,6 +337,7 @@ class Scenario(Strict):
     """An experiment: topology, links, hosts, flows, and what to record."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    """that of the file, without .yaml"""
     description: str = ""
     """what it shows, in a sentence or two"""
     time: Literal["virtual", "real"] = "virtual"
@@ -345,13 +353,17 @@ class Scenario(Strict):
     profile: str = "modern"
     """name of a bundle of host settings in testbed/profiles"""
     topology: Topology = Topology()
+    """which hosts there are"""
     bottleneck: Bottleneck = Bottleneck()
+    """the link between them, a qdisc for each direction"""
     hosts: Hosts = Hosts()
     """settings on top of the profile's"""
     flows: Annotated[list[Flow], Field(min_length=1)]
+    """the transfers"""
     isolate: bool = False
     """each flow in its own copy of the topology, with the same seed, at the same time"""
     record: Record = Record()
+    """what is recorded over time"""
 
     @model_validator(mode="after")
     def _check_names(self) -> Scenario:

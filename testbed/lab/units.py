@@ -50,7 +50,7 @@ def parse_rate_bps(value: object) -> int:
     expected = 'a rate such as "2mbit", "1.5 Gbit/s", "250 kB/s" (a plain number is in bit/s)'
     number, unit = _split(value, expected)
     match = re.fullmatch(r"([kmgt]?)(bit|bit/s)|([kmgt]?)(b/s)|", unit.lower())
-    if not match or ("b/s" == (match[4] or "") and not unit.endswith("B/s")):
+    if not match or ((match[4] or "") == "b/s" and not unit.endswith("B/s")):
         hint = " (write bit or B/s: bps means different things)" if "bps" in unit.lower() else ""
         raise ValueError(f"expected {expected}, got {value!r}{hint}")
     prefix = match[1] or match[3] or ""
@@ -111,11 +111,11 @@ def show_bytes(number: float) -> str:
 
 
 def show_time_ns(ns: int) -> str:
-    """A time for people: "50ms"."""
-    for unit in ("s", "ms", "us"):
-        if ns >= _TIMES_NS[unit]:
-            return f"{ns / _TIMES_NS[unit]:g}{unit}"
-    return f"{ns}ns"
+    """A time for people: "50 ms"."""
+    for unit in ("h", "min", "s", "ms", "us"):
+        if ns >= _TIMES_NS[unit] and (unit not in ("h", "min") or ns % _TIMES_NS[unit] == 0):
+            return f"{ns / _TIMES_NS[unit]:g} {unit}"
+    return f"{ns} ns"
 
 
 def show_rate(bps: int | str) -> str:

@@ -106,8 +106,8 @@ def override(document: Document, assignment: str) -> None:
             index = _list_index(here, part)
             if index is None:
                 raise ScenarioError(
-                    f"--set {assignment}: {show_path(path)} has no item {part!r}; expected an index "
-                    f"from 0 to {len(here) - 1} or a name"
+                    f"--set {assignment}: {show_path(path)} has no item {part!r}; "
+                    f"expected an index from 0 to {len(here) - 1} or a name"
                 )
             path = (*path, index)
             if last:

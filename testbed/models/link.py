@@ -200,9 +200,7 @@ class Schedule:
             if config.trace is not None:
                 steps = _trace_steps(era.epoch_ns, config.trace)
             elif config.sessions is not None:
-                steps = _session_steps(
-                    era.epoch_ns, config.rate, config.sessions, era.chain_seed
-                )
+                steps = _session_steps(era.epoch_ns, config.rate, config.sessions, era.chain_seed)
             else:
                 steps = _constant_steps(era.start_ns, config.rate)
             current: int | None = 0
@@ -264,9 +262,7 @@ class Schedule:
 class Link:
     """A link with an initial configuration and changes at given times."""
 
-    def __init__(
-        self, config: Config, changes: Iterable[Change] = (), start_ns: int = 0
-    ) -> None:
+    def __init__(self, config: Config, changes: Iterable[Change] = (), start_ns: int = 0) -> None:
         eras = [_Era(start_ns, config, start_ns, config.seed, True)]
         for change in sorted(changes, key=lambda item: item.time_ns):
             old = eras[-1]
@@ -317,23 +313,17 @@ class Link:
             lost = draws.is_lost(era)
             if server_free is None:
                 buffer.enter(None, wire_len)
-                results.append(
-                    Packet(arrival_ns, wire_len, Verdict.LOSS if lost else Verdict.SENT)
-                )
+                results.append(Packet(arrival_ns, wire_len, Verdict.LOSS if lost else Verdict.SENT))
                 continue
             completion_ns = math.ceil(server_free)
             buffer.enter(completion_ns, wire_len)
             if lost:
-                results.append(
-                    Packet(arrival_ns, wire_len, Verdict.LOSS, completion_ns)
-                )
+                results.append(Packet(arrival_ns, wire_len, Verdict.LOSS, completion_ns))
                 continue
             delay_ns = self._eras[self._era_before(completion_ns)].config.delay_ns
             last_departure = max(last_departure, completion_ns + delay_ns)
             results.append(
-                Packet(
-                    arrival_ns, wire_len, Verdict.SENT, completion_ns, last_departure
-                )
+                Packet(arrival_ns, wire_len, Verdict.SENT, completion_ns, last_departure)
             )
         return results
 

@@ -63,9 +63,7 @@ class Parameters:
         with localcontext() as context:
             context.prec = PRECISION
             p = self.departure(i)
-            return [
-                math.comb(i, d) * p**d * (1 - p) ** (i - d) for d in range(1, i + 1)
-            ]
+            return [math.comb(i, d) * p**d * (1 - p) ** (i - d) for d in range(1, i + 1)]
 
     def row(self, i: int) -> list[Decimal]:
         """Return the row of the transition matrix for state i: to 0 .. max."""
@@ -92,10 +90,7 @@ class Parameters:
         with localcontext() as context:
             context.prec = PRECISION
             share = Decimal(self.arrival) / TWO32
-            return all(
-                share + sum(self.down(i), Decimal(0)) <= 1
-                for i in range(self.maximum + 1)
-            )
+            return all(share + sum(self.down(i), Decimal(0)) <= 1 for i in range(self.maximum + 1))
 
     def thresholds(self, i: int) -> list[int]:
         """Return T_0 .. T_i of state i, in 2^-64, rounded up and cut at 2^64 - 1.
@@ -148,10 +143,7 @@ def transition_matrix(parameters: Parameters) -> Any:
     """Return the transition matrix as a numpy array of floats."""
     import numpy
 
-    rows = [
-        [float(entry) for entry in parameters.row(i)]
-        for i in range(parameters.maximum + 1)
-    ]
+    rows = [[float(entry) for entry in parameters.row(i)] for i in range(parameters.maximum + 1)]
     return numpy.array(rows)
 
 

@@ -50,9 +50,7 @@ HEADER = """/* SPDX-License-Identifier: GPL-2.0 */
 
 
 def _header(name: str, title: str, text: str) -> str:
-    lines = "".join(
-        f" * {line}".rstrip() + "\n" for line in text.strip("\n").split("\n")
-    )
+    lines = "".join(f" * {line}".rstrip() + "\n" for line in text.strip("\n").split("\n"))
     return HEADER.format(name=name, title=title, text=" *\n" + lines)
 
 
@@ -156,9 +154,7 @@ class FixedSchedule(Schedule):
         self._complete = True
 
 
-def _serve(
-    schedule: Schedule, packets: Sequence[tuple[int, int]]
-) -> list[tuple[int, int, int]]:
+def _serve(schedule: Schedule, packets: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
     """Return (arrival, length, completion) of packets on an unbounded buffer."""
     free: Fraction | None = Fraction(0)
     served = []
@@ -169,9 +165,7 @@ def _serve(
     return served
 
 
-def _random_packets(
-    rng: random.Random, start: int, rate: int, count: int
-) -> list[tuple[int, int]]:
+def _random_packets(rng: random.Random, start: int, rate: int, count: int) -> list[tuple[int, int]]:
     """Return packets that keep a server of so many units busy about half the time."""
     packets = []
     time = start
@@ -189,9 +183,7 @@ def _random_packets(
         )
         packets.append((time, length))
         service = length * WORK_PER_BYTE // max(rate, 1)
-        time += rng.choice(
-            [0, 0, 1, rng.randint(0, service + 1), rng.randint(0, 3 * service + 3)]
-        )
+        time += rng.choice([0, 0, 1, rng.randint(0, service + 1), rng.randint(0, 3 * service + 3)])
     return packets
 
 
@@ -254,9 +246,7 @@ def _service_cases(
         steps = []
         time = start
         for _ in range(count):
-            rate = rng.choice([0, 1, 2]) and min(
-                int(scale * rng.uniform(0.1, 10)) + 1, top
-            )
+            rate = rng.choice([0, 1, 2]) and min(int(scale * rng.uniform(0.1, 10)) + 1, top)
             steps.append((time, rate))
             time += rng.randint(1, 4 * period)
         steps[-1] = (steps[-1][0], min(int(scale), top))
@@ -272,10 +262,7 @@ def _trace_cases(
     cases = []
     for number in range(24):
         end = list(TraceEnd)[number % 3]
-        rates = [
-            rng.choice([0, 1, 125000, rng.randint(10**3, 10**9), RATE_MAX])
-            for _ in range(6)
-        ]
+        rates = [rng.choice([0, 1, 125000, rng.randint(10**3, 10**9), RATE_MAX]) for _ in range(6)]
         steps = [
             (
                 rng.choice([1, 10**6, rng.randint(1, 10**8), rng.randint(1, 10**10)]),
@@ -286,9 +273,7 @@ def _trace_cases(
         if all(rate == 0 for _, rate in steps):
             steps[0] = (steps[0][0], 1250)
         epoch = rng.randint(10**9, 10**15)
-        work_rate = (
-            sum(d * r for d, r in steps) * RATE_UNITS // sum(d for d, _ in steps)
-        )
+        work_rate = sum(d * r for d, r in steps) * RATE_UNITS // sum(d for d, _ in steps)
         packets = _random_packets(rng, epoch + rng.randint(0, 10**9), work_rate, 12)
         # A loop that needs millions of rounds for a packet proves nothing more.
         packets = [(arrival, min(length, 1500)) for arrival, length in packets]
@@ -298,9 +283,7 @@ def _trace_cases(
             packets = [(min(arrival, horizon), length) for arrival, length in packets]
             if sum(d * r for d, r in steps) < 10**9 * 20:
                 steps.append((10**7, 10**6))
-        cases.append(
-            (f"{end.value} {number}", epoch, Trace(tuple(steps), end), packets)
-        )
+        cases.append((f"{end.value} {number}", epoch, Trace(tuple(steps), end), packets))
     return cases
 
 
@@ -339,9 +322,7 @@ struct wale_vec_trace {
 def service_table() -> str:
     """Return wale_vectors_service.h."""
     rng = random.Random(SEED + 1)
-    text = _header(
-        "wale_vectors_service.h", "when the service of a packet ends", SERVICE_TEXT
-    )
+    text = _header("wale_vectors_service.h", "when the service of a packet ends", SERVICE_TEXT)
     text += SERVICE_STRUCTS
     services = []
     for number, (name, steps, packets) in enumerate(_service_cases(rng)):
@@ -368,12 +349,8 @@ def trace_table() -> str:
     for number, (name, epoch, trace, packets) in enumerate(_trace_cases(rng)):
         link = Link(Config(), [Change(epoch, {"trace": trace})])
         served = _serve(link.schedule, packets)
-        rows = [
-            f"{{ {_ull(duration)}, {_ull(rate)} }}" for duration, rate in trace.steps
-        ]
-        text += _array(
-            f"struct wale_vec_trace_step wale_vec_trace_steps_{number}[]", rows
-        )
+        rows = [f"{{ {_ull(duration)}, {_ull(rate)} }}" for duration, rate in trace.steps]
+        text += _array(f"struct wale_vec_trace_step wale_vec_trace_steps_{number}[]", rows)
         text += _array(
             f"struct wale_vec_packet wale_vec_trace_packets_{number}[]",
             _packet_rows(served),
@@ -466,26 +443,18 @@ def sessions_table() -> str:
     entries = []
     for number, (name, chain) in enumerate(chain_cases()):
         assert chain.is_valid() and chain.fits_walk()
-        values = [
-            value for i in range(chain.maximum + 1) for value in chain.thresholds(i)
-        ]
-        text += _array(
-            f"__u64 wale_vec_thresholds_{number}[]", [_ull(v) for v in values]
-        )
+        values = [value for i in range(chain.maximum + 1) for value in chain.thresholds(i)]
+        text += _array(f"__u64 wale_vec_thresholds_{number}[]", [_ull(v) for v in values])
         paths = []
         for seed in (1, 42, 0x123456789ABCDEF0):
             path = _path(sessions.Chain(chain, seed))
-            lines = [
-                ", ".join(map(str, path[k : k + 20])) for k in range(0, PATH_LEN, 20)
-            ]
+            lines = [", ".join(map(str, path[k : k + 20])) for k in range(0, PATH_LEN, 20)]
             joined = ",\n\t\t    ".join(lines)
             paths.append(f"\t\t{{ {_ull(seed)},\n\t\t  {{ {joined} }} }}")
         entries.append(
             f'{{ "{name}", {chain.arrival}U, {_ull(chain.mean)}, {chain.maximum}, '
             f"{_ull(chain.step_ns)},\n"
-            f"\t  wale_vec_thresholds_{number}, {len(values)}, {{\n"
-            + ",\n".join(paths)
-            + "\n\t} }"
+            f"\t  wale_vec_thresholds_{number}, {len(values)}, {{\n" + ",\n".join(paths) + "\n\t} }"
         )
     return text + "\n" + _array("struct wale_vec_chain wale_vec_chains[]", entries)
 
@@ -502,9 +471,7 @@ def tables() -> dict[str, str]:
 
 def main() -> int:
     """Compare the tables with the tree, or write them."""
-    parser = argparse.ArgumentParser(
-        description="test vectors for the KUnit tests of sch_wale"
-    )
+    parser = argparse.ArgumentParser(description="test vectors for the KUnit tests of sch_wale")
     parser.add_argument("--write", action="store_true", help="write the tables")
     arguments = parser.parse_args()
     status = 0

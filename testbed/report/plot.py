@@ -6,19 +6,24 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from engines.kernel_build import cache_root
+
+os.environ.setdefault("MPLCONFIGDIR", str(cache_root() / "matplotlib"))
+
 import matplotlib
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.axes import Axes  # noqa: E402
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 
 #: Okabe and Ito's colours, which most colour-blind people can tell apart.
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-_STYLE = {
+_STYLE: Any = {
     "font.size": 9.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -145,10 +150,8 @@ def draw(folder: Path) -> Path:
             x=0.01,
             ha="left",
         )
-        figure.text(
-            0.99, 0.002, f"seed {result['seed']}, Linux {result['kernel']}, "
-            f"digest {result['digest'][:12]}", ha="right", va="bottom", color="#999999", fontsize=7.5,
-        )  # fmt: skip
+        about = f"seed {result['seed']}, Linux {result['kernel']}, digest {result['digest'][:12]}"
+        figure.text(0.99, 0.002, about, ha="right", va="bottom", color="#999999", fontsize=7.5)
         path = folder / "result.png"
         figure.savefig(path, dpi=130, metadata={"Software": "wale-lab"})
         plt.close(figure)
@@ -170,7 +173,7 @@ def _link_text(link: dict[str, Any]) -> str:
         f"{int(limit[:-1]) / 1e3:g} kB buffer" if limit.endswith("b") else f"{limit[:-1]} packets"
     )
     if link["loss"]:
-        words.append(f"{link['loss']:.3g} loss" if link["loss"] < 1e-3 else f"{link['loss']:.1%} loss")
+        words.append(f"{link['loss'] * 100:.3g}% loss")
     return ", ".join(words)
 
 

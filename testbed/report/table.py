@@ -72,9 +72,10 @@ def print_result(result: dict[str, Any], folder: Path) -> None:
     console.print(link_table(result))
     packets = sum(link["offered_packets"] for link in result["links"])
     wall = result["wall_s"]
+    speed = f"{result['virtual_s'] / wall:.1f} times real time, {packets / wall:.0f} packets/s"
     console.print(
-        f"{result['virtual_s']:.2f} virtual seconds in {wall:.2f} wall seconds "
-        f"({result['virtual_s'] / wall:.0f} times real time, {packets / wall:.0f} packets/s), "
+        f"{result['virtual_s']:.2f} {result['settings']['time']} seconds in {wall:.2f} wall "
+        f"seconds ({speed}), "
         f"seed {result['seed']}, kernel {result['kernel']} ({result['engine']})"
     )
     console.print(f"digest {result['digest']}", soft_wrap=True)

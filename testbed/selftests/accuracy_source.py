@@ -26,9 +26,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from lib import net, wale  # noqa: E402
+from lib import net, wale
 
 GATE = {"trace": [(999_000, 0), (1000, 10**15)], "trace_end": 0, "limit_packets": 1 << 20}
 
@@ -54,7 +52,7 @@ class Stage:
         self.router = net.Namespace("router")
         net.ip_batch(
             [
-                f"link add v0 numrxqueues 1 numtxqueues 1 type veth peer name v1 netns {self.router.name}",
+                f"link add v0 type veth peer name v1 netns {self.router.name}",
                 "link set v0 address 02:00:00:00:00:01 up",
                 "link add d0 type dummy",
                 "addr add 10.0.0.1/24 dev d0",

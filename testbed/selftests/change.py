@@ -7,16 +7,15 @@ Topology: lib/pair.py.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+import random
+import struct
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from lib import net  # noqa: E402
-from lib.pair import MS, Pair  # noqa: E402
-from lib.tap import equal, main, true  # noqa: E402
-from lib.wale import LOSS_ALWAYS, RATE_UNLIMITED, Refused  # noqa: E402
+from lib import net
+from lib.pair import MS, Pair
+from lib.tap import equal, main, true
+from lib.wale import LOSS_ALWAYS, RATE_UNLIMITED, Refused, attribute, encode
+from lib.wale import SESSIONS as SESSIONS_TABLE
 
 BASE = {"rate": 10**6, "delay": 20 * MS, "limit_packets": 100_000, "seed": 424242}
 TRACE = [(5 * MS, 10**6), (5 * MS, 2 * 10**6)]
@@ -130,6 +129,7 @@ REFUSED: list[tuple[dict[str, Any], list[str]]] = [
     ({"trace": [(MS, 10**15 + 1)]}, ["trace"]),
     ({"trace": [(MS, 0)]}, ["trace"]),
     ({"trace": b"\0" * 17}, ["trace"]),
+    ({"trace": [(MS, 5)] * 4001}, ["trace"]),
     ({"trace": TRACE, "trace_end": 3}, ["trace"]),
     ({"trace": TRACE, "rate": 5}, ["trace", "rate"]),
     ({"trace": TRACE, "sessions": SESSIONS}, ["trace", "sessions"]),
@@ -235,6 +235,21 @@ def test_long_idle_on_a_fine_trace() -> None:
     pair.close()
 
 
+def test_long_idle_with_sessions() -> None:
+    """Six hours of silence with a chain of 1 ms steps: M goes on, and a packet passes."""
+    pair = Pair()
+    pair.add(rate=10**6, sessions=SESSIONS, delay=MS, seed=1)
+    pair.send(1)
+    net.sleep_ns(6 * 3600 * 10**9)
+    equal(pair.stats()["rate"], 10**6 // (pair.stats()["sessions"] + 1), "rate after the silence")
+    pair.send(1)
+    pair.drain()
+    equal(pair.received(), [0, 1], "packets at the receiver")
+    pair.delete()
+    net.sleep_ns(100 * 10**9)
+    pair.close()
+
+
 def test_long_outage() -> None:
     """A day's outage holds its packets, and no more."""
     pair = Pair()
@@ -249,6 +264,82 @@ def test_long_outage() -> None:
     pair.close()
 
 
+def test_traces_that_are_shown() -> None:
+    """Up to 100 steps are shown, of longer traces their number."""
+    pair = Pair()
+    for count in (1, 100, 101, 4000):
+        trace = [(MS + k, 1000 + k) for k in range(count)]
+        pair.control.replace(pair.dev, {"trace": trace})
+        options = pair.get().options
+        equal(options["trace_steps"], count, "number of steps")
+        equal(options.get("trace", []), trace if count <= 100 else [], f"{count} steps")
+        pair.send(1)
+    pair.close()
+
+
+def test_default_qdisc() -> None:
+    """As net.core.default_qdisc: created without any option."""
+    default = net.read("/proc/sys/net/core/default_qdisc").strip()
+    net.write("/proc/sys/net/core/default_qdisc", "wale")
+    try:
+        pair = Pair(queues=2)
+        net.run("tc qdisc add dev a0 root handle 1: mq", pair.a)
+        links = [q for q in pair.control.list(pair.dev) if q.kind == "wale"]
+        equal([link.options["limit_packets"] for link in links], [1000, 1000], "links below mq")
+        true(links[0].options["seed"] != links[1].options["seed"], "the same random seed twice")
+        pair.send(5)
+        net.sleep_ns(MS)
+        equal(len(pair.received()), 5, "packets at the receiver")
+        pair.close()
+    finally:
+        net.write("/proc/sys/net/core/default_qdisc", default)
+
+
+def test_random_requests() -> None:
+    """3,000 requests of random attributes: refused or obeyed, never harmful."""
+    rng = random.Random(20050331)
+    pair = Pair()
+    pair.add(**BASE)
+    obeyed = 0
+    for _ in range(3000):
+        body = b""
+        for _ in range(rng.randint(0, 4)):
+            number = rng.randint(0, 15) | rng.choice([0, 0, 0x8000, 0x4000])
+            size = rng.choice([0, 1, 4, 8, 8, 16, 32, rng.randint(0, 200)])
+            payload = rng.choice(
+                [
+                    rng.randbytes(size),
+                    bytes(size),
+                    rng.randint(0, 2**20).to_bytes(max(size, 4), "little"),
+                ]
+            )
+            if number & 15 == 13 and rng.random() < 0.7:
+                number = 13 | 0x8000
+                nest = {
+                    name: rng.choice([0, 1, 1 << 30, MS, rng.getrandbits(32)])
+                    for name in SESSIONS
+                    if rng.random() < 0.9
+                }
+                payload = encode(nest, SESSIONS_TABLE)
+            body += attribute(number, payload)
+        rest = attribute(1, b"wale\0") + attribute(2 | rng.choice([0, 0x8000]), body)
+        head = struct.pack("=B3xiIII", 0, pair.dev, 0x10000, 0xFFFFFFFF, 0)
+        try:
+            pair.control.request(36, 4, head + rest)
+            obeyed += 1
+        except Refused:
+            pass
+        pair.send(1, rng.randint(40, 1500), gap_ns=rng.choice([0, MS]))
+        if rng.random() < 0.1:
+            pair.send_gso(rng.randint(1, 10))
+    true(obeyed > 300, f"only {obeyed} requests made sense")
+    equal(pair.get().imbalance(), 0, "imbalance")
+    pair.change(rate=RATE_UNLIMITED, delay=0, sessions={}, loss=0)
+    net.sleep_ns(MS)
+    equal(pair.stats()["offered_packets"], pair.sent, "offered")
+    pair.close()
+
+
 if __name__ == "__main__":
     main(
         [
@@ -260,6 +351,11 @@ if __name__ == "__main__":
             test_no_rate_under_sessions,
             test_path_of_m_depends_on_the_seed_alone,
             test_long_idle_on_a_fine_trace,
-            test_long_outage,
+            test_long_idle_with_sessions,
+            test_long_idle_with_sessions,
+        test_long_outage,
+            test_traces_that_are_shown,
+            test_default_qdisc,
+            test_random_requests,
         ]
     )

@@ -7,13 +7,8 @@ Topology: lib/pair.py.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from lib.pair import MS, Pair  # noqa: E402
-from lib.tap import equal, main, true  # noqa: E402
+from lib.pair import MS, Pair
+from lib.tap import equal, main, true
 
 MONOTONE = [
     f"{what}_{unit}"

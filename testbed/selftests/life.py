@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from lib import net  # noqa: E402
-from lib.pair import MS, Pair  # noqa: E402
-from lib.tap import Skip, equal, main, true  # noqa: E402
+from lib import net
+from lib.pair import MS, Pair
+from lib.tap import Skip, equal, main, true
 
 FULL: dict[str, Any] = {"rate": 10**5, "delay": 50 * MS, "loss": 1 << 30}
 TRACE: dict[str, Any] = {"trace": [(MS, 10**5), (MS, 0)] * 50, "delay": 50 * MS}
@@ -230,7 +228,7 @@ def test_allocation_failure_in_add() -> None:
                 equal(link.options["delay"], options.get("delay", 0), "delay of a half-made link")
                 pair.delete()
 
-        tried += failing.sweep(lambda options=options: pair.add(**options), after)
+        tried += failing.sweep(functools.partial(pair.add, **options), after)
     true(tried >= len(KINDS) * 5, "no allocation failed")
     leaks.check(tried)
     pair.close()
@@ -257,7 +255,7 @@ def test_allocation_failure_in_change() -> None:
             equal(pair.get().imbalance(), 0, "imbalance")
 
         pair.send(5)
-        tried = failing.sweep(lambda options=options: pair.change(**options), after)
+        tried = failing.sweep(functools.partial(pair.change, **options), after)
         true(tried > 0, "no allocation failed")
     pair.drain()
     net.sleep_ns(MS)

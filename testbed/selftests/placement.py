@@ -12,16 +12,16 @@ when the link is empty: with loss, with overflow and with GSO.
 
 from __future__ import annotations
 
-import sys
+import os
+import random
+import socket
+import struct
 from collections.abc import Sequence
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from lib import net  # noqa: E402
-from lib.pair import MS, Pair  # noqa: E402
-from lib.tap import equal, main, true  # noqa: E402
-from lib.wale import Qdisc  # noqa: E402
+from lib import net
+from lib.pair import MS, Pair
+from lib.tap import equal, main, true
+from lib.wale import Qdisc
 
 HANDLE = 0x100000  # 10:
 LOSSY = {"rate": 10**6, "delay": 10 * MS, "limit_packets": 30, "loss": 1 << 30, "seed": 5}
@@ -160,7 +160,9 @@ def test_ingress_through_ifb() -> None:
     net.sleep_ns(MS)
     equal(pair.received(), list(range(100)), "packets at the receiver")
     stats = control.get(dev).stats
-    equal(stats["sent_bytes"], 100 * 538, "bytes with the ethernet overhead: no header counted twice")
+    equal(
+        stats["sent_bytes"], 100 * 538, "bytes with the ethernet overhead: no header counted twice"
+    )
     pair.close()
 
 
@@ -193,6 +195,105 @@ def test_replaced_by_another_kind() -> None:
     pair.close()
 
 
+def test_frames_that_are_not_ip() -> None:
+    """Frames of other protocols, down to one byte, have a length too."""
+    pair = Pair()
+    with pair.a.entered():
+        raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        raw.bind(("a0", 0))
+    header = bytes.fromhex("020000000002020000000001")
+    frames = [b"\0", bytes(28), bytes(46), bytes(1500)]
+    for overhead, expected in ((0, [1, 28, 46, 1500]), (1, [84, 84, 84, 1538])):
+        pair.add(rate=10**6, overhead=overhead)
+        for kind, payload in zip((0x88B5, 0x0806, 0x88B5, 0x88B5), frames, strict=True):
+            raw.send(header + struct.pack("!H", kind) + payload)
+        equal(pair.stats()["offered_bytes"], sum(expected), f"bytes with overhead {overhead}")
+        pair.drain()
+        equal(pair.stats()["sent_packets"], 4, "frames sent")
+        pair.delete()
+    raw.close()
+    pair.close()
+
+
+def stream(sender: net.Namespace, receiver: net.Namespace, address: str, size: int) -> None:
+    """Send bytes by TCP, and check that they are the same at the other end."""
+    data = random.Random(1).randbytes(size)
+    with receiver.entered():
+        listener = socket.create_server((address, 5001))
+    with sender.entered():
+        client = socket.socket()
+    child = os.fork()
+    if child == 0:
+        client.connect((address, 5001))
+        client.sendall(data)
+        client.shutdown(socket.SHUT_WR)
+        client.recv(1)
+        os._exit(0)
+    client.close()
+    peer, _ = listener.accept()
+    peer.settimeout(600)
+    got = b""
+    while chunk := peer.recv(1 << 20):
+        got += chunk
+    peer.close()
+    listener.close()
+    os.waitpid(child, 0)
+    true(got == data, "the data arrived changed")
+
+
+def test_loopback() -> None:
+    """On lo: TCP through a lossy link, large packets split."""
+    ns = net.Namespace("a")
+    control, dev = ns.control(), ns.index("lo")
+    control.add(dev, {"rate": 10**7, "delay": MS, "loss": (1 << 32) // 100, "seed": 4})
+    stream(ns, ns, "127.0.0.1", 10**6)
+    qdisc = control.get(dev)
+    equal(qdisc.imbalance(), 0, "imbalance")
+    true(qdisc.stats["dropped_loss_packets"] > 0, "no loss")
+    ns.delete()
+
+
+def test_router() -> None:
+    """On a router: GSO packets that are forwarded are split into wire packets.
+
+    ns a: a0 --- veth --- b0 :ns b (router): c0 [wale] --- veth --- d0 :ns d
+    """
+    pair = Pair()
+    far = net.Namespace("d")
+    net.ip_batch(
+        [
+            f"link add c0 type veth peer name d0 netns {far.name}",
+            "addr add 10.0.1.1/24 dev c0",
+            "link set c0 up",
+        ],
+        pair.b,
+    )
+    net.ip_batch(
+        [
+            "addr add 10.0.1.2/24 dev d0",
+            "link set d0 up",
+            "route add default via 10.0.1.1",
+        ],
+        far,
+    )
+    net.ip_batch(["route add default via 10.0.0.2"], pair.a)
+    with pair.b.entered():
+        net.write("/proc/sys/net/ipv4/ip_forward", "1")
+    control, dev = pair.b.control(), pair.b.index("c0")
+    options = {"rate": 10**6, "delay": 10 * MS, "limit_bytes": 40_000, "loss": (1 << 32) // 100}
+    control.add(dev, {**options, "seed": 1})
+    stream(pair.a, far, "10.0.1.2", 2 * 10**6)
+    qdisc = control.get(dev)
+    stats = qdisc.stats
+    equal((qdisc.imbalance(), qdisc.imbalance_bytes()), (0, 0), "imbalance")
+    true(stats["dropped_loss_packets"] > 0, "no loss")
+    true(stats["peak_backlog_bytes"] <= 40_000, "more in the buffer than its limit")
+    mean = stats["offered_bytes"] / stats["offered_packets"]
+    true(1200 < mean <= 1500, f"{mean} bytes in a wire packet on the mean")
+    far.delete()
+    pair.close()
+
+
 if __name__ == "__main__":
     main(
         [
@@ -206,5 +307,8 @@ if __name__ == "__main__":
             test_ingress_through_ifb,
             test_each_namespace_its_own,
             test_replaced_by_another_kind,
+            test_frames_that_are_not_ip,
+            test_loopback,
+            test_router,
         ]
     )

@@ -11,15 +11,11 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from lib import net  # noqa: E402
-from lib.pair import MS, Pair  # noqa: E402
-from lib.tap import equal, main, true  # noqa: E402
+from lib import net
+from lib.pair import MS, Pair
+from lib.tap import equal, main, true
 
 MSS = 1448
 

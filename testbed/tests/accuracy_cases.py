@@ -61,9 +61,7 @@ def _constant() -> list[Case]:
             options: dict[str, Any] = {"rate": rate, "limit_packets": 20}
             if number % 2:
                 options = {"rate": rate, "limit_bytes": 15_000, "delay": 50 * MS + number}
-            cases.append(
-                _case(f"constant-{number}-{way}", way, stream(number, 400, gap), options)
-            )
+            cases.append(_case(f"constant-{number}-{way}", way, stream(number, 400, gap), options))
     return cases
 
 
@@ -254,9 +252,74 @@ def _changes() -> list[Case]:
     ]
 
 
+def _random_rate(rng: random.Random) -> dict[str, Any]:
+    """Return options of a rate: constant, a trace, or with sessions."""
+    scale = 10 ** rng.uniform(4, 8)
+    kind = rng.choice(["constant", "trace", "sessions"])
+    if kind == "constant":
+        return {"rate": int(scale)}
+    packet_ns = int(1500 * 10**9 / scale)
+    if kind == "sessions":
+        chain = {
+            "arrival": rng.randint(1, TWO32 // 3),
+            "mean": rng.randint(4 * TWO32, 40 * TWO32),
+            "max": rng.choice([1, 3, 9, 63]),
+            "step": max(rng.randint(1, 5) * packet_ns, MS),
+        }
+        return {"rate": int(scale), "sessions": chain}
+    steps = [
+        (max(rng.randint(1, 3 * packet_ns), 1000), rng.choice([0, 1, 2, 5]) * int(scale))
+        for _ in range(rng.randint(1, 9))
+    ]
+    steps.append((max(packet_ns, 1000), int(scale)))
+    return {"trace": steps, "trace_end": rng.choice(["loop", "hold"])}
+
+
+def _random_rest(rng: random.Random) -> dict[str, Any]:
+    """Return some of the other options."""
+    limit = rng.choice(
+        [{"limit_packets": rng.randint(1, 40)}, {"limit_bytes": rng.randint(3000, 60000)}]
+    )
+    rest = {
+        "delay": rng.choice([0, rng.randint(1, 10**6), rng.randint(1, 10**8)]),
+        "loss": rng.choice([0, HALF, PERCENT]),
+        "overhead": rng.choice(["raw", "ethernet", "atm"]),
+        "seed": rng.getrandbits(64),
+    }
+    chosen = {name: value for name, value in rest.items() if rng.random() < 0.6}
+    return chosen | (limit if rng.random() < 0.8 else {})
+
+
+def _random() -> list[Case]:
+    """Return links and changes at random: what nobody thought of."""
+    result = []
+    for number in range(40):
+        rng = random.Random(1000 + number)
+        way = rng.choice(["local", "local", "routed", "gso"])
+        options = {"limit_packets": 25} | _random_rate(rng)
+        rest = _random_rest(rng)
+        if "limit_bytes" in rest:
+            options.pop("limit_packets")
+        gap = 1500 * 10**9 // options.get("rate", 10**6)
+        make = gso_stream if way == "gso" else stream
+        packets = make(number, 30 if way == "gso" else 150, min(gap, 10**8))
+        changes = []
+        # A change amid packets in softirq would have an order that nobody sees.
+        for before in sorted(rng.sample(range(1, len(packets)), rng.choice([0, 2, 4]))):
+            if way == "routed":
+                break
+            values = _random_rate(rng) if rng.random() < 0.7 else {}
+            if "rate" in values and "sessions" not in values:
+                values["sessions"] = {}
+            changes.append(_change(before, **values, **_random_rest(rng)))
+        case = _case(f"random-{number}", way, packets, options | rest, changes=changes)
+        result.append(case | {"wait_s": 0})
+    return result
+
+
 def cases() -> list[Case]:
     """Return every case, with names of its own."""
     result = [*_constant(), *_overhead(), *_trace(), *_sessions(), *_loss(), *_gso()]
-    result += _changes()
+    result += [*_changes(), *_random()]
     assert len({case["name"] for case in result}) == len(result)
     return result

@@ -1,26 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the tests share: where the packages are, and how to run something in a guest."""
+"""What the tests share: how to run something in a guest."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 TESTBED = Path(__file__).resolve().parents[1]
-for folder in (TESTBED, TESTBED / "tests"):
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marks."""
-    config.addinivalue_line("markers", "guest: boots a guest with the modules")
 
 
 def run_in_guest(*command: str, out: Path, limit_s: int = 60) -> str:
@@ -32,9 +23,7 @@ def run_in_guest(*command: str, out: Path, limit_s: int = 60) -> str:
     default = shlex.quote(str(TESTBED / "wale-lab")) + " exec"
     launcher = shlex.split(os.environ.get("WALE_GUEST", default))
     words = [*launcher, "--out", str(out), "--wall-limit", str(limit_s), "--", *command]
-    done = subprocess.run(
-        words, capture_output=True, text=True, check=False, timeout=limit_s + 300
-    )
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=limit_s + 300)
     if done.returncode:
         raise AssertionError(f"the guest ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -44,3 +33,18 @@ def run_in_guest(*command: str, out: Path, limit_s: int = 60) -> str:
 def guest() -> Callable[..., str]:
     """Return run_in_guest()."""
     return run_in_guest
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close with the plain line that every kind of test runner could print."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or not reporter.stats:
+        return
+
+    def count(*names: str) -> int:
+        return sum(len(reporter.stats.get(name, ())) for name in names)
+
+    passed = count("passed", "subtests passed", "xfailed")
+    failed = count("failed", "subtests failed", "error", "xpassed")
+    skipped = count("skipped", "subtests skipped")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")

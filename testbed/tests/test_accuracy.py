@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from accuracy_cases import Case, cases
 from models.link import Buffer, Change, Config, Link, Overhead, Packet, Trace, TraceEnd, Verdict
 from models.sessions import Parameters
@@ -120,9 +121,7 @@ class Evidence:
         start_ns = self.found["epoch_ns"] or 0
         changes: list[Change] = []
         old_epoch = self.found["epoch_ns"]
-        for plan, found in zip(
-            self.case.get("changes", []), self.found["changes"], strict=True
-        ):
+        for plan, found in zip(self.case.get("changes", []), self.found["changes"], strict=True):
             values = model_values(plan["options"])
             epoch = found["epoch_ns"]
             if epoch is not None and epoch != old_epoch:

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy
 import pytest
+
 from models import sessions, vectors
 from models.link import (
     Change,
@@ -171,9 +172,7 @@ def test_against_the_naive_twin(seed: int) -> None:
 @pytest.mark.parametrize(("arrivals_per_s", "mean_rate"), TABLE_I)
 def test_mean_fair_rate_of_table_one(arrivals_per_s: float, mean_rate: float) -> None:
     """The stationary mean of 100 kB/s / (M + 1), from the paper's parameters."""
-    chain = sessions.Parameters(
-        round(arrivals_per_s / 10 * TWO32), 20 * TWO32, 3, 10**8
-    )
+    chain = sessions.Parameters(round(arrivals_per_s / 10 * TWO32), 20 * TWO32, 3, 10**8)
     assert 100 * sessions.mean_share(chain) == pytest.approx(mean_rate, abs=0.006)
 
 

@@ -26,13 +26,15 @@ only the flows' packets cross the links.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from lab import units
 from lab.scenario import Flow, HostSettings, Link, RouteSettings, Scenario
 
 #: Flow number n listens on this port plus n.
 FIRST_PORT = 5001
+
+ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
 
 _GAMMA = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
@@ -159,7 +161,7 @@ class _Copy:
         self, ends: list[tuple[Namespace, str, str, str]], mtus: list[int], settings: str = ""
     ) -> None:
         """A veth pair; each end is namespace, device, address, MAC."""
-        (ns_a, dev_a, ip_a, mac_a), (ns_b, dev_b, ip_b, mac_b) = ends
+        (ns_a, dev_a, _, mac_a), (ns_b, dev_b, _, mac_b) = ends
         queues = "numtxqueues 1 numrxqueues 1"
         self.into.wires.append(
             f"link add {dev_a} netns {ns_a.name} address {mac_a} mtu {mtus[0]} {queues} type veth "
@@ -190,14 +192,15 @@ class _Copy:
     def largest_mtu(self) -> int:
         sizes = [1500]
         for pair in self.scenario.topology.pairs:
-            for role in ("sender", "receiver"):
-                settings = self.scenario.host_settings(pair.name, role)  # type: ignore[arg-type]
+            for role in ROLES:
+                settings = self.scenario.host_settings(pair.name, role)
                 sizes.append(settings.mtu or 1500)
         return max(sizes)
 
     def link(self, direction: str, ns: Namespace, link: Link) -> None:
         if link.qdisc is not None:
-            kind, tc, trace = link.qdisc.split()[0], link.qdisc, []
+            kind, tc = link.qdisc.split()[0], link.qdisc
+            trace: list[str] = []
         else:
             kind = "wale"
             tc, trace = wale_options(link, link_seed(self.seed, direction))
@@ -205,8 +208,8 @@ class _Copy:
         self.into.links.append(PlannedLink(name, ns.name, "bottleneck", kind, tc, trace))
 
     def pair(self, number: int, name: str, access_delay_ns: int) -> None:
-        for role, net, router in (("sender", 1, self.left), ("receiver", 2, self.right)):
-            settings = self.scenario.host_settings(name, role)  # type: ignore[arg-type]
+        for role, net, router in zip(ROLES, (1, 2), (self.left, self.right), strict=True):
+            settings = self.scenario.host_settings(name, role)
             host = self.namespace(f"{name}-{role}")
             host.sysctls.update(settings.sysctls)
             mac = f"02:00:00:{net:02x}:{number:02x}"

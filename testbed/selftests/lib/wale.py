@@ -182,9 +182,7 @@ class Control:
     def request(self, kind: int, flags: int, body: bytes) -> list[bytes]:
         """Send one request; return the messages that answer it, or raise Refused."""
         self.sequence += 1
-        header = struct.pack(
-            "IHHII", 16 + len(body), kind, NLM_F_REQUEST | flags, self.sequence, 0
-        )
+        header = struct.pack("IHHII", 16 + len(body), kind, NLM_F_REQUEST | flags, self.sequence, 0)
         self.socket.send(header + body)
         answers: list[bytes] = []
         while True:

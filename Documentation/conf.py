@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How Sphinx builds this documentation; `make -C Documentation html` does it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parent
+
+# Our directives, and the package that they describe.
+sys.path[:0] = [str(HERE / "sphinx"), str(TOP / "testbed")]
+sys.dont_write_bytecode = True
+
+project = "WALE"
+author = "WALE maintainers"
+project_copyright = author
+
+extensions = ["testbed_reference"]
+exclude_patterns = ["sphinx"]
+
+primary_domain = "c"
+highlight_language = "none"
+
+# What looks like a reference and leads nowhere is an error, with -W.
+nitpicky = True
+
+html_theme = "alabaster"
+html_theme_options = {
+    "description": "A wide-area link as a qdisc, and the real Linux TCP on it",
+    "page_width": "64rem",
+    "sidebar_width": "15rem",
+    "fixed_sidebar": True,
+}
+html_copy_source = False
+html_show_copyright = False
+smartquotes = False

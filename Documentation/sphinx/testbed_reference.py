@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Directives that describe the testbed with its own words.
+
+`scenario-reference` shows what a scenario may say: keys, values, defaults and
+descriptions are those of the model in testbed/lab/scenario.py that checks it.
+`csv-columns:: flows` (or links) shows the columns of a time series, from
+testbed/lab/result.py that writes it.  Neither can differ from what `wale-lab` does.
+"""
+
+from __future__ import annotations
+
+import re
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from docutils.statemachine import StringList
+from pydantic import BaseModel, WithJsonSchema
+from pydantic.fields import FieldInfo
+from sphinx.util.nodes import nested_parse_with_titles
+
+HEADER = """\
+.. list-table::
+   :header-rows: 1
+   :widths: 16 30 14 40
+
+   * - Key
+     - Value
+     - Default
+     - What
+"""
+
+PLAIN_TYPES = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "on or off",
+}
+
+
+def inside(annotation: Any) -> Iterator[Any]:
+    """An annotation such as list[Flow] or Trace | None, and all that it is made of."""
+    yield annotation
+    for inner in typing.get_args(annotation):
+        yield from inside(inner)
+
+
+def models_in(field: FieldInfo) -> list[type[BaseModel]]:
+    """The models that a field holds."""
+    return [
+        part
+        for part in inside(field.annotation)
+        if isinstance(part, type) and issubclass(part, BaseModel)
+    ]
+
+
+def reachable(model: type[BaseModel]) -> list[type[BaseModel]]:
+    """The model and all that it holds, in the order in which a reader meets them."""
+    found = [model]
+    for field in model.model_fields.values():
+        for inner in models_in(field):
+            found += [more for more in reachable(inner) if more not in found]
+    return found
+
+
+def quantity(field: FieldInfo) -> str | None:
+    """How a number with a unit is written, such as "time: 50ms"."""
+    marks = list(field.metadata)
+    for part in inside(field.annotation):
+        marks += getattr(part, "__metadata__", ())
+    for mark in marks:
+        if isinstance(mark, WithJsonSchema) and mark.json_schema:
+            return str(mark.json_schema.get("description", "")) or None
+    return None
+
+
+def from_schema(schema: dict[str, Any]) -> str:
+    """What a key takes, in words, from its JSON schema."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f":ref:`{name} <scenario-{name.lower()}>`"
+    if "const" in schema:
+        return f"``{schema['const']}``"
+    if "enum" in schema:
+        return ", ".join(f"``{word}``" for word in schema["enum"])
+    if "anyOf" in schema:
+        kinds = [from_schema(s) for s in schema["anyOf"] if s.get("type") != "null"]
+        return " or ".join(dict.fromkeys(kinds))
+    kind = schema.get("type")
+    if kind == "array":
+        items = schema.get("items", {})
+        return "list" if "prefixItems" in items else f"list of {from_schema(items)}"
+    if kind == "object":
+        return f"name to {from_schema(schema.get('additionalProperties', {}))}"
+    if kind == "integer" and {"minimum", "maximum"} <= schema.keys():
+        return f"{schema['minimum']} to {schema['maximum']}"
+    return PLAIN_TYPES.get(str(kind), "value")
+
+
+def value_text(field: FieldInfo, schema: dict[str, Any]) -> str:
+    """What a key takes, in words."""
+    written = quantity(field)
+    if written and not models_in(field) and schema.get("type") != "array":
+        return written
+    return from_schema(schema)
+
+
+def default_text(field: FieldInfo) -> str:
+    """What holds without the key."""
+    from lab import units
+
+    if field.is_required():
+        return "(needed)"
+    default = field.get_default(call_default_factory=True)
+    if isinstance(default, bool):
+        return "on" if default else "off"
+    if isinstance(default, float | int) and not default:
+        return "0"
+    if not default or isinstance(default, BaseModel):
+        return ""
+    if isinstance(default, list):
+        return ", ".join(str(getattr(item, "name", item)) for item in default)
+    if (quantity(field) or "").startswith("time"):
+        return units.show_time_ns(default)
+    return str(default)
+
+
+def escaped(text: str) -> str:
+    """Plain text, but for `words like this`, which are literal."""
+    text = text.strip().replace("\\", r"\\").replace("*", r"\*").replace("|", r"\|")
+    return re.sub(r"`([^`]*)`", r"``\1``", text)
+
+
+def section(model: type[BaseModel]) -> Iterator[str]:
+    """One model, in reStructuredText."""
+    schema = model.model_json_schema(mode="validation")
+    name = model.__name__
+    if "properties" not in schema:  # a model that holds itself
+        schema = schema["$defs"][name]
+    yield from (f".. _scenario-{name.lower()}:", "", name, "-" * len(name), "")
+    yield from (escaped(model.__doc__ or ""), "")
+    yield from HEADER.splitlines()
+    for key, field in model.model_fields.items():
+        yield f"   * - ``{key}``"
+        yield f"     - {value_text(field, schema['properties'][key])}"
+        yield f"     - {default_text(field)}"
+        yield f"     - {escaped(field.description or '')}"
+    yield ""
+
+
+class FromText(Directive):
+    """A directive that writes reStructuredText and has it parsed."""
+
+    source = ""
+
+    def lines(self) -> Iterator[str]:
+        """Return the text."""
+        raise NotImplementedError
+
+    def run(self) -> list[nodes.Node]:
+        """Parse it here."""
+        holder = nodes.Element()
+        text = StringList(list(self.lines()), source=self.source)
+        nested_parse_with_titles(self.state, text, holder)
+        return holder.children
+
+
+class ScenarioReference(FromText):
+    """A table for each part of a scenario."""
+
+    source = "testbed/lab/scenario.py"
+
+    def lines(self) -> Iterator[str]:
+        """One section for each model."""
+        from lab.scenario import Scenario
+
+        for model in reachable(Scenario):
+            yield from section(model)
+
+
+class CsvColumns(FromText):
+    """The columns of flows.csv or links.csv."""
+
+    source = "testbed/lab/result.py"
+    required_arguments = 1
+
+    def lines(self) -> Iterator[str]:
+        """One table."""
+        from lab import result
+
+        series = {"flows": result.FLOW_COLUMNS, "links": result.LINK_COLUMNS}
+        if self.arguments[0] not in series:
+            raise self.error(f"expected one of {', '.join(series)}")
+        yield from (".. list-table::", "   :header-rows: 1", "   :widths: 30 70", "")
+        yield from ("   * - Column", "     - Meaning")
+        for name, meaning in series[self.arguments[0]].items():
+            yield from (f"   * - ``{name}``", f"     - {escaped(meaning)}")
+        yield ""
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.add_directive("scenario-reference", ScenarioReference)
+    app.add_directive("csv-columns", CsvColumns)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The host engine: the running kernel, as root, in real time.
+
+A job runs in mount, network and process namespaces of its own: what it mounts, the
+network namespaces it makes and the processes it starts go when it ends.  Modules are
+loaded for the job, and unloaded after it if they were not there before.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from engines.base import EXIT_TIMEOUT, OUT_DIR, EngineError, Job, Kernel, Log, Outcome, Reason
+
+#: Runs inside the namespaces: sh -c SCRIPT sh OUT COMMAND...
+_SCRIPT = f"""
+set -e
+mount --make-rprivate /
+out=$1
+shift
+[ -z "$out" ] || exec 9<"$out"
+mount -t tmpfs -o mode=0755 tmpfs /run
+mkdir -p /run/netns /run/tmp {OUT_DIR}
+mount -t sysfs sysfs /sys
+[ -z "$out" ] || mount --no-canonicalize --bind /proc/self/fd/9 {OUT_DIR}
+exec 9<&-
+ip link set lo up
+exec "$@"
+"""
+
+
+class HostEngine:
+    """Runs jobs on the running kernel."""
+
+    name = "host"
+    virtual_time = False
+
+    def prepare(self, kernel: str | None, log: Log) -> Kernel:
+        release = os.uname().release
+        if kernel is not None and not release.startswith(kernel):
+            raise EngineError(
+                f"the host engine runs this machine's kernel, which is {release}, not {kernel}"
+            )
+        if os.geteuid() != 0:
+            raise EngineError("the host engine needs root: run with sudo, or use --engine uml")
+        if not Path("/proc/modules").exists():
+            raise EngineError(
+                f"this machine's kernel ({release}) has no loadable modules "
+                "(CONFIG_MODULES is off): use --engine uml"
+            )
+        um = "User Mode Linux" in Path("/proc/cpuinfo").read_text()
+        return Kernel(
+            release=release, source=f"running kernel {release}", arch="um" if um else None
+        )
+
+    def run(self, kernel: Kernel, job: Job) -> Outcome:
+        if job.time == "virtual":
+            raise EngineError("the host engine has no virtual time")
+        began = time.monotonic()
+        with (
+            tempfile.TemporaryDirectory(prefix="wale-host-") as folder,
+            _modules_loaded(job),
+            _KernelLog() as log,
+        ):
+            run = _Run(Path(folder), job)
+            try:
+                timed_out = run.wait(began + job.wall_limit_s)
+            finally:
+                run.kill()
+            return run.outcome(timed_out, log.read(), time.monotonic() - began)
+
+
+@contextmanager
+def _modules_loaded(job: Job) -> Iterator[None]:
+    """Load the job's modules that are not loaded yet, and unload those again."""
+    before = {line.split()[0] for line in Path("/proc/modules").read_text().splitlines()}
+    loaded: list[str] = []
+    try:
+        for path in job.modules:
+            name = path.stem.replace("-", "_")
+            if name in before:
+                continue
+            done = subprocess.run(["insmod", path], capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise EngineError(f"module {path.name} cannot be loaded: {done.stderr.strip()}")
+            loaded.append(name)
+        yield
+    finally:
+        for name in reversed(loaded):
+            for _ in range(20):  # namespaces go a moment after their last process
+                if (
+                    subprocess.run(["rmmod", name], capture_output=True, check=False).returncode
+                    == 0
+                ):
+                    break
+                time.sleep(0.1)
+
+
+class _KernelLog:
+    """What the kernel logs while a job runs."""
+
+    def __enter__(self) -> _KernelLog:
+        self.fd = -1
+        with suppress(OSError):
+            self.fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            os.lseek(self.fd, 0, os.SEEK_END)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.fd >= 0:
+            os.close(self.fd)
+
+    def read(self) -> str:
+        """Warnings and worse since the start."""
+        lines = []
+        while self.fd >= 0:
+            try:
+                record = os.read(self.fd, 8192).decode(errors="replace")
+            except BlockingIOError:
+                break
+            except OSError:  # records were overwritten
+                continue
+            head, _, text = record.partition(";")
+            if int(head.split(",")[0]) & 7 <= 4:
+                lines.append(text.partition("\n")[0] + "\n")
+        return "".join(line for line in lines if "taints kernel" not in line)
+
+
+class _Run:
+    """One command in its namespaces."""
+
+    def __init__(self, folder: Path, job: Job) -> None:
+        self.job, self.path, self.shown = job, folder / "console", 0
+        out = str(job.out.resolve()) if job.out else ""
+        env = {"HOME": "/root", "TMPDIR": "/run/tmp", "LC_ALL": "C.UTF-8", **job.env}
+        command = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child"]
+        command += ["--mount-proc", "/bin/sh", "-c", _SCRIPT, "sh", out, *job.argv]
+        with self.path.open("wb") as console:
+            self.process = subprocess.Popen(
+                command,
+                env=env,
+                cwd=job.cwd,
+                stdin=None if job.interactive else subprocess.DEVNULL,
+                stdout=None if job.interactive else console,
+                stderr=None if job.interactive else subprocess.STDOUT,
+                start_new_session=not job.interactive,
+            )
+
+    def wait(self, deadline: float) -> Reason | None:
+        watch = select.poll()
+        pidfd = os.pidfd_open(self.process.pid)
+        watch.register(pidfd, select.POLLIN)
+        try:
+            while not watch.poll(100):
+                self._show()
+                if time.monotonic() > deadline:
+                    return "timeout"
+            return None
+        finally:
+            os.close(pidfd)
+
+    def _show(self) -> None:
+        if self.job.on_output is None:
+            return
+        with self.path.open("rb") as file:
+            file.seek(self.shown)
+            new = file.read()
+        if new:
+            self.shown += len(new)
+            self.job.on_output(new)
+
+    def kill(self) -> None:
+        """unshare takes its child, the first process of the namespace, and so all, with it."""
+        with suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def outcome(self, timed_out: Reason | None, kernel_log: str, wall_s: float) -> Outcome:
+        self._show()
+        console = self.path.read_bytes().decode(errors="replace")
+        code = self.process.returncode
+        code = 128 - code if code < 0 else code
+        if timed_out:
+            return Outcome(EXIT_TIMEOUT, timed_out, console, kernel_log, wall_s)
+        return Outcome(code, "exit" if code else "ok", console, kernel_log, wall_s)

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The engines: how jobs end, what they leave behind, and that virtual time repeats itself."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from engines import engine_names, get_engine, kernel_build, uml
+from engines.base import EXIT_PANIC, EXIT_TIMEOUT, EXIT_WARNING, EngineError, Job, Kernel, Outcome
+from lab.run import run_scenario
+from lab.scenario import find_scenario, load_scenario
+
+LAB = Path(__file__).resolve().parents[1] / "wale-lab"
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Kernel:
+    return get_engine("uml").prepare(os.environ.get("WALE_KERNEL") or None, print)
+
+
+def run(kernel: Kernel, script: str, **options: object) -> Outcome:
+    env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+    job = Job(argv=["/bin/sh", "-c", script], env=env)
+    for key, value in {"wall_limit_s": 30.0, **options}.items():
+        setattr(job, key, value)
+    return get_engine("uml").run(kernel, job)
+
+
+def guests_of(pid: int) -> list[int]:
+    """Processes of guests that a launcher started: their kernel has it as parent, or is it."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            try:
+                fields = (process / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if fields[1] == str(pid) and fields[0] != "Z":
+                found.append(int(process.name))
+    return found
+
+
+def in_session(session: int) -> list[int]:
+    """Processes that live in a session."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            try:
+                fields = (process / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if fields[3] == str(session) and fields[0] != "Z":
+                found.append(int(process.name))
+    return found
+
+
+@contextmanager
+def busy_cpus() -> Iterator[None]:
+    """Something else that keeps every CPU busy."""
+    loops = [
+        multiprocessing.get_context("fork").Process(target=_spin, daemon=True)
+        for _ in os.sched_getaffinity(0)
+    ]
+    for loop in loops:
+        loop.start()
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.join()
+
+
+def _spin() -> None:
+    while True:
+        pass
+
+
+def test_engines_by_name() -> None:
+    assert engine_names() == ["uml", "host"]
+    with pytest.raises(EngineError, match="there is no engine 'vm'; engines here: uml, host"):
+        get_engine("vm")
+
+
+def test_host_engine_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(EngineError, match="needs root"):
+        get_engine("host").prepare(None, print)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    with pytest.raises(EngineError, match="runs this machine's kernel"):
+        get_engine("host").prepare("1.0", print)
+    if not Path("/proc/modules").exists():
+        with pytest.raises(EngineError, match="no loadable modules"):
+            get_engine("host").prepare(None, print)
+
+
+def test_kernel_that_is_not_offered() -> None:
+    with pytest.raises(EngineError, match=r"no package linux-source-5\.99; kernel versions here"):
+        kernel_build.choose_source("5.99", print)
+
+
+@pytest.mark.guest
+def test_exit_code_and_output(kernel: Kernel) -> None:
+    good = run(kernel, "echo hello; echo there >&2; id -u")
+    assert (good.exit_code, good.reason, good.console) == (0, "ok", "hello\nthere\n0\n")
+    assert good.complaints == []
+    bad = run(kernel, "exit 7")
+    assert (bad.exit_code, bad.reason) == (7, "exit")
+    assert run(kernel, "kill -9 $$").exit_code == 128 + signal.SIGKILL
+    assert run(kernel, "exec /no/such/program").exit_code == 127
+
+
+@pytest.mark.guest
+def test_panic_is_reported(kernel: Kernel) -> None:
+    script = "echo before; echo 1 > /proc/sys/vm/panic_on_oom; head -c 100M /dev/zero | tail"
+    outcome = run(kernel, script, memory_mb=64)
+    assert (outcome.reason, outcome.exit_code) == ("panic", EXIT_PANIC), outcome
+    assert "before" in outcome.tail()
+    assert any("panic" in line for line in outcome.complaints)
+    assert list(Path(tempfile.gettempdir()).glob(f"wale-guest-{os.getpid()}-*")) == []
+
+
+@pytest.mark.guest
+def test_kernel_warning_fails_a_command(kernel: Kernel) -> None:
+    script = "echo '<4>WARNING: CPU: 0 PID: 1 at net/core/dev.c:1' > /dev/kmsg"
+    assert len(run(kernel, script).complaints) == 1
+    command = [LAB, "exec", "--quiet", "--modules", "none", "--", "sh", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == EXIT_WARNING
+    assert "the kernel complained" in done.stderr
+
+
+@pytest.mark.guest
+def test_busy_guest_is_killed_at_its_limit(kernel: Kernel) -> None:
+    outcome = run(kernel, "echo before; while :; do :; done", wall_limit_s=1.5)
+    assert (outcome.reason, outcome.exit_code) == ("timeout", EXIT_TIMEOUT)
+    assert 1.4 < outcome.wall_s < 6
+    assert outcome.console == "before\n"
+    assert guests_of(os.getpid()) == []
+
+
+@pytest.mark.guest
+def test_guest_that_waits_for_ever_is_noticed(kernel: Kernel) -> None:
+    outcome = run(kernel, "mkfifo /run/fifo; read line < /run/fifo", wall_limit_s=60)
+    assert (outcome.reason, outcome.exit_code) == ("hung", EXIT_TIMEOUT)
+    assert outcome.wall_s < 30
+    assert "waiting: " in outcome.console
+    assert "(sh)" in outcome.console
+
+
+@pytest.mark.guest
+def test_time_is_virtual(kernel: Kernel) -> None:
+    outcome = run(kernel, "sleep 36000; cut -d. -f1 /proc/uptime")
+    assert outcome.console == "36000\n"
+    assert outcome.wall_s < 20
+
+
+@pytest.mark.guest
+def test_time_is_real(kernel: Kernel) -> None:
+    assert run(kernel, "sleep 1", time="real").wall_s > 1
+
+
+@pytest.mark.guest
+def test_nothing_is_left_of_a_killed_launcher(tmp_path: Path) -> None:
+    command = [LAB, "exec", "--quiet", "--modules", "none", "--wall-limit", "60", "--"]
+    launcher = subprocess.Popen([*command, "sh", "-c", "while :; do :; done"])
+    kernels: list[int] = []
+    for _ in range(300):
+        time.sleep(0.1)
+        kernels = guests_of(launcher.pid)
+        if kernels and len(in_session(kernels[0])) > 2:
+            break
+    assert len(kernels) == 1
+    launcher.send_signal(signal.SIGKILL)
+    launcher.wait()
+    for _ in range(50):
+        if not in_session(kernels[0]):
+            break
+        time.sleep(0.1)
+    assert in_session(kernels[0]) == []
+
+
+@pytest.mark.guest
+def test_interrupt_ends_the_guest() -> None:
+    command = [LAB, "exec", "--quiet", "--modules", "none", "--wall-limit", "60", "--"]
+    launcher = subprocess.Popen(
+        [*command, "sh", "-c", "while :; do :; done"], stderr=subprocess.PIPE, text=True
+    )
+    for _ in range(300):
+        time.sleep(0.1)
+        if guests_of(launcher.pid):
+            break
+    launcher.send_signal(signal.SIGTERM)
+    _, said = launcher.communicate(timeout=20)
+    assert launcher.returncode == 130
+    assert "interrupted" in said
+
+
+@pytest.mark.guest
+def test_writes_only_to_its_folder(
+    kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "tmp"
+    out = tmp_path / "a folder, with 'odd' name"
+    temporary.mkdir()
+    out.mkdir()
+    cache = kernel_build.cache_root()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setattr(uml, "_temp_base", lambda: temporary)
+    monkeypatch.setattr(kernel_build, "cache_root", lambda: cache)
+    memory_before = set(Path("/dev/shm").iterdir())
+    outcome = run(
+        kernel,
+        "echo kept > /run/wale/out/file; echo x > /etc/wale-test; echo x > /usr/x; touch /dev/shm/x; "
+        f"touch '{tmp_path}/x'; ls {tmp_path}",
+        out=out,
+    )
+    assert (out / "file").read_text() == "kept\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a folder, with 'odd' name", "tmp"]
+    assert list(temporary.iterdir()) == []
+    assert set(Path("/dev/shm").iterdir()) == memory_before
+    assert not Path("/etc/wale-test").exists()
+    assert outcome.console.count("Read-only file system") == 3
+
+
+@pytest.mark.guest
+def test_randomness_and_clock_follow_from_the_seed(kernel: Kernel) -> None:
+    script = (
+        "head -c 16 /dev/urandom | od -An -tx1; cat /proc/sys/kernel/random/uuid; date +%s.%N;"
+        "ip link add type veth; ip link; ip -s link; date +%N"
+    )
+    first = run(kernel, script, seed=1)
+    with busy_cpus():
+        again = run(kernel, script, seed=1)
+    other = run(kernel, script, seed=2)
+    assert first.console == again.console
+    assert first.console != other.console
+
+
+@pytest.mark.guest
+def test_digest_repeats_beside_a_busy_machine(tmp_path: Path) -> None:
+    scenario = load_scenario(find_scenario("demo"), [f"flows.{n}.size=500kB" for n in range(3)])
+    first = run_scenario(scenario, 1, tmp_path / "first")
+    with busy_cpus():
+        again = run_scenario(scenario, 1, tmp_path / "again")
+    other = run_scenario(scenario, 2, tmp_path / "other")
+    assert first["digest"] == again["digest"]
+    for name in ("flows.csv", "links.csv"):
+        assert (tmp_path / "first" / name).read_text() == (tmp_path / "again" / name).read_text()
+    assert other["digest"] != first["digest"]
+    assert sorted(p.name for p in (tmp_path / "first").iterdir()) == [
+        "flows.csv",
+        "links.csv",
+        "result.json",
+    ]
+
+
+@pytest.mark.guest
+def test_failed_flow_keeps_the_rest(tmp_path: Path) -> None:
+    changes = ["flows.0.cc=nosuch", "flows.1.size=200kB", "flows.2.size=200kB"]
+    scenario = load_scenario(find_scenario("demo"), changes)
+    result = run_scenario(scenario, 1, tmp_path)
+    assert [f["completed"] for f in result["flows"]] == [False, True, True]
+    assert "nosuch" in result["flows"][0]["error"]
+
+
+@pytest.mark.guest
+def test_iperf3_in_real_time(tmp_path: Path) -> None:
+    if shutil.which("iperf3") is None:
+        pytest.skip("iperf3 is not installed")
+    result = run_scenario(load_scenario(find_scenario("iperf3")), 1, tmp_path)
+    (flow,) = result["flows"]
+    assert flow["completed"] is True
+    assert flow["cc"] == "cubic"
+    assert flow["ideal_share"] > 0.7
+    assert result["links"][0]["balanced"] is True
+
+
+@pytest.mark.guest
+def test_scenario_that_cannot_be_set_up(tmp_path: Path) -> None:
+    changes = ["hosts.all.sysctls={net.ipv4.no_such_thing: 1}"]
+    scenario = load_scenario(find_scenario("demo"), changes)
+    with pytest.raises(EngineError, match=r"has no sysctl net\.ipv4\.no_such_thing"):
+        run_scenario(scenario, 1, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.guest
+def test_commands_in_a_shell() -> None:
+    done = subprocess.run(
+        [
+            LAB,
+            "shell",
+            "shared",
+            "--quiet",
+            "-c",
+            "ns pair1-receiver ip -br addr show eth0; exit 3",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert "10.2.1.2/24" in done.stdout
+
+
+@pytest.mark.guest
+def test_without_root(kernel: Kernel, tmp_path: Path) -> None:
+    """The whole of `run`, by a user who owns nothing here but a cache and a folder."""
+    if os.geteuid() != 0:
+        pytest.skip("we are not root already")
+    assert kernel.image is not None
+    user = pwd.getpwnam("nobody")
+    with tempfile.TemporaryDirectory(prefix="wale test ") as folder:
+        home = Path(folder)
+        cache = home / "cache" / "wale"
+        cache.mkdir(parents=True)
+        shutil.copytree(
+            kernel.image.parent,
+            cache / "kernel" / kernel.image.parent.name,
+            symlinks=True,
+            ignore=shutil.ignore_patterns("*.c", "drivers", "Documentation"),
+        )
+        environment = Path(sys.prefix)
+        shutil.copytree(environment, cache / environment.name, symlinks=True)
+        for path in [home, *home.rglob("*")]:
+            os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
+        done = subprocess.run(
+            [LAB, "run", "shared", "--json", "--quiet", "--set", "flows.cubic.duration=2s"]
+            + ["--set", "flows.reno.duration=2s", "--set", "flows.reno.start=0"]
+            + ["--out", str(home / "out folder")],
+            capture_output=True,
+            text=True,
+            check=False,
+            user="nobody",
+            group=user.pw_gid,
+            extra_groups=[],
+            cwd="/",
+            env={
+                "PATH": "/usr/bin:/bin:/usr/sbin",
+                "HOME": folder,
+                "XDG_CACHE_HOME": f"{home}/cache",
+            },
+        )
+        assert done.returncode == 0, done.stderr
+        assert (home / "out folder" / "result.json").exists()
+        assert '"digest"' in done.stdout

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Results from a recorded run (tests/data): keys, CSV columns, digest, and what fails it."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab import result as results
+from lab.scenario import Link, Scenario, find_scenario, load_scenario
+from report.plot import draw, read_series
+from report.table import print_result
+from topologies import dumbbell
+from topologies.dumbbell import Plan
+
+DATA = Path(__file__).with_name("data")
+ABOUT: dict[str, Any] = {"engine": "uml", "versions": {}, "wall_s": 1.0, "warnings": []}
+
+
+@pytest.fixture
+def scenario() -> Scenario:
+    sizes = [f"flows.{n}.size=200kB" for n in range(3)]
+    return load_scenario(find_scenario("demo"), [*sizes, "record.interval=500ms"])
+
+
+@pytest.fixture
+def plan(scenario: Scenario) -> Plan:
+    return dumbbell.plan(scenario, 1)
+
+
+@pytest.fixture
+def raw() -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((DATA / "demo-raw.json").read_text())
+    return data
+
+
+def made(raw: dict[str, Any], scenario: Scenario, plan: Plan, **about: Any) -> dict[str, Any]:
+    return results.make_result(raw, scenario, plan, 1, {**ABOUT, **about})[0]
+
+
+def test_keys(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> None:
+    result = made(raw, scenario, plan)
+    for key in "scenario seed kernel engine versions digest virtual_s wall_s flows links".split():
+        assert key in result
+    assert result["scenario"] == "demo"
+    for flow in result["flows"]:
+        for key in "name cc bytes seconds goodput_Bps retransmits completed".split():
+            assert flow[key] is not None
+        assert flow["completed"] is True
+        assert flow["bytes"] == 200_000
+        assert flow["sha256_ok"] is True
+        assert flow["mss_bytes"] == 1448
+        assert 0 < flow["ideal_share"] < 1
+        assert flow["seconds"] <= flow["end_s"] - flow["start_s"]
+    assert [f["cc"] for f in result["flows"]] == ["reno", "cubic", "bbr"]
+    for link in result["links"]:
+        assert set(link["dropped_packets"]) == {"buffer", "loss", "memory"}
+        lost = sum(link["dropped_packets"].values())
+        assert link["offered_packets"] == link["sent_packets"] + lost + link["held_packets"]
+        assert link["balanced"] is True
+        assert link["held_packets"] == 0
+    assert results.problems(result) == []
+    json.dumps(result)
+
+
+def test_csv(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> None:
+    _, flows_text, links_text = results.make_result(raw, scenario, plan, 1, ABOUT)
+    flows = list(csv.DictReader(io.StringIO(flows_text)))
+    links = list(csv.DictReader(io.StringIO(links_text)))
+    assert list(flows[0]) == list(results.FLOW_COLUMNS)
+    assert list(links[0]) == list(results.LINK_COLUMNS)
+    assert float(links[0]["t_s"]) == 0
+    assert {r["flow"] for r in flows} == {"reno", "cubic", "bbr"}
+    assert len({r["link"] for r in links}) == 6
+    times = [float(r["t_s"]) for r in links]
+    assert times == sorted(times)
+    assert max(int(r["bytes_received"] or 0) for r in flows) <= 200_000 + 1000
+
+
+def test_digest_covers_observations_only(
+    raw: dict[str, Any], scenario: Scenario, plan: Plan
+) -> None:
+    digest = made(raw, scenario, plan)["digest"]
+    assert re.fullmatch(r"[0-9a-f]{64}", digest)
+    again = made(copy.deepcopy(raw), scenario, plan, wall_s=99.0, versions={"tc": "7"})
+    assert again["digest"] == digest
+
+    other_seed = results.make_result(raw, scenario, plan, 2, ABOUT)[0]
+    assert other_seed["digest"] != digest
+    changed = copy.deepcopy(raw)
+    changed["qdiscs"]["reno.forward"]["stats"]["sent_bytes"] += 1
+    assert made(changed, scenario, plan)["digest"] != digest
+    changed = copy.deepcopy(raw)
+    changed["ended_ns"] += 1
+    assert made(changed, scenario, plan)["digest"] != digest
+    changed = copy.deepcopy(raw)
+    changed["series"][0]["links"] = changed["series"][0]["links"].replace(",1500,", ",1499,", 1)
+    if changed != raw:
+        assert made(changed, scenario, plan)["digest"] != digest
+    other = load_scenario(find_scenario("demo"), ["virtual_limit=1h", "memory_mb=600"])
+    assert made(raw, other, plan)["digest"] != digest
+
+
+def test_failed_flow(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> None:
+    raw["flows"]["cubic"] |= {"status": 1, "client": "", "client_errors": "wale get: no route\n"}
+    result = made(raw, scenario, plan)
+    flow = result["flows"][1]
+    assert (flow["completed"], flow["error"]) == (False, "wale get: no route")
+    assert results.problems(result) == ["flow cubic did not complete: wale get: no route"]
+    assert result["flows"][0]["completed"] is True
+
+
+def test_late_and_never_started_flows(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> None:
+    raw["flows"]["reno"]["late"] = True
+    raw["flows"]["bbr"] |= {"started_ns": None, "ended_ns": None}
+    found = results.problems(made(raw, scenario, plan))
+    assert "still ran at the scenario's virtual_limit" in found[0]
+    assert "never started" in found[1]
+
+
+def test_unbalanced_link(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> None:
+    raw["qdiscs"]["bbr.forward"]["stats"]["offered_packets"] += 1
+    assert "link bbr.forward" in results.problems(made(raw, scenario, plan))[0]
+
+
+def test_ideal_of_a_trace() -> None:
+    link = Link.model_validate({"trace": {"steps": ["1s:8mbit", "1s:0bit"]}})
+    assert results.ideal_goodput_Bps(link, 1500, 1500, 0, 2) == pytest.approx(500_000)
+    assert results.ideal_goodput_Bps(link, 1500, 1500, 0, 1) == pytest.approx(1_000_000)
+    assert results.ideal_goodput_Bps(link, 1500, 1500, 3, 4) == pytest.approx(0)
+    hold = Link.model_validate({"trace": {"steps": ["1s:8mbit", "1s:4mbit"], "end": "hold"}})
+    assert results.ideal_goodput_Bps(hold, 1500, 1500, 5, 6) == pytest.approx(500_000)
+    netem = Link.model_validate({"qdisc": "netem delay 1ms"})
+    assert results.ideal_goodput_Bps(netem, 1500, 1460, 0, 1) is None
+
+
+def test_table_and_plot(
+    raw: dict[str, Any],
+    scenario: Scenario,
+    plan: Plan,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    parts = results.make_result(raw, scenario, plan, 1, ABOUT)
+    results.write(tmp_path, *parts)
+    print_result(parts[0], tmp_path)
+    said = capsys.readouterr().out
+    for word in ("200.00 kB", "of ideal", "dropped: loss", "sha256 ok", parts[0]["digest"]):
+        assert word in said
+    picture = draw(tmp_path)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    series = read_series(tmp_path / "links.csv", "link", ["backlog_bytes"])
+    assert "reno.forward" in series

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Scenarios: what is accepted, what is refused and how the message says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lab import yaml_lines
+from lab.describe import json_schema, markdown
+from lab.scenario import TESTBED, Scenario, check_scenario, find_scenario, load_scenario
+from lab.yaml_lines import ScenarioError
+from topologies import dumbbell
+
+GOOD = """\
+name: good
+bottleneck:
+  forward: {rate: 2mbit, delay: 50ms, limit: 30kB, loss: 1%}
+flows:
+  - name: one
+    cc: reno
+    size: 1MB
+  - name: two
+    size: 2MB
+    after: one
+"""
+
+
+def check(text: str, *overrides: str, folder: Path = Path()) -> Scenario:
+    return check_scenario(yaml_lines.parse(text, "s.yaml"), list(overrides), folder)
+
+
+def refused(text: str, *overrides: str) -> list[str]:
+    with pytest.raises(ScenarioError) as caught:
+        check(text, *overrides)
+    return str(caught.value).splitlines()
+
+
+def test_good() -> None:
+    scenario = check(GOOD)
+    forward = scenario.bottleneck.forward
+    assert (forward.rate, forward.delay, forward.limit) == (2_000_000, 50_000_000, "30000b")
+    assert forward.loss == 0.01
+    assert scenario.bottleneck.reverse.rate == "unlimited"
+    assert [f.size for f in scenario.flows] == [1_000_000, 2_000_000]
+    assert scenario.topology.pairs[0].name == "pair1"
+
+
+@pytest.mark.parametrize(
+    "path", sorted((TESTBED / "scenarios").glob("*.yaml")), ids=lambda p: p.stem
+)
+def test_scenarios_of_the_tree(path: Path) -> None:
+    scenario = load_scenario(path)
+    assert scenario.name == path.stem
+    assert scenario.description
+    assert dumbbell.plan(scenario, 1).flows
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            "rate: 2mbit",
+            "rate: 2mbps",
+            "s.yaml:3: bottleneck.forward.rate: expected a rate such as",
+        ),
+        ("delay: 50ms", "delay: -1", "s.yaml:3: bottleneck.forward.delay: expected a time such as"),
+        ("loss: 1%", "loss: 2", "s.yaml:3: bottleneck.forward.loss: expected a probability"),
+        (
+            "    cc: reno",
+            "    cd: reno",
+            "s.yaml:6: flows.0.cd: unknown key; expected one of after,",
+        ),
+        ("name: good", "nam: good", "s.yaml:1: nam: unknown key; expected one of bottleneck,"),
+        (
+            "    size: 1MB",
+            "    duration: 0s",
+            "s.yaml:5: flows.0: expected a size or duration above",
+        ),
+        (
+            "    size: 1MB",
+            "    start: 1s",
+            "s.yaml:5: flows.0: expected either a size or a duration",
+        ),
+        (
+            "after: one",
+            "after: two",
+            "s.yaml:10: flows.1.after: expected a flow that stands before",
+        ),
+        (
+            "after: one",
+            "pair: pair7",
+            "s.yaml:10: flows.1.pair: expected one of pair1, got 'pair7'",
+        ),
+        ("name: two", "name: one", "expected different names, flow 'one' is here twice"),
+        ("name: two", "name: 2!", "s.yaml:8: flows.1.name: "),
+        ("rate: 2mbit", "qdisc: netem", "s.yaml:3: bottleneck.forward: expected qdisc alone"),
+        ("rate: 2mbit", "overhead: tin", "bottleneck.forward.overhead: expected 'raw', 'ethernet'"),
+        ("rate: 2mbit", "rate: 0bit", "s.yaml:3: bottleneck.forward: expected a rate above 0"),
+        ("name: good\n", "name: good\nip: 5\n", "s.yaml:2: ip: expected 4 or 6, got 5"),
+        ("name: good\n", "name: good\nprofile: x\n", "s.yaml:2: profile: expected one of modern, "),
+        (
+            "name: good\n",
+            "name: good\ntopology: {pairs: 0}\n",
+            "s.yaml:2: topology.pairs: expected 1",
+        ),
+        ("name: good\n", "name: good\nname: better\n", "s.yaml:2: name: this key is here twice"),
+        ("name: good\n", "name: [\n", "s.yaml:"),
+        (
+            "name: good\n",
+            "name: good\nhosts: {all: {sysctls: {kernel.panic: 1}}}\n",
+            "s.yaml:2: hosts.all.sysctls: expected names that begin with net., got 'kernel.panic'",
+        ),
+    ],
+)
+def test_refused_with_line_and_key(old: str, new: str, expected: str) -> None:
+    lines = refused(GOOD.replace(old, new, 1))
+    assert any(expected in line for line in lines), lines
+
+
+def test_every_error_is_a_line() -> None:
+    lines = refused(GOOD.replace("50ms", "x").replace("1MB", "y").replace("2MB", "z"))
+    assert [line.split(" ")[0] for line in lines] == ["s.yaml:3:", "s.yaml:7:", "s.yaml:9:"]
+
+
+def test_missing_key() -> None:
+    assert refused("name: a\n") == ["s.yaml:1: flows: expected this key, it is missing"]
+    assert refused("- 1\n") == ["s.yaml:1: expected keys and values: name, flows, ..."]
+
+
+def test_set() -> None:
+    scenario = check(
+        GOOD,
+        "bottleneck.forward.loss=2%",
+        "flows.0.cc=bbr",
+        "flows.two.size=5MB",
+        "topology.pairs=3",
+        "hosts.senders.sysctls.net.ipv4.tcp_sack=0",
+    )
+    assert scenario.bottleneck.forward.loss == 0.02
+    assert scenario.flows[0].cc == "bbr"
+    assert scenario.flows[1].size == 5_000_000
+    assert len(scenario.topology.pairs) == 3
+    assert scenario.hosts.senders.sysctls == {"net.ipv4.tcp_sack": "0"}
+
+
+@pytest.mark.parametrize(
+    ("assignment", "expected"),
+    [
+        ("flows.0.cc", "expected KEY=VALUE"),
+        ("flows.7.cc=reno", "flows has no item '7'; expected an index from 0 to 1 or a name"),
+        ("name.x=1", "name is a plain value, it has no key 'x'"),
+        ("bottleneck.forward.rate=fast", "s.yaml: --set: bottleneck.forward.rate: expected a rate"),
+        ("flows.0.speed=1", "s.yaml: --set: flows.0.speed: unknown key"),
+    ],
+)
+def test_set_refused(assignment: str, expected: str) -> None:
+    assert expected in refused(GOOD, assignment)[0]
+
+
+def test_trace_file(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("# a mobile link\n1s 2mbit\n\n500ms 0bit # tunnel\n")
+    text = GOOD.replace("rate: 2mbit", "trace: {file: t, end: stop}")
+    scenario = check(text, folder=tmp_path)
+    assert scenario.bottleneck.forward.trace is not None
+    assert scenario.bottleneck.forward.trace.steps == [(10**9, 2_000_000), (500_000_000, 0)]
+    (tmp_path / "t").write_text("1s\n")
+    with pytest.raises(ScenarioError, match="t:1: expected `DURATION RATE`"):
+        check(text, folder=tmp_path)
+
+
+def test_settings_of_hosts() -> None:
+    scenario = check(
+        GOOD,
+        "profile=plain",
+        "hosts.all.mtu=600",
+        "hosts.senders.sysctls.net.ipv4.tcp_sack=1",
+        "hosts.pairs={pair1: {receiver: {mtu: 700, route: {quickack: off}}}}",
+    )
+    sender = scenario.host_settings("pair1", "sender")
+    receiver = scenario.host_settings("pair1", "receiver")
+    assert sender.sysctls["net.ipv4.tcp_sack"] == "1"
+    assert receiver.sysctls["net.ipv4.tcp_sack"] == "0"
+    assert (sender.mtu, receiver.mtu) == (600, 700)
+    assert sender.offloads.gso is False
+    assert receiver.route.quickack is False
+
+
+def test_find() -> None:
+    assert find_scenario("demo").name == "demo.yaml"
+    with pytest.raises(ScenarioError, match=r"there is no scenario 'nosuch'; .* demo,"):
+        find_scenario("nosuch")
+    with pytest.raises(ScenarioError, match="there is no such file"):
+        find_scenario("./nosuch.yaml")
+
+
+def test_schema_and_reference() -> None:
+    schema = json_schema()
+    json.dumps(schema)
+    assert schema["properties"]["wall_limit"]["default"] == "10min"
+    text = markdown(schema)
+    for word in ("`flows`", "`access_delay`", "`initcwnd`", "## links.csv", "`t_s`"):
+        assert word in text
+
+
+def test_plan_of_a_dumbbell() -> None:
+    scenario = check(
+        GOOD, "isolate=true", "topology.pairs=[{name: near}, {name: far, access_delay: 10ms}]"
+    )
+    plan = dumbbell.plan(scenario, 1)
+    names = [ns.name for ns in plan.namespaces]
+    assert len(names) == len(set(names)) == 12
+    assert "one.near-sender" in names
+    shown = [link for link in plan.links if link.shown]
+    assert [link.name for link in shown] == [
+        "one.forward",
+        "one.reverse",
+        "two.forward",
+        "two.reverse",
+    ]
+    # every copy sees the same draws, each direction its own
+    seeds = [link.tc.split()[-1] for link in shown]
+    assert seeds[0] == seeds[2] != seeds[1] == seeds[3]
+    assert len([link for link in plan.links if not link.shown]) == 4
+    assert {flow.port for flow in plan.flows} == {dumbbell.FIRST_PORT}
+    assert all(len(ns.name) < 64 for ns in plan.namespaces)
+
+
+def test_link_options() -> None:
+    scenario = check(GOOD)
+    tc, lines = dumbbell.wale_options(scenario.bottleneck.forward, 5)
+    assert tc == (
+        "wale rate 2000000bit delay 50000000ns limit 30000b loss 1% overhead raw drops remote seed 5"
+    )
+    assert lines == []

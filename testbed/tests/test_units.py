@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Quantities with units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from lab import units
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "value"),
+    [
+        (units.parse_time_ns, "50ms", 50_000_000),
+        (units.parse_time_ns, "1.5 s", 1_500_000_000),
+        (units.parse_time_ns, "2min", 120_000_000_000),
+        (units.parse_time_ns, "1ns", 1),
+        (units.parse_time_ns, 0.25, 250_000_000),
+        (units.parse_rate_bps, "2mbit", 2_000_000),
+        (units.parse_rate_bps, "1.5 Gbit/s", 1_500_000_000),
+        (units.parse_rate_bps, "250 kB/s", 2_000_000),
+        (units.parse_rate_bps, "0bit", 0),
+        (units.parse_rate_bps, 8000, 8000),
+        (units.parse_size_bytes, "30kB", 30_000),
+        (units.parse_size_bytes, "64KiB", 65_536),
+        (units.parse_size_bytes, "3MB", 3_000_000),
+        (units.parse_size_bytes, "2k", 2_000),
+        (units.parse_size_bytes, 1500, 1500),
+        (units.parse_limit, "30kB", "30000b"),
+        (units.parse_limit, "20p", "20p"),
+        (units.parse_limit, "10 packets", "10p"),
+        (units.parse_limit, 20, "20p"),
+        (units.parse_probability, "1%", 0.01),
+        (units.parse_probability, 0.5, 0.5),
+        (units.parse_probability, "0%", 0.0),
+    ],
+)
+def test_value(parse: Callable[[object], object], text: object, value: object) -> None:
+    assert parse(text) == value
+
+
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [
+        (units.parse_time_ns, "50 furlongs"),
+        (units.parse_time_ns, "-1s"),
+        (units.parse_time_ns, True),
+        (units.parse_time_ns, None),
+        (units.parse_rate_bps, "2mbps"),
+        (units.parse_rate_bps, "2mb/s"),
+        (units.parse_rate_bps, "fast"),
+        (units.parse_rate_bps, "1bit"),
+        (units.parse_size_bytes, "30 litres"),
+        (units.parse_size_bytes, "0.5"),
+        (units.parse_limit, "0p"),
+        (units.parse_limit, "1.5p"),
+        (units.parse_probability, "101%"),
+        (units.parse_probability, "1 percent"),
+    ],
+)
+def test_refused(parse: Callable[[object], object], text: object) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        parse(text)
+
+
+def test_shown() -> None:
+    assert units.show_rate(2_000_000) == "2 Mbit/s"
+    assert units.show_time_ns(50_000_000) == "50 ms"
+    assert units.show_bytes(4_000_000) == "4.00 MB"
