@@ -297,7 +297,7 @@ static void wale_link_run_chain(struct timer_list *timer)
 	struct wale_sched_data *q = container_of(timer, struct wale_sched_data,
 						 chain_timer);
 	struct Qdisc *sch = qdisc_from_priv(q);
-	spinlock_t *root_lock;
+	spinlock_t *root_lock;	/* of the qdisc tree; see wale.h */
 
 	rcu_read_lock();
 	root_lock = qdisc_lock(qdisc_root_sleeping(sch));

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -254,15 +255,20 @@ class _Build:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
+                start_new_session=True,
             ) as process,
         ):
             assert process.stdout
-            for count, line in enumerate(process.stdout):
-                file.write(line)
-                tail = [*tail[-14:], line]
-                if progress and time.monotonic() - reported > 5:
-                    reported = time.monotonic()
-                    self.log(f"{progress}: {count} steps done")
+            try:
+                for count, line in enumerate(process.stdout):
+                    file.write(line)
+                    tail = [*tail[-14:], line]
+                    if progress and time.monotonic() - reported > 5:
+                        reported = time.monotonic()
+                        self.log(f"{progress}: {count} steps done")
+            except BaseException:  # interrupted: make and its children end too
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
         if process.returncode:
             what = f"make {' '.join(targets)}".strip()
             wrong = [ln for ln in self.log_path.read_text().splitlines(True) if "error" in ln]

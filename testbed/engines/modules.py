@@ -75,12 +75,11 @@ def find_modules(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
         with locked(BUILD / "modules.lock", log):
             if len(built()) < len(names) or _stale(built(), _MODULE_SOURCES):
                 _make(log, *arguments)
+                for path in built():  # make leaves alone what has not changed
+                    os.utime(path)
     missing = set(names) - {p.stem for p in built()}
     if missing:
         raise EngineError(f"`make modules` built no {', '.join(sorted(missing))} in {folder}")
-    for path in built():
-        if os.access(path, os.W_OK):
-            os.utime(path)
     return built()
 
 

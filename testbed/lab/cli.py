@@ -186,8 +186,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ScenarioError as error:
         print(error, file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        return 141
+    except OSError as error:
+        print(f"wale-lab: {error}", file=sys.stderr)
+        return EXIT_ENGINE
     except KeyboardInterrupt:
         print("wale-lab: interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        return 141

@@ -15,6 +15,7 @@ set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 lab=$here/../wale-lab
+tools=$here/../../userspace/tests/guest
 limit=120
 declare -A commands=(
 	[kunit]="$here/kunit.sh"
@@ -24,8 +25,11 @@ declare -A commands=(
 	[life]="python3 $here/life.py"
 	[tcp]="python3 $here/tcp.py"
 	[tdc]="$here/tdc.sh"
+	[tool-tc]="python3 $tools/tc.py"
+	[tool-link]="python3 $tools/link.py"
+	[tool-watch]="python3 $tools/watch.py"
 )
-names=(kunit counters placement change life tcp tdc)
+names=(kunit counters placement change life tcp tdc tool-tc tool-link tool-watch)
 
 # Unpacks tc-testing from the newest linux-source package, once; prints where.
 tdc_source() {
