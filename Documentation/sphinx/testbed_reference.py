@@ -72,7 +72,7 @@ def quantity(field: FieldInfo) -> str | None:
         marks += getattr(part, "__metadata__", ())
     for mark in marks:
         if isinstance(mark, WithJsonSchema) and mark.json_schema:
-            return str(mark.json_schema.get("description", "")) or None
+            return str(mark.json_schema.get("quantity", "")) or None
     return None
 
 

@@ -102,7 +102,7 @@ class Outcome:
 
     def describe(self) -> str:
         """One line that says how it ended."""
-        wall = f"after {self.wall_s:.1f} s of wall time"
+        wall = f"after {self.wall_s:.2f} s of wall time"
         return {
             "ok": f"ended well {wall}",
             "exit": f"ended with exit code {self.exit_code} {wall}",

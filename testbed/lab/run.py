@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,8 +27,8 @@ from topologies import dumbbell
 AGENT = ["/usr/bin/python3", "-I", "-S", str(Path(__file__).with_name("agent.py"))]
 
 
-def versions(kernel: Kernel) -> dict[str, str]:
-    """What took part, for result.json."""
+def versions(kernel: Kernel, modules: list[Path], env: dict[str, str]) -> dict[str, str]:
+    """What took part, for result.json: programs by version, what is built here by content."""
     git = subprocess.run(
         ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
         capture_output=True,
@@ -36,6 +38,9 @@ def versions(kernel: Kernel) -> dict[str, str]:
     tools = {"python": platform.python_version(), "kernel_source": kernel.source}
     if git.returncode == 0:
         tools["tree"] = git.stdout.strip()
+    wale = shutil.which("wale", path=env["PATH"])
+    for path in [*modules, *([Path(wale)] if wale else [])]:
+        tools[path.stem] = "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     for name, option in (("tc", "-V"), ("iperf3", "--version")):
         try:
             said = subprocess.run([name, option], capture_output=True, text=True, check=False)
@@ -89,7 +94,7 @@ def run_scenario(
         raw = _observed(folder / "raw.json", outcome)
     about = {
         "engine": engine.name,
-        "versions": versions(kernel),
+        "versions": versions(kernel, modules, env),
         "wall_s": round(outcome.wall_s, 3),
         "warnings": [f"kernel: {line}" for line in outcome.complaints],
     }

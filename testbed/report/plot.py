@@ -88,7 +88,9 @@ def _received(axes: Axes, result: dict[str, Any], flows: Series, colours: dict[s
         begin = min(f.get("start_s") or 0.0 for f in result["flows"])
         length = min(top / rate, result["virtual_s"] - begin)
         line = ([begin, begin + length], [0, length * rate])
-        axes.plot(*line, color="#999999", ls="--", lw=1, label="ideal: full link, no loss")
+        changing = result["settings"]["bottleneck"]["forward"]["trace"]
+        label = "ideal: full link, no loss" + (", on average" if changing else "")
+        axes.plot(*line, color="#999999", ls="--", lw=1, label=label)
     axes.legend(loc="upper left")
     _finish(axes, "Bytes received", "MB")
 

@@ -303,7 +303,7 @@ def _random() -> list[Case]:
         gap = 1500 * 10**9 // options.get("rate", 10**6)
         make = gso_stream if way == "gso" else stream
         packets = make(number, 30 if way == "gso" else 150, min(gap, 10**8))
-        changes = []
+        changes: list[dict[str, Any]] = []
         # A change amid packets in softirq would have an order that nobody sees.
         for before in sorted(rng.sample(range(1, len(packets)), rng.choice([0, 2, 4]))):
             if way == "routed":
@@ -311,7 +311,12 @@ def _random() -> list[Case]:
             values = _random_rate(rng) if rng.random() < 0.7 else {}
             if "rate" in values and "sessions" not in values:
                 values["sessions"] = {}
-            changes.append(_change(before, **values, **_random_rest(rng)))
+            change = _change(before, **values, **_random_rest(rng))
+            # When a rate changed is found from the packet then in service, which
+            # must have left before the next change: at 10 kB/s within 0.17 s.
+            if changes and changes[-1]["options"].get("sessions") == {}:
+                change["gap_ns"] = 200 * MS
+            changes.append(change)
         case = _case(f"random-{number}", way, packets, options | rest, changes=changes)
         result.append(case | {"wait_s": 0})
     return result

@@ -60,14 +60,14 @@ def read_events(path: Path) -> list[Event]:
     return events
 
 
-def planned_sizes(case: Case) -> list[int]:
-    """Return the IP sizes of the wire packets of a case."""
+def planned_sizes(case: Case) -> list[tuple[int, int]]:
+    """Return (number of the send, IP size) of each wire packet of a case."""
     if case["way"] != "gso":
-        return [length for _, length in case["packets"]]
+        return [(number, length) for number, (_, length) in enumerate(case["packets"])]
     sizes = []
-    for _, data, segment in case["packets"]:
+    for number, (_, data, segment) in enumerate(case["packets"]):
         whole, rest = divmod(data, segment)
-        sizes += [segment + UDP_IP] * whole + [rest + UDP_IP] * (rest > 0)
+        sizes += [(number, segment + UDP_IP)] * whole + [(number, rest + UDP_IP)] * (rest > 0)
     return sizes
 
 
@@ -128,7 +128,7 @@ class Evidence:
                 assert found["early_ns"] <= epoch <= found["late_ns"]
                 changes.append(Change(epoch, values))
             elif "rate" in values or values.get("sessions", "") is None:
-                changes.append(self._instant(config, changes, found, values))
+                changes.append(self._instant(config, start_ns, changes, found, values))
             else:
                 self._assert_idle(found, Link(config, changes, start_ns))
                 changes.append(Change(found["late_ns"], values))
@@ -142,7 +142,12 @@ class Evidence:
             assert not found["early_ns"] <= completion <= found["late_ns"], "plan other gaps"
 
     def _instant(
-        self, config: Config, before: list[Change], found: dict[str, int], values: dict[str, Any]
+        self,
+        config: Config,
+        start_ns: int,
+        before: list[Change],
+        found: dict[str, int],
+        values: dict[str, Any],
     ) -> Change:
         """Find when the rate changed, from the departure of the packet in service.
 
@@ -153,14 +158,16 @@ class Evidence:
 
         arrivals = [entry for entry in self.arrivals if entry[0] <= late]
 
-        unchanged = [p for p in Link(config, before).run(arrivals) if p.verdict is Verdict.SENT]
+        unchanged = [
+            p for p in Link(config, before, start_ns).run(arrivals) if p.verdict is Verdict.SENT
+        ]
         served = [p.completion_ns is None or p.completion_ns > early for p in unchanged]
         if True not in served:
             return Change(late, values)  # the server was idle
         number = served.index(True)
 
         def error(time_ns: int) -> int | None:
-            link = Link(config, [*before, Change(time_ns, values)])
+            link = Link(config, [*before, Change(time_ns, values)], start_ns)
             sent = [p for p in link.run(arrivals) if p.verdict is Verdict.SENT]
             departure_ns = sent[number].departure_ns
             if departure_ns is None:
@@ -208,7 +215,7 @@ def one(request: pytest.FixtureRequest, evidence: dict[str, Evidence]) -> Eviden
 
 
 def overhead_at(case: Case, number: int) -> Overhead:
-    """Return the overhead in force for a planned packet."""
+    """Return the overhead in force for a planned send."""
     name = case["options"].get("overhead", "raw")
     for change in case.get("changes", []):
         if change["before"] <= number:
@@ -219,8 +226,7 @@ def overhead_at(case: Case, number: int) -> Overhead:
 def test_wire_lengths(one: Evidence) -> None:
     """What arrived is what was sent, in order, with the overhead."""
     expected = [
-        overhead_at(one.case, number).wire_length(size)
-        for number, size in enumerate(planned_sizes(one.case))
+        overhead_at(one.case, number).wire_length(size) for number, size in planned_sizes(one.case)
     ]
     assert [length for _, length in one.arrivals] == expected
 

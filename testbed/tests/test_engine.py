@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import pwd
+import shlex
 import shutil
 import signal
 import subprocess
@@ -20,6 +22,7 @@ import pytest
 
 from engines import engine_names, get_engine, kernel_build, uml
 from engines.base import EXIT_PANIC, EXIT_TIMEOUT, EXIT_WARNING, EngineError, Job, Kernel, Outcome
+from engines.modules import find_modules, find_userspace
 from lab.run import run_scenario
 from lab.scenario import find_scenario, load_scenario
 
@@ -359,3 +362,30 @@ def test_without_root(kernel: Kernel, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert (home / "out folder" / "result.json").exists()
         assert '"digest"' in done.stdout
+
+
+@pytest.mark.guest
+def test_host_engine_inside_a_guest(kernel: Kernel, tmp_path: Path) -> None:
+    """A guest is a machine that takes modules: the host engine runs in it, and cleans up."""
+    find_modules(kernel, ["sch_wale"], print)
+    find_userspace(print)
+    changes = [
+        "time=real",
+        "flows.cubic.duration=1s",
+        "flows.reno.duration=1s",
+        "flows.reno.start=0",
+    ]
+    sets = " ".join(f"--set {change}" for change in changes)
+    script = (
+        f"{shlex.quote(str(LAB))} run shared --engine host {sets} --quiet --out /run/wale/out/r "
+        '&& test -z "$(ip netns)" && ! grep -q wale /proc/modules'
+    )
+    cache = kernel_build.cache_root().parent
+    command = [LAB, "exec", "--quiet", "--real", "--memory", "1024", "--modules", "none"]
+    command += ["--out", tmp_path, "--env", f"XDG_CACHE_HOME={cache}", "--env", "WALE_NO_BUILD=1"]
+    command += ["--wall-limit", "60", "--", "sh", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "r" / "result.json").read_text())
+    assert (result["engine"], result["kernel"]) == ("host", kernel.release)
+    assert [flow["completed"] for flow in result["flows"]] == [True, True]

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tap import run_cases
 
 pytestmark = pytest.mark.guest

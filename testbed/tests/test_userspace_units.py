@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tap import run_cases
 
 TOP = Path(__file__).resolve().parents[2]
