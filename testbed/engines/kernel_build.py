@@ -29,7 +29,7 @@ FRAGMENT = Path(__file__).with_name("kernel.config")
 RECIPE = "1"
 
 #: Symbols that a version is known not to have for UML; their absence is no error.
-KNOWN_ABSENT = {"6.1": {"DEBUG_ATOMIC_SLEEP", "RSEQ"}}
+KNOWN_ABSENT = {"6.1": {"DEBUG_ATOMIC_SLEEP"}}
 
 #: Parts of the source that a UML build reads only the Kconfig and Makefiles of.
 _BARE = (
