@@ -88,6 +88,23 @@ static bool wale_link_draw_loss(struct wale_sched_data *q)
 	       q->loss == WALE_LOSS_ALWAYS;
 }
 
+/*
+ * A packet in the network is no longer the local sender's.  One that will be
+ * lost may stay for as long as nothing else moves the link: it must not hold
+ * a socket, a route or a connection, and with them a namespace.
+ */
+static void wale_link_disown(struct sk_buff *skb, bool lost)
+{
+	if (!lost) {
+		skb_orphan_partial(skb);
+		return;
+	}
+	skb_orphan(skb);
+	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+	skb_ext_reset(skb);
+}
+
 /* One wire packet; true if it comes back from wale_link_release(). */
 static bool wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 				 u64 now, struct sk_buff **to_free)
@@ -108,9 +125,8 @@ static bool wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 		return false;
 	}
 
-	/* a packet in the network is no longer the local sender's */
-	skb_orphan_partial(skb);
 	cb->lost = wale_link_draw_loss(q);
+	wale_link_disown(skb, cb->lost);
 	wale_buffer_enter(&q->buffer, len);
 	__qdisc_enqueue_tail(skb, &q->waiting);
 	if (!q->server.busy)
@@ -246,7 +262,7 @@ void wale_link_set_alarm(struct Qdisc *sch)
 					   wale_skb_cb(q->line.head)->departure_ns);
 		return;
 	}
-	if (!sch->q.qlen || !q->server.busy)
+	if (!q->server.busy)
 		return;
 	end = wale_server_earliest_end(&q->server, &q->schedule);
 	if (end != U64_MAX)
@@ -258,11 +274,16 @@ void wale_link_set_alarm(struct Qdisc *sch)
 static void wale_link_purge_list(struct Qdisc *sch, struct qdisc_skb_head *list)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
+	u64 now = ktime_get_ns();
 	struct sk_buff *skb;
 
 	while ((skb = __qdisc_dequeue_head(list))) {
-		wale_count(&q->dropped[WALE_DROP_MEMORY],
-			   wale_skb_cb(skb)->wire_len);
+		const struct wale_skb_cb *cb = wale_skb_cb(skb);
+
+		wale_count(&q->dropped[WALE_DROP_MEMORY], cb->wire_len);
+		qdisc_qstats_drop(sch);
+		trace_wale_drop(sch, skb, cb->wire_len, WALE_DROP_MEMORY,
+				cb->arrival_ns, now);
 		rtnl_kfree_skbs(skb, skb);
 	}
 }
@@ -280,6 +301,7 @@ void wale_link_purge(struct Qdisc *sch)
 	wale_link_purge_list(sch, &q->line);
 	wale_link_purge_list(sch, &q->waiting);
 	q->line_bytes = 0;
+	q->last_departure_ns = 0;	/* nobody left to overtake */
 	q->buffer.packets = 0;
 	q->buffer.bytes = 0;
 	wale_server_init(&q->server);
@@ -290,7 +312,7 @@ void wale_link_purge(struct Qdisc *sch)
  * The chain draws every step that passed.  Were it left alone while the link
  * is idle, the first packet after a month would have to wait for all of them.
  */
-#define WALE_CHAIN_PERIOD	(60 * HZ)
+#define WALE_CHAIN_PERIOD	(10 * HZ)
 
 static void wale_link_run_chain(struct timer_list *timer)
 {

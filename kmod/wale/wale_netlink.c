@@ -13,6 +13,9 @@
 
 #include "wale.h"
 
+/* No wire has longer packets. */
+#define WALE_JUMBO_MTU	9216
+
 /* What a request sets; a bit of @given for each attribute. */
 struct wale_request {
 	unsigned long given;
@@ -30,14 +33,16 @@ struct wale_request {
 };
 
 static const struct nla_policy
-wale_sessions_policy[TCA_WALE_SESSIONS_ATTR_MAX + 1] = {
+wale_sessions_policy[TCA_WALE_SESSIONS_MAX + 1] = {
+	[TCA_WALE_SESSIONS_PAD]		= { .type = NLA_BINARY },
 	[TCA_WALE_SESSIONS_ARRIVAL]	= { .type = NLA_U32 },
 	[TCA_WALE_SESSIONS_MEAN]	= { .type = NLA_U64 },
-	[TCA_WALE_SESSIONS_MAX]		= { .type = NLA_U32 },
+	[TCA_WALE_SESSIONS_LIMIT]	= { .type = NLA_U32 },
 	[TCA_WALE_SESSIONS_STEP]	= { .type = NLA_U64 },
 };
 
 static const struct nla_policy wale_policy[TCA_WALE_MAX + 1] = {
+	[TCA_WALE_PAD]			= { .type = NLA_BINARY },
 	[TCA_WALE_RATE64]		= { .type = NLA_U64 },
 	[TCA_WALE_DELAY64]		= { .type = NLA_U64 },
 	[TCA_WALE_LIMIT_PACKETS]	= { .type = NLA_U32 },
@@ -118,9 +123,8 @@ static int wale_parse_trace(struct wale_request *request,
 					    "wale: each rate in trace must be 0 to 10^15 bytes/s");
 			return -ERANGE;
 		}
-		trace->peak_rate = max(trace->peak_rate, trace->steps[i].rate);
-		trace->period_ns += trace->steps[i].duration_ns;
 	}
+	wale_trace_sum(trace);
 	if (!trace->peak_rate) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "wale: trace must have a step with a rate above 0, or nothing would ever be sent");
@@ -140,7 +144,7 @@ static int wale_check_sessions(const struct wale_sessions_params *params,
 		return -ERANGE;
 	}
 	if (params->max < 1 || params->max > WALE_SESSIONS_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_MAX],
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_LIMIT],
 				    "wale: max of sessions must be 1 to 63");
 		return -ERANGE;
 	}
@@ -157,7 +161,7 @@ static int wale_parse_sessions(struct wale_request *request,
 			       const struct nlattr *attr,
 			       struct netlink_ext_ack *extack)
 {
-	struct nlattr *tb[TCA_WALE_SESSIONS_ATTR_MAX + 1];
+	struct nlattr *tb[TCA_WALE_SESSIONS_MAX + 1];
 	struct wale_sessions_params params;
 	struct wale_sessions *sessions;
 	int err;
@@ -165,19 +169,19 @@ static int wale_parse_sessions(struct wale_request *request,
 	request->given |= BIT(TCA_WALE_SESSIONS);
 	if (!nla_len(attr))
 		return 0;
-	err = wale_parse(tb, TCA_WALE_SESSIONS_ATTR_MAX, attr,
+	err = wale_parse(tb, TCA_WALE_SESSIONS_MAX, attr,
 			 wale_sessions_policy, extack);
 	if (err)
 		return err;
 	if (!tb[TCA_WALE_SESSIONS_ARRIVAL] || !tb[TCA_WALE_SESSIONS_MEAN] ||
-	    !tb[TCA_WALE_SESSIONS_MAX] || !tb[TCA_WALE_SESSIONS_STEP]) {
+	    !tb[TCA_WALE_SESSIONS_LIMIT] || !tb[TCA_WALE_SESSIONS_STEP]) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "wale: sessions needs all of arrival, mean, max and step");
 		return -EINVAL;
 	}
 	params.arrival = nla_get_u32(tb[TCA_WALE_SESSIONS_ARRIVAL]);
 	params.mean = nla_get_u64(tb[TCA_WALE_SESSIONS_MEAN]);
-	params.max = nla_get_u32(tb[TCA_WALE_SESSIONS_MAX]);
+	params.max = nla_get_u32(tb[TCA_WALE_SESSIONS_LIMIT]);
 	params.step_ns = nla_get_u64(tb[TCA_WALE_SESSIONS_STEP]);
 	err = wale_check_sessions(&params, tb, extack);
 	if (err)
@@ -256,6 +260,15 @@ static int wale_parse_request(struct wale_request *request,
 	return 0;
 }
 
+/*
+ * What one packet is: the MTU, but for devices such as lo and ifb whose MTU is
+ * that of no wire.
+ */
+static u32 wale_packet_len(const struct net_device *dev)
+{
+	return dev->mtu <= WALE_JUMBO_MTU ? dev->mtu : ETH_DATA_LEN;
+}
+
 /* The attributes together, and with what the link is. */
 static int wale_check_request(struct Qdisc *sch,
 			      const struct wale_request *request,
@@ -265,8 +278,7 @@ static int wale_check_request(struct Qdisc *sch,
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	u32 overhead = wale_given(request, TCA_WALE_OVERHEAD) ?
 		       request->overhead : q->overhead;
-	u32 packet = wale_wire_len(overhead, min_t(u32, ETH_DATA_LEN,
-						   qdisc_dev(sch)->mtu));
+	u32 packet = wale_wire_len(overhead, wale_packet_len(qdisc_dev(sch)));
 	bool trace = wale_given(request, TCA_WALE_TRACE);
 	u64 limit = q->buffer.limit_bytes;
 
@@ -275,6 +287,11 @@ static int wale_check_request(struct Qdisc *sch,
 	else if (wale_given(request, TCA_WALE_LIMIT_PACKETS))
 		limit = U64_MAX;
 
+	if (request->limit_bytes == U64_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_BYTES],
+				    "wale: limit in bytes must be less than 2^64 - 1");
+		return -ERANGE;
+	}
 	if (wale_given(request, TCA_WALE_LIMIT_PACKETS) &&
 	    wale_given(request, TCA_WALE_LIMIT_BYTES)) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_BYTES],
@@ -286,7 +303,7 @@ static int wale_check_request(struct Qdisc *sch,
 		NL_SET_ERR_MSG_ATTR(extack,
 				    tb[TCA_WALE_LIMIT_BYTES] ?:
 				    tb[TCA_WALE_OVERHEAD],
-				    "wale: limit in bytes must be at least what one packet takes on the wire (of the device's MTU, or of 1500 bytes if that is less)");
+				    "wale: limit in bytes must be at least what one packet takes on the wire (of the device's MTU, or of 1500 bytes if that is above 9216)");
 		return -ERANGE;
 	}
 	if (trace && (wale_given(request, TCA_WALE_RATE64) ||
@@ -442,7 +459,7 @@ static int wale_dump_sessions(const struct wale_sessions *sessions,
 	    nla_put_u32(skb, TCA_WALE_SESSIONS_ARRIVAL, params->arrival) ||
 	    nla_put_u64_64bit(skb, TCA_WALE_SESSIONS_MEAN, params->mean,
 			      TCA_WALE_SESSIONS_PAD) ||
-	    nla_put_u32(skb, TCA_WALE_SESSIONS_MAX, params->max) ||
+	    nla_put_u32(skb, TCA_WALE_SESSIONS_LIMIT, params->max) ||
 	    nla_put_u64_64bit(skb, TCA_WALE_SESSIONS_STEP, params->step_ns,
 			      TCA_WALE_SESSIONS_PAD))
 		return -EMSGSIZE;

@@ -22,6 +22,7 @@
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/overflow.h>
 
 #include "wale_schedule.h"
 
@@ -39,6 +40,31 @@ static u64 wale_schedule_rate(const struct wale_schedule *schedule)
 	if (schedule->capacity == WALE_RATE_UNLIMITED)
 		return WALE_RATE_UNLIMITED;
 	return div_u64(schedule->capacity * WALE_RATE_UNIT, schedule->m + 1);
+}
+
+/**
+ * wale_trace_sum() - what follows from the steps of a trace
+ * @trace: with its steps; its sums and its peak are set
+ */
+void wale_trace_sum(struct wale_trace *trace)
+{
+	const struct wale_trace_step *step;
+	u64 work;
+	u32 i;
+
+	trace->period_ns = 0;
+	trace->period_work = 0;
+	trace->peak_rate = 0;
+	for (i = 0; i < trace->count; i++) {
+		step = &trace->steps[i];
+		trace->period_ns += step->duration_ns;
+		trace->peak_rate = max(trace->peak_rate, step->rate);
+		if (check_mul_overflow(step->rate * WALE_RATE_UNIT,
+				       step->duration_ns, &work) ||
+		    check_add_overflow(trace->period_work, work,
+				       &trace->period_work))
+			trace->period_work = U64_MAX;
+	}
 }
 
 /**
@@ -130,8 +156,9 @@ static void wale_schedule_next(struct wale_schedule *schedule)
  * @schedule: the schedule
  * @now: ns
  *
- * Whole periods of a looping trace are skipped at once.  The chain has to draw
- * every step that passed: some ns each, the link being idle or not.
+ * Whole periods of a looping trace are skipped at once, by a busy server too
+ * (wale_server_skip_periods()).  The chain has to draw every step that passed:
+ * some ns each.
  */
 void wale_schedule_run(struct wale_schedule *schedule, u64 now)
 {
@@ -248,6 +275,29 @@ void wale_server_next(struct wale_server *server,
 	wale_server_plan(server, schedule);
 }
 
+/*
+ * A service that takes many periods of a looping trace: whatever the phase, a
+ * period does the same work.  All but the last, in which the service ends, and
+ * none that is not over by @now.
+ */
+static void wale_server_skip_periods(struct wale_server *server,
+				     struct wale_schedule *schedule, u64 now)
+{
+	const struct wale_trace *trace = schedule->trace;
+	u64 n;
+
+	if (!trace || trace->end != WALE_TRACE_LOOP)
+		return;
+	if (server->need <= trace->period_work ||
+	    now - server->time_ns < trace->period_ns)
+		return;
+	n = min(div64_u64(server->need - 1, trace->period_work),
+		div64_u64(now - server->time_ns, trace->period_ns));
+	server->need -= n * trace->period_work;
+	server->time_ns += n * trace->period_ns;
+	schedule->until_ns += n * trace->period_ns;
+}
+
 /**
  * wale_server_run() - let time pass until a service ends
  * @server: the server
@@ -279,6 +329,7 @@ bool wale_server_run(struct wale_server *server,
 		}
 		server->need -= done;
 		wale_schedule_run(schedule, server->time_ns);
+		wale_server_skip_periods(server, schedule, now);
 		wale_server_plan(server, schedule);
 	}
 	return false;

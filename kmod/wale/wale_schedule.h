@@ -24,6 +24,7 @@
 /**
  * struct wale_trace - steps of rate
  * @period_ns: sum of their durations
+ * @period_work: work that the link can do in @period_ns; U64_MAX: that or more
  * @peak_rate: largest of their rates, bytes/s
  * @end: what comes after the last
  * @count: number of steps
@@ -31,6 +32,7 @@
  */
 struct wale_trace {
 	u64 period_ns;
+	u64 period_work;
 	u64 peak_rate;
 	enum wale_trace_end end;
 	u32 count;
@@ -85,6 +87,7 @@ void wale_schedule_set_sessions(struct wale_schedule *schedule,
 				struct wale_sessions *sessions, u64 seed,
 				u64 now);
 void wale_schedule_run(struct wale_schedule *schedule, u64 now);
+void wale_trace_sum(struct wale_trace *trace);
 
 void wale_server_init(struct wale_server *server);
 void wale_server_start(struct wale_server *server,

@@ -27,6 +27,9 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+/* asm/ptrace-abi.h; what Linux 6.1 uses */
+#define OLD_SETOPTIONS	21
+
 static int seeded;
 static uint64_t state;
 static long (*libc_ptrace)(int request, ...);
@@ -87,7 +90,7 @@ long ptrace(enum __ptrace_request request, ...)
 	addr = va_arg(args, void *);
 	data = va_arg(args, void *);
 	va_end(args);
-	if (request == PTRACE_SETOPTIONS)
+	if (request == PTRACE_SETOPTIONS || (int)request == OLD_SETOPTIONS)
 		data = (void *)((unsigned long)data | PTRACE_O_EXITKILL);
 	return libc_ptrace(request, pid, addr, data);
 }

@@ -12,6 +12,7 @@ import contextlib
 import errno
 import functools
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,48 @@ def test_device_down_and_up() -> None:
     pair.close()
 
 
+def test_purge_forgets_departures() -> None:
+    """After a purge there is nobody to overtake: a delay that was long is over."""
+    pair = Pair()
+    pair.add(delay=10**6 * MS)
+    pair.send(3)
+    net.run("ip link set a0 down", pair.a)
+    pair.change(delay=MS)
+    net.run("ip link set a0 up", pair.a)
+    net.run("ip neigh replace 10.0.0.2 lladdr 02:00:00:00:00:02 dev a0", pair.a)
+    pair.send(2)
+    net.sleep_ns(100 * MS)
+    equal(pair.stats()["sent_packets"], 2, "sent after the purge")
+    pair.close()
+
+
+def test_lost_packet_holds_no_namespace() -> None:
+    """A packet that will be lost, with nothing behind it, must not keep a namespace."""
+    before = len(net.run("ip -o link").splitlines())
+    pair = Pair()
+    net.run("ip link add outside type veth peer name inside")
+    net.run(f"ip link set inside netns {pair.a.name}")
+    pair.add(rate=1, loss=0xFFFFFFFF)
+    with pair.a.entered():
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sender.sendto(b"lost", ("10.0.0.2", 9))
+    sender.close()
+    equal(pair.stats()["backlog_packets"], 1, "the packet is held")
+    pair.close()
+    net.sleep_ns(10_000 * MS)
+    equal(len(net.run("ip -o link").splitlines()), before, "devices outside, afterwards")
+
+
+def test_many_periods_of_a_trace() -> None:
+    """A service over 10^9 steps of a trace takes no time of the processor worth noticing."""
+    pair = Pair()
+    pair.add(trace=[(1000, 1), (1000, 2)])
+    pair.send(1)
+    net.sleep_ns(2 * 10**6 * MS)
+    equal(pair.stats()["sent_packets"], 1, "sent")
+    pair.close()
+
+
 def test_device_goes_with_packets_in_flight() -> None:
     """The device is deleted while the link holds packets, and made again."""
     leaks = Leaks()
@@ -289,6 +332,9 @@ if __name__ == "__main__":
             test_module_comes_and_goes,
             test_namespace_goes_with_packets_in_flight,
             test_device_down_and_up,
+            test_purge_forgets_departures,
+            test_lost_packet_holds_no_namespace,
+            test_many_periods_of_a_trace,
             test_device_goes_with_packets_in_flight,
             test_allocation_failure_in_add,
             test_allocation_failure_in_change,

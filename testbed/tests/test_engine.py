@@ -383,7 +383,7 @@ def test_host_engine_inside_a_guest(kernel: Kernel, tmp_path: Path) -> None:
     cache = kernel_build.cache_root().parent
     command = [LAB, "exec", "--quiet", "--real", "--memory", "1024", "--modules", "none"]
     command += ["--out", tmp_path, "--env", f"XDG_CACHE_HOME={cache}", "--env", "WALE_NO_BUILD=1"]
-    command += ["--wall-limit", "60", "--", "sh", "-c", script]
+    command += ["--wall-limit", "240", "--", "sh", "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads((tmp_path / "r" / "result.json").read_text())

@@ -34,7 +34,7 @@ static int encode_sessions(const struct link_sessions *s, link_put_fn put,
 		append(buf, &length, TCA_WALE_SESSIONS_MEAN, &s->mean,
 		       sizeof(s->mean));
 	if (s->set & SESSIONS_MAX)
-		append(buf, &length, TCA_WALE_SESSIONS_MAX, &s->max,
+		append(buf, &length, TCA_WALE_SESSIONS_LIMIT, &s->max,
 		       sizeof(s->max));
 	if (s->set & SESSIONS_STEP)
 		append(buf, &length, TCA_WALE_SESSIONS_STEP, &s->step_ns,
@@ -97,7 +97,7 @@ static void decode_sessions(struct link_sessions *s, const void *data,
 			s->set |= SESSIONS_MEAN;
 			s->mean = attribute_u64(&a);
 			break;
-		case TCA_WALE_SESSIONS_MAX:
+		case TCA_WALE_SESSIONS_LIMIT:
 			s->set |= SESSIONS_MAX;
 			s->max = attribute_u32(&a);
 			break;

@@ -212,8 +212,8 @@ static struct wale_trace *wale_test_trace(struct kunit *test,
 	for (i = 0; i < vec->n_steps; i++) {
 		trace->steps[i].duration_ns = vec->steps[i].duration_ns;
 		trace->steps[i].rate = vec->steps[i].rate;
-		trace->period_ns += vec->steps[i].duration_ns;
 	}
+	wale_trace_sum(trace);
 	return trace;
 }
 
@@ -331,11 +331,10 @@ static void wale_service_earliest_end(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, trace);
 	trace->count = 2;
 	trace->end = WALE_TRACE_LOOP;
-	trace->period_ns = 2000;
-	trace->peak_rate = 1000000;	/* a byte in 1 us, every 2 us */
 	trace->steps[0].duration_ns = 1000;
-	trace->steps[0].rate = 1000000;
+	trace->steps[0].rate = 1000000;	/* a byte in 1 us, every 2 us */
 	trace->steps[1].duration_ns = 1000;
+	wale_trace_sum(trace);
 	wale_server_init(&server);
 	wale_schedule_set_trace(&schedule, trace, 0);
 	wale_server_start(&server, &schedule, 0, 1000);
@@ -347,6 +346,12 @@ static void wale_service_earliest_end(struct kunit *test)
 			1999000);
 	KUNIT_EXPECT_TRUE(test, wale_server_run(&server, &schedule, 1999000));
 	KUNIT_EXPECT_EQ(test, server.time_ns, 1999000);
+
+	/* 3.6 million periods, skipped in one call */
+	wale_server_start(&server, &schedule, 2000000, 3600000);
+	KUNIT_EXPECT_TRUE(test, wale_server_run(&server, &schedule,
+						8000000000ULL));
+	KUNIT_EXPECT_EQ(test, server.time_ns, 2000000 + 7200000000ULL - 1000);
 
 	/* alone with its rate: the end itself */
 	wale_schedule_set_constant(&schedule, 500000);

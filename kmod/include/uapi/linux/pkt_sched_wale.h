@@ -32,6 +32,10 @@
  *     alone; an empty TCA_WALE_SESSIONS nest ends the chain.
  *   - TCA_WALE_SEED restarts every random stream, and the chain.
  *
+ * No change moves a packet that is on the line, and none overtakes another: one
+ * that is served after the delay was made shorter leaves with the packets ahead
+ * of it, or later.
+ *
  * The steps of a trace are dumped if there are at most WALE_TRACE_DUMP_MAX of
  * them; TCA_WALE_TRACE_STEPS is always dumped with a trace.
  *
@@ -56,7 +60,7 @@
 #define WALE_LOSS_ALWAYS	0xffffffffU
 
 #define WALE_TRACE_STEP_MIN	1000ULL	/* 1 us, in ns */
-#define WALE_TRACE_STEPS_MAX	4000	/* what one attribute can carry */
+#define WALE_TRACE_STEPS_MAX	4000	/* what TCA_OPTIONS, 64 kB, can carry */
 #define WALE_TRACE_DUMP_MAX	100
 
 #define WALE_SESSIONS_MAX	63
@@ -134,12 +138,12 @@ enum {
 	TCA_WALE_SESSIONS_PAD,
 	TCA_WALE_SESSIONS_ARRIVAL,	/* u32, fraction of 2^32, per step */
 	TCA_WALE_SESSIONS_MEAN,		/* u64, in 2^-32 of C * STEP bytes */
-	TCA_WALE_SESSIONS_MAX,		/* u32, 1 .. WALE_SESSIONS_MAX */
+	TCA_WALE_SESSIONS_LIMIT,		/* u32, 1 .. WALE_SESSIONS_MAX */
 	TCA_WALE_SESSIONS_STEP,		/* u64, ns */
-	__TCA_WALE_SESSIONS_ATTR_MAX
+	__TCA_WALE_SESSIONS_MAX
 };
 
-#define TCA_WALE_SESSIONS_ATTR_MAX (__TCA_WALE_SESSIONS_ATTR_MAX - 1)
+#define TCA_WALE_SESSIONS_MAX (__TCA_WALE_SESSIONS_MAX - 1)
 
 /*
  * Statistics.  All are u64.  Packets and bytes are those of the wire: after
@@ -157,7 +161,7 @@ enum {
 	TCA_WALE_STATS_DROPPED_BUFFER_BYTES,
 	TCA_WALE_STATS_DROPPED_LOSS_PACKETS,	/* random loss, after service */
 	TCA_WALE_STATS_DROPPED_LOSS_BYTES,
-	TCA_WALE_STATS_DROPPED_MEMORY_PACKETS,	/* could not be split; purged */
+	TCA_WALE_STATS_DROPPED_MEMORY_PACKETS,	/* not split; or device went down */
 	TCA_WALE_STATS_DROPPED_MEMORY_BYTES,
 	TCA_WALE_STATS_BACKLOG_PACKETS,		/* waiting or in service now */
 	TCA_WALE_STATS_BACKLOG_BYTES,
@@ -165,10 +169,10 @@ enum {
 	TCA_WALE_STATS_PEAK_BACKLOG_BYTES,
 	TCA_WALE_STATS_LINE_PACKETS,		/* on their way, after service */
 	TCA_WALE_STATS_LINE_BYTES,
-	TCA_WALE_STATS_RATE,		/* bytes/s now, rounded down */
+	TCA_WALE_STATS_RATE,		/* bytes/s now, rounded down; or unlimited */
 	TCA_WALE_STATS_SESSIONS,	/* M now; absent without sessions */
 	TCA_WALE_STATS_NOW_NS,		/* CLOCK_MONOTONIC of this report */
-	TCA_WALE_STATS_EPOCH_NS,	/* start of the trace or of the chain */
+	TCA_WALE_STATS_EPOCH_NS,	/* start of trace or chain; absent without */
 	__TCA_WALE_STATS_MAX
 };
 
