@@ -357,6 +357,7 @@ def test_without_root(kernel: Kernel, tmp_path: Path) -> None:
                 "PATH": "/usr/bin:/bin:/usr/sbin",
                 "HOME": folder,
                 "XDG_CACHE_HOME": f"{home}/cache",
+                "WALE_KERNEL": os.environ.get("WALE_KERNEL", ""),
             },
         )
         assert done.returncode == 0, done.stderr

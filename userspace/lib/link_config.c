@@ -78,8 +78,10 @@ static int parse_rate(struct link_config *c, const char *word,
 {
 	int err = units_parse_rate(word, &c->rate);
 
-	return err ? parse_failed(word, err,
-				  "a rate such as 10mbit, or unlimited", error)
+	return err ? parse_failed(
+			     word, err,
+			     "a rate from 8bit to 8000tbit, such as 10mbit, or unlimited",
+			     error)
 		   : 0;
 }
 
@@ -88,7 +90,10 @@ static int parse_delay(struct link_config *c, const char *word,
 {
 	int err = units_parse_time(word, &c->delay_ns);
 
-	return err ? parse_failed(word, err, "a time such as 50ms", error) : 0;
+	return err ? parse_failed(word, err,
+				  "a delay from 0 to 86400s, such as 50ms",
+				  error)
+		   : 0;
 }
 
 /* A number alone, or with a p, counts packets; with a unit, bytes. */
@@ -96,7 +101,7 @@ static int parse_limit(struct link_config *c, const char *word,
 		       struct link_error *error)
 {
 	static const char expected[] =
-		"packets, such as 20p, or a size, such as 30kb";
+		"a limit from 1p to 4294967295p (packets), or a size of at least one packet, such as 30kb";
 	size_t length = strlen(word);
 	char digits[24];
 	uint64_t packets;
@@ -123,7 +128,8 @@ static int parse_loss(struct link_config *c, const char *word,
 {
 	int err = units_parse_percent(word, &c->loss);
 
-	return err ? parse_failed(word, err, "a percentage such as 1%", error)
+	return err ? parse_failed(word, err,
+				  "a loss from 0% to 100%, such as 1%", error)
 		   : 0;
 }
 
@@ -131,14 +137,15 @@ static int parse_overhead(struct link_config *c, const char *word,
 			  struct link_error *error)
 {
 	return parse_name(word, overhead_names, ARRAY_SIZE(overhead_names),
-			  &c->overhead, "raw, ethernet or atm", error);
+			  &c->overhead, "an overhead: raw, ethernet or atm",
+			  error);
 }
 
 static int parse_drops(struct link_config *c, const char *word,
 		       struct link_error *error)
 {
 	return parse_name(word, drops_names, ARRAY_SIZE(drops_names), &c->drops,
-			  "remote or local", error);
+			  "drops remote or drops local", error);
 }
 
 static int parse_seed(struct link_config *c, const char *word,
@@ -146,7 +153,10 @@ static int parse_seed(struct link_config *c, const char *word,
 {
 	int err = units_parse_count(word, UINT64_MAX, &c->seed);
 
-	return err ? parse_failed(word, err, "a whole number below 2^64", error)
+	return err ? parse_failed(
+			     word, err,
+			     "a seed, a whole number from 0 to 18446744073709551615",
+			     error)
 		   : 0;
 }
 
@@ -173,9 +183,9 @@ static int parse_session(struct link_sessions *s, int argc, char **argv,
 {
 	static const char *const names[] = { "arrival", "mean", "max", "step" };
 	static const char *const expected[] = {
-		"a probability such as 0.2, or 20%",
-		"a number, in units of rate times step", "a whole number",
-		"a time such as 50ms"
+		"an arrival probability from 0 to 1, such as 0.2 or 20%",
+		"a mean, a number from 0.001 to 1000000 times rate times step",
+		"a max from 1 to 63", "a step from 1ms to 86400s, such as 50ms"
 	};
 	uint64_t number = 0;
 	unsigned int i;
