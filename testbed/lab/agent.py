@@ -28,6 +28,8 @@ START_NS = 10_000_000_000
 LEAD_NS = {True: 1_000_000, False: 500_000_000}
 # How long the links may take to drain at the end.
 DRAIN_NS = 60_000_000_000
+# The longest time between two looks at them.
+MAX_PAUSE_S = 5
 CLONE_NEWNET = 0x40000000
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -287,14 +289,22 @@ class Agent:
         return result
 
     def drained_qdiscs(self):
+        """The statistics when no link holds a packet that may still leave it."""
         end = now() + DRAIN_NS
         time.sleep(1 if self.virtual else 0.2)
+        links = {link["name"]: link for link in self.plan["links"]}
+        pause = 0.05 if self.virtual else 0.2
         while True:
             result = self.qdiscs()
-            held = sum(held_packets(q) for q in result.values())
-            if not held or now() > end:
+            moving = [
+                name
+                for name, qdisc in result.items()
+                if held_packets(qdisc) and not closed_for_ever(links[name], qdisc)
+            ]
+            if not moving or now() > end:
                 return result
-            time.sleep(0.05 if self.virtual else 0.2)
+            time.sleep(pause)
+            pause = min(pause * 1.5, MAX_PAUSE_S)  # each look starts a tc for every link
 
     def stop(self, pid, number=signal.SIGTERM):
         try:
@@ -379,6 +389,21 @@ def held_packets(qdisc):
     if "line_packets" in options:
         return options["backlog_packets"] + options["line_packets"]
     return qdisc.get("qlen", 0)
+
+
+def closed_for_ever(link, qdisc):
+    """Will nothing more leave this link: does its trace say rate 0 from now on?"""
+    stats = qdisc.get("stats") or qdisc
+    if stats.get("rate") != 0 or stats.get("line_packets") != 0 or not link["trace"]:
+        return False
+    steps = [line.split() for line in link["trace"]]
+    if all(rate == "0bit" for _, rate in steps):
+        return True
+    how_it_ends = link["tc"].partition(" trace file TRACE ")[2].split()[0]
+    if how_it_ends == "loop" or (how_it_ends == "hold" and steps[-1][1] != "0bit"):
+        return False
+    length = sum(int(duration.removesuffix("ns")) for duration, _ in steps)
+    return "epoch_ns" in stats and stats["now_ns"] >= stats["epoch_ns"] + length
 
 
 # ethtool's own numbers: ETHTOOL_STSO and so on

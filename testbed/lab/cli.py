@@ -25,9 +25,38 @@ examples:
 
 
 def _seed(text: str) -> int:
-    value = int(text, 0)
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = -1
     if not 0 <= value < 2**64:
         raise argparse.ArgumentTypeError("expected a number from 0 to 2^64 - 1")
+    return value
+
+
+def _folder(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("expected a folder, got ''")
+    return text
+
+
+def _wall_limit(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text!r}")
+    return value
+
+
+def _memory(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if not 64 <= value <= 65536:
+        raise argparse.ArgumentTypeError(f"expected 64 to 65536 MB, got {text!r}")
     return value
 
 
@@ -71,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
             help="change one value, such as bottleneck.forward.loss=2%% or flows.reno.size=1MB; "
             "may be given several times",
         )
-        sub.add_argument("--out", metavar="DIR", help="where results go")
+        sub.add_argument("--out", type=_folder, metavar="DIR", help="where results go")
 
     sub = add(
         "run",
@@ -129,11 +158,16 @@ def _parser() -> argparse.ArgumentParser:
     mode.add_argument("--virtual", action="store_true", help="in virtual time (the default)")
     mode.add_argument("--real", action="store_true", help="in real time")
     sub.add_argument("--seed", type=_seed, default=1, help="of all randomness in virtual time (1)")
-    sub.add_argument("--out", metavar="DIR", help="the one folder that the command may write to")
     sub.add_argument(
-        "--wall-limit", "--limit", type=float, default=600, metavar="S", help="seconds (600)"
+        "--out",
+        type=_folder,
+        metavar="DIR",
+        help="the one folder that the command may write to",
     )
-    sub.add_argument("--memory", type=int, default=512, metavar="MB", help="of the guest (512)")
+    sub.add_argument(
+        "--wall-limit", "--limit", type=_wall_limit, default=600, metavar="S", help="seconds (600)"
+    )
+    sub.add_argument("--memory", type=_memory, default=512, metavar="MB", help="of the guest (512)")
     sub.add_argument(
         "--modules",
         default=["sch_wale"],

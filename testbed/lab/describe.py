@@ -56,6 +56,8 @@ def schema_command(args: argparse.Namespace) -> int:
 
 def _kind(entry: dict[str, Any]) -> tuple[str, str | None]:
     """A type in words, and the model that it refers to."""
+    if "quantity" in entry:
+        return str(entry["quantity"]), None
     if "$ref" in entry:
         name = entry["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})", name
@@ -66,14 +68,15 @@ def _kind(entry: dict[str, Any]) -> tuple[str, str | None]:
         return " or ".join(f"`{v}`" for v in entry["enum"]), None
     if "const" in entry:
         return f"`{entry['const']}`", None
+    if "prefixItems" in entry:
+        kinds = [_kind(e) for e in entry["prefixItems"]]
+        return f"[{', '.join(kind.partition(':')[0] for kind, _ in kinds)}]", None
     if entry.get("type") == "array":
         inner, name = _kind(entry.get("items", {}))
         return f"list of {inner or 'values'}", name
     if entry.get("type") == "object" and isinstance(entry.get("additionalProperties"), dict):
         inner, name = _kind(entry["additionalProperties"])
         return f"name to {inner}", name
-    if entry.get("type") == ["string", "number"]:
-        return str(entry["quantity"]), None
     return str(entry.get("type", "")), None
 
 

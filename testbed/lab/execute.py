@@ -11,6 +11,7 @@ from engines import get_engine
 from engines.base import EXIT_TIMEOUT, EXIT_WARNING, Job, Outcome
 from engines.modules import find_modules, userspace_env
 from lab.progress import Progress
+from lab.result import make_folder
 
 
 def write_through(data: bytes) -> None:
@@ -34,6 +35,9 @@ def tell(outcome: Outcome) -> int:
 def exec_command(args: argparse.Namespace) -> int:
     """The subcommand."""
     engine = get_engine(args.engine)
+    out = None if args.out is None else Path(args.out)
+    if out is not None:
+        make_folder(out)
     with Progress(quiet=args.quiet) as progress:
         kernel = engine.prepare(args.kernel, progress)
         modules = find_modules(kernel, args.modules, progress)
@@ -41,10 +45,6 @@ def exec_command(args: argparse.Namespace) -> int:
     for pair in args.env:
         name, _, value = pair.partition("=")
         env[name] = value
-    out = None
-    if args.out is not None:
-        out = Path(args.out)
-        out.mkdir(parents=True, exist_ok=True)
     job = Job(
         argv=args.argv,
         out=out,

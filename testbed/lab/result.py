@@ -22,11 +22,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lab.scenario import Link, Scenario
+from lab.scenario import Link, Scenario, wire_bytes
+from lab.yaml_lines import ScenarioError
 from topologies.dumbbell import Plan, PlannedFlow
 
 #: Counts up when a key changes its meaning.
 FORMAT = 1
+
+#: What a run leaves in its output folder.
+OUTPUT_FILES = ("result.json", "flows.csv", "links.csv", "result.png")
 
 #: flows.csv: one row for each flow and sample. Cumulative counts begin with the flow.
 FLOW_COLUMNS = {
@@ -212,11 +216,7 @@ def ideal_goodput_Bps(
         rate_bps = link.rate
     else:
         return None
-    wire = {
-        "raw": mtu,
-        "ethernet": max(mtu + 38, 84),
-        "atm": 53 * ((mtu + 16 + 47) // 48),
-    }[link.overhead]
+    wire = wire_bytes(link, mtu)
     return rate_bps / 8 * (mss if mss else mtu - 40) / wire
 
 
@@ -378,11 +378,29 @@ def problems(result: dict[str, Any]) -> list[str]:
 
 
 def write(folder: Path, result: dict[str, Any], flows_text: str, links_text: str) -> None:
-    """The files of an output folder."""
+    """The files of an output folder; result.json comes last, and whole."""
     (folder / "flows.csv").write_text(flows_text, encoding="utf-8")
     (folder / "links.csv").write_text(links_text, encoding="utf-8")
     text = json.dumps(result, indent=2, ensure_ascii=False) + "\n"
-    (folder / "result.json").write_text(text, encoding="utf-8")
+    unfinished = folder / ".result.json.new"
+    unfinished.unlink(missing_ok=True)
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(folder / "result.json")
+
+
+def make_folder(folder: Path) -> None:
+    """Make an output folder."""
+    for path in (folder, *folder.parents):
+        if path.exists() and not path.is_dir():
+            where = "" if path == folder else f"{path} "
+            raise ScenarioError(f"--out {folder}: {where}is a file; expected a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def clear(folder: Path) -> None:
+    """Remove what an earlier run left, so that nobody takes it for this run's."""
+    for name in OUTPUT_FILES:
+        (folder / name).unlink(missing_ok=True)
 
 
 def plan_data(

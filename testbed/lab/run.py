@@ -72,9 +72,10 @@ def run_scenario(
     """Run a scenario, write the files of `out`, return result.json's content."""
     progress = progress or Progress(quiet=True)
     engine = get_engine(engine_name)
+    results.make_folder(out)
+    results.clear(out)
     kernel, modules, env = start(scenario, seed, engine, kernel_version, progress)
     plan = dumbbell.plan(scenario, seed)
-    out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".wale-run-", dir=out) as exchange:
         folder = Path(exchange)
         data = results.plan_data(plan, scenario, seed)
@@ -145,13 +146,14 @@ def shell_command(args: argparse.Namespace) -> int:
     """The subcommand `shell`."""
     scenario = load_scenario(find_scenario(args.scenario), [*args.set, "time=real"])
     engine = get_engine(args.engine)
+    if args.out:
+        results.make_folder(Path(args.out))
     with Progress(quiet=args.quiet) as progress:
         kernel, modules, env = start(scenario, args.seed, engine, args.kernel, progress)
     plan = dumbbell.plan(scenario, args.seed)
     interactive = not args.command_line
     with tempfile.TemporaryDirectory(prefix="wale-shell-") as exchange:
         folder = Path(args.out or exchange)
-        folder.mkdir(parents=True, exist_ok=True)
         startup = Path(__file__).with_name("shell.bashrc")
         command = ["/bin/bash", "--rcfile", str(startup), "-i"]
         if not interactive:

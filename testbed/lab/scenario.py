@@ -16,16 +16,23 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     ValidationError,
     WithJsonSchema,
     field_validator,
     model_validator,
 )
+from pydantic_core import CoreSchema
 
 from lab import units, yaml_lines
 from lab.yaml_lines import Document, KeyPath, ScenarioError
 
 TESTBED = Path(__file__).resolve().parents[1]
+
+#: What the qdisc takes at most, and what a transfer's size may be.
+MAX_DELAY_NS = 86_400 * 10**9
+MAX_RATE_BPS = 8 * 10**15
+MAX_FLOW_BYTES = 2**63 - 1
 
 
 def _quantity(parse: Any, what: str) -> Any:
@@ -35,20 +42,79 @@ def _quantity(parse: Any, what: str) -> Any:
 
 
 def _rate(value: object) -> int | str:
-    return units.UNLIMITED if value == units.UNLIMITED else units.parse_rate_bps(value)
+    if value == units.UNLIMITED:
+        return units.UNLIMITED
+    rate = units.parse_rate_bps(value)
+    if rate > MAX_RATE_BPS:  # the parser has none between 0 and 8 bit/s
+        raise ValueError(f"expected a rate from 8 bit/s to 8e15 bit/s, got {value!r}")
+    return rate
+
+
+def _delay_ns(value: object) -> int:
+    delay = units.parse_time_ns(value)
+    if delay > MAX_DELAY_NS:
+        raise ValueError(f"expected a delay from 0 to 1 day, got {value!r}")
+    return delay
+
+
+def _time_limit_ns(value: object) -> int:
+    limit = units.parse_time_ns(value)
+    if limit < 1:
+        raise ValueError(f"expected a time above 0, got {value!r}")
+    return limit
+
+
+def _flow_size(value: object) -> int:
+    size = units.parse_size_bytes(value)
+    if size > MAX_FLOW_BYTES:
+        raise ValueError(f"expected a size from 1 to 2^63 - 1 bytes, got {value!r}")
+    return size
+
+
+def _text(value: object) -> object:
+    """A sysctl's value; YAML makes booleans of true, on and yes."""
+    if isinstance(value, bool):
+        return str(int(value))
+    return str(value) if isinstance(value, int | float) else value
+
+
+class _Or:
+    """Another way to write a field, for its JSON schema; a validator understands it."""
+
+    def __init__(self, **schema: Any) -> None:
+        self.schema = schema
+
+    def __get_pydantic_json_schema__(
+        self, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"anyOf": [self.schema, handler(core_schema)]}
 
 
 TimeNs = Annotated[int, *_quantity(units.parse_time_ns, "time: 50ms, 1.5s; a number: seconds")]
+Delay = Annotated[int, *_quantity(_delay_ns, "time: 50ms, 1.5s; a number: seconds")]
+TimeLimit = Annotated[int, *_quantity(_time_limit_ns, "time: 5s, 2min; a number: seconds")]
 Rate = Annotated[int | str, *_quantity(_rate, "rate: 2mbit, 250kB/s, unlimited; a number: bit/s")]
-Size = Annotated[int, *_quantity(units.parse_size_bytes, "size: 3MB, 64KiB; a number: bytes")]
+FlowSize = Annotated[int, *_quantity(_flow_size, "size: 3MB, 64KiB; a number: bytes")]
 Limit = Annotated[str, *_quantity(units.parse_limit, "buffer: 30kB, 20p; a number: packets")]
 Probability = Annotated[float, *_quantity(units.parse_probability, "probability: 1%, 0.01")]
-Text = Annotated[str, BeforeValidator(lambda v: str(v) if isinstance(v, int | float) else v)]
+Text = Annotated[
+    str,
+    BeforeValidator(_text),
+    WithJsonSchema({"type": ["string", "number", "boolean"], "quantity": "string or number"}),
+]
+Step = Annotated[
+    tuple[TimeNs, Rate],
+    _Or(type="string", pattern="^[^:]+:[^:]+$", quantity='"DURATION:RATE"'),
+]
+Positive = Annotated[int, Field(ge=1, le=2**32 - 1)]
 Switch = Annotated[
     bool,
     BeforeValidator(lambda v: {"on": True, "off": False}.get(v, v) if isinstance(v, str) else v),
 ]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,30}$")]
+
+
+_ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
 
 
 class Strict(BaseModel):
@@ -60,7 +126,7 @@ class Strict(BaseModel):
 class Trace(Strict):
     """A rate that changes in steps."""
 
-    steps: list[tuple[TimeNs, Rate]] = []
+    steps: Annotated[list[Step], _Or(type="string", quantity='"DURATION:RATE,..."')] = []
     """the steps, each as "DURATION:RATE", such as ["1s:2mbit", "500ms:0bit"]"""
     file: str | None = None
     """instead of steps: a file with lines `DURATION RATE`, relative to the scenario's folder"""
@@ -111,7 +177,7 @@ class Link(Strict):
 
     rate: Rate = units.UNLIMITED
     """bit/s"""
-    delay: TimeNs = 0
+    delay: Delay = 0
     """one-way propagation delay, after service"""
     limit: Limit = "1000p"
     """buffer: packets or bytes that wait or are in service"""
@@ -165,21 +231,21 @@ class Offloads(Strict):
 class RouteSettings(Strict):
     """Attributes of a host's route (`man ip-route`)."""
 
-    initcwnd: int | None = None
+    initcwnd: Positive | None = None
     """first congestion window, packets"""
-    initrwnd: int | None = None
+    initrwnd: Positive | None = None
     """first receive window, packets"""
     rto_min: TimeNs | None = None
     """least retransmission timeout"""
     quickack: Switch | None = None
     """every segment is acknowledged at once"""
-    advmss: int | None = None
+    advmss: Positive | None = None
     """segment size that is announced, bytes"""
-    ssthresh: int | None = None
+    ssthresh: Positive | None = None
     """first slow start threshold, packets"""
-    reordering: int | None = None
+    reordering: Positive | None = None
     """first reordering degree, packets"""
-    window: int | None = None
+    window: Positive | None = None
     """largest window that is announced, bytes"""
     congctl: str | None = None
     """congestion control of sockets that do not choose"""
@@ -264,7 +330,7 @@ class Pair(Strict):
 
     name: Name
     """its hosts are NAME-sender and NAME-receiver"""
-    access_delay: TimeNs = 0
+    access_delay: Delay = 0
     """one-way delay of the pair's own access link, in each direction"""
 
 
@@ -273,7 +339,11 @@ class Topology(Strict):
 
     type: Literal["dumbbell"] = "dumbbell"
     """pairs of hosts around one bottleneck"""
-    pairs: Annotated[list[Pair], Field(min_length=1, max_length=200)] = [Pair(name="pair1")]
+    pairs: Annotated[
+        list[Pair],
+        Field(min_length=1, max_length=200),
+        _Or(type="integer", minimum=1, maximum=200),
+    ] = [Pair(name="pair1")]
     """how many pairs, or a list of them"""
 
     @field_validator("pairs", mode="before")
@@ -295,7 +365,7 @@ class Flow(Strict):
     """congestion control of the sender's socket"""
     pair: str | None = None
     """name of the pair (the first)"""
-    size: Size | None = None
+    size: FlowSize | None = None
     """how much to send; or give a duration"""
     duration: TimeNs | None = None
     """how long to send; or give a size"""
@@ -342,9 +412,9 @@ class Scenario(Strict):
     """what it shows, in a sentence or two"""
     time: Literal["virtual", "real"] = "virtual"
     """virtual: repeatable to the bit, idle time is skipped; real: as on a real machine"""
-    wall_limit: TimeNs = 600_000_000_000
+    wall_limit: TimeLimit = 600_000_000_000
     """wall time after which the guest is killed"""
-    virtual_limit: TimeNs = 3_600_000_000_000
+    virtual_limit: TimeLimit = 3_600_000_000_000
     """time of the scenario after which flows that still run are failed"""
     memory_mb: Annotated[int, Field(ge=64, le=65536)] = 512
     """memory of the guest, MB"""
@@ -451,7 +521,34 @@ def check_scenario(document: Document, overrides: list[str], folder: Path) -> Sc
         load_profile(scenario.profile)
     except ScenarioError as error:
         raise ScenarioError(f"{document.where(('profile',))}: {error}") from None
+    _check_limits(scenario, document)
     return scenario
+
+
+def _check_limits(scenario: Scenario, document: Document) -> None:
+    """Refuse a buffer that no full packet fits into: no flow would ever end."""
+    for direction in ("forward", "reverse"):
+        link: Link = getattr(scenario.bottleneck, direction)
+        if link.qdisc is not None or not link.limit.endswith("b"):
+            continue
+        mtus = [
+            min(scenario.host_settings(pair.name, role).mtu or 1500 for role in _ROLES)
+            for pair in scenario.topology.pairs
+        ]
+        least = wire_bytes(link, max(mtus))
+        if int(link.limit[:-1]) < least:
+            path = ("bottleneck", direction, "limit")
+            raise ScenarioError(
+                f"{document.where(path)}: {show(path)}expected a buffer for at least one packet, "
+                f"which takes {least} bytes, got {link.limit[:-1]} bytes"
+            )
+
+
+def wire_bytes(link: Link, size: int) -> int:
+    """What a packet of so many bytes of IP takes on a link."""
+    if link.overhead == "ethernet":
+        return max(size + 38, 84)
+    return 53 * ((size + 16 + 47) // 48) if link.overhead == "atm" else size
 
 
 def _inline_traces(document: Document, folder: Path) -> None:
@@ -468,7 +565,7 @@ def _inline_traces(document: Document, folder: Path) -> None:
         where = document.where(("bottleneck", direction, "trace", "file"))
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
-        except OSError as error:
+        except (OSError, UnicodeDecodeError) as error:
             raise ScenarioError(f"{where}: cannot read the trace: {error}") from None
         steps = []
         for number, line in enumerate(lines, 1):

@@ -14,7 +14,7 @@ from fractions import Fraction
 UNLIMITED = "unlimited"
 
 _SI = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-_NUMBER = re.compile(r"^\s*([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*(.*?)\s*$")
+_NUMBER = re.compile(r"^\s*([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*(.*?)\s*$")
 _TIMES_NS = {
     "ns": 1,
     "us": 10**3,

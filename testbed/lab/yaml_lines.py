@@ -12,6 +12,9 @@ import yaml
 #: Where a value is in a document: keys and list indices from the top.
 KeyPath = tuple[str | int, ...]
 
+#: How many keys and lists may be within one another.
+MAX_DEPTH = 50
+
 
 class ScenarioError(Exception):
     """What is wrong with a scenario, one line for each error."""
@@ -50,38 +53,79 @@ def load(path: Path) -> Document:
 def parse(text: str, name: str) -> Document:
     """Read YAML text; `name` stands for it in messages."""
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        return _read(text, name)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""
         raise ScenarioError(f"{name}{line}: not valid YAML: {error.problem}") from None
     except yaml.YAMLError as error:
         raise ScenarioError(f"{name}: not valid YAML: {error}") from None
+
+
+def _read(text: str, name: str) -> Document:
+    _check_depth(text, name)
+    node = yaml.compose(text, Loader=yaml.SafeLoader)
     document = Document(name, None)
     if node is not None:
-        document.value = _value(node, (), document)
+        document.value = _value(node, (), document, ())
     return document
 
 
-def _value(node: yaml.Node, path: KeyPath, document: Document) -> Any:
+def _check_depth(text: str, name: str) -> None:
+    """Refuse what would exhaust the stack of the functions that walk a document."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_DEPTH:
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            raise ScenarioError(_too_deep(f"{name}:{line}"))
+
+
+def _too_deep(where: str) -> str:
+    return f"{where}: expected at most {MAX_DEPTH} levels of keys and lists within one another"
+
+
+def _value(
+    node: yaml.Node, path: KeyPath, document: Document, around: tuple[yaml.Node, ...]
+) -> Any:
+    """What a node says; `around` are those that it is a part of."""
+    if any(node is outer for outer in around):
+        raise ScenarioError(
+            f"{document.where(path)}: {show_path(path)}: this alias stands for something that "
+            "it is itself a part of"
+        )
+    if len(around) > MAX_DEPTH:  # with the help of aliases
+        raise ScenarioError(_too_deep(document.where(path)))
+    around = (*around, node)
     document.lines.setdefault(path, node.start_mark.line + 1)
     if isinstance(node, yaml.MappingNode):
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            key = str(key_node.value)
             line = key_node.start_mark.line + 1
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                raise ScenarioError(f"{document.name}:{line}: <<: merge keys are not supported")
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise ScenarioError(f"{document.name}:{line}: expected a key that is a plain word")
+            key = str(key_node.value)
             if key in result:
                 raise ScenarioError(
                     f"{document.name}:{line}: {show_path((*path, key))}: this key is here twice"
                 )
             document.lines[(*path, key)] = line
-            result[key] = _value(value_node, (*path, key), document)
+            result[key] = _value(value_node, (*path, key), document, around)
         return result
     if isinstance(node, yaml.SequenceNode):
-        return [_value(child, (*path, n), document) for n, child in enumerate(node.value)]
+        return [_value(child, (*path, n), document, around) for n, child in enumerate(node.value)]
     if isinstance(node, yaml.ScalarNode):
         constructor = yaml.SafeLoader("")
-        constructed = constructor.construct_object(node)
+        try:
+            constructed = constructor.construct_object(node)
+        except ValueError as error:  # a date such as 2026-13-01
+            where = f"{document.name}:{node.start_mark.line + 1}"
+            raise ScenarioError(f"{where}: not valid YAML: {node.value!r}: {error}") from None
         simple = isinstance(constructed, str | int | float | bool) or constructed is None
         return constructed if simple else node.value
     raise ScenarioError(f"{document.name}: unknown kind of YAML node {node!r}")
@@ -142,6 +186,6 @@ def _list_index(items: list[Any], part: str) -> int | None:
 
 def _parse_value(text: str, assignment: str) -> Any:
     try:
-        return yaml.safe_load(text)
+        return _read(text, f"--set {assignment}").value
     except yaml.YAMLError:
         raise ScenarioError(f"--set {assignment}: {text!r} is not a valid YAML value") from None

@@ -368,6 +368,8 @@ def test_without_root(kernel: Kernel, tmp_path: Path) -> None:
 @pytest.mark.guest
 def test_host_engine_inside_a_guest(kernel: Kernel, tmp_path: Path) -> None:
     """A guest is a machine that takes modules: the host engine runs in it, and cleans up."""
+    if kernel.release.startswith("6.1."):
+        pytest.skip("a guest of Linux 6.1 hangs when it loads the testbed's Python packages")
     find_modules(kernel, ["sch_wale"], print)
     find_userspace(print)
     changes = [
@@ -384,7 +386,7 @@ def test_host_engine_inside_a_guest(kernel: Kernel, tmp_path: Path) -> None:
     cache = kernel_build.cache_root().parent
     command = [LAB, "exec", "--quiet", "--real", "--memory", "1024", "--modules", "none"]
     command += ["--out", tmp_path, "--env", f"XDG_CACHE_HOME={cache}", "--env", "WALE_NO_BUILD=1"]
-    command += ["--wall-limit", "240", "--", "sh", "-c", script]
+    command += ["--wall-limit", "120", "--", "sh", "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads((tmp_path / "r" / "result.json").read_text())

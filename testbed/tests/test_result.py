@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from lab import agent as agents
 from lab import result as results
 from lab.scenario import Link, Scenario, find_scenario, load_scenario
+from lab.yaml_lines import ScenarioError
 from report.plot import draw, read_series
 from report.table import print_result
 from topologies import dumbbell
@@ -158,3 +160,56 @@ def test_table_and_plot(
     assert picture.read_bytes().startswith(b"\x89PNG")
     series = read_series(tmp_path / "links.csv", "link", ["backlog_bytes"])
     assert "reno.forward" in series
+
+
+def test_output_folder(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.write_text("mine")
+    folder = tmp_path / "out"
+    results.make_folder(folder)
+    for name in results.OUTPUT_FILES:
+        (folder / name).symlink_to(kept)
+    results.make_folder(folder)
+    results.clear(folder)
+    assert list(folder.iterdir()) == []
+    results.write(folder, {"a": 1}, "f", "l")
+    assert {p.name for p in folder.iterdir()} == {"result.json", "flows.csv", "links.csv"}
+    assert json.loads((folder / "result.json").read_text()) == {"a": 1}
+    assert kept.read_text() == "mine"
+    with pytest.raises(ScenarioError, match=r"--out .*/kept: is a file; expected a folder"):
+        results.make_folder(kept)
+    with pytest.raises(ScenarioError, match=r"kept is a file; expected a folder"):
+        results.make_folder(kept / "below")
+
+
+@pytest.mark.parametrize(
+    ("end", "trace", "rate", "line", "looks"),
+    [
+        ("stop", ["1000000000ns 8000bit"], 0, 0, range(1, 2)),
+        ("hold", ["1000000000ns 8000bit", "1ns 0bit"], 0, 0, range(1, 2)),
+        ("loop", ["1000000000ns 0bit"], 0, 0, range(1, 2)),
+        ("loop", ["1000000000ns 8000bit", "9ns 0bit"], 0, 0, range(15, 30)),
+        ("stop", ["1000000000ns 8000bit"], 0, 1, range(15, 30)),
+        ("stop", ["9000000000ns 8000bit"], 0, 0, range(5, 15)),  # an outage before the end
+    ],
+)
+def test_a_link_that_stays_closed_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, end: str, trace: list[str], rate: int, line: int, looks: range
+) -> None:
+    clock, seen = [1_500_000_000], []
+    link = {"name": "a", "trace": trace, "tc": f"wale limit 9p seed 1 trace file TRACE {end}"}
+    agent = agents.Agent({"virtual": True, "links": [link]})
+
+    def qdiscs() -> dict[str, Any]:
+        seen.append(clock[0])
+        counts = {"backlog_packets": 5, "line_packets": line, "rate": rate}
+        return {"a": {"stats": {**counts, "now_ns": clock[0], "epoch_ns": 0}}}
+
+    def sleep(seconds: float) -> None:
+        clock[0] += int(seconds * 1e9)
+
+    monkeypatch.setattr(agents, "now", lambda: clock[0])
+    monkeypatch.setattr("time.sleep", sleep)
+    monkeypatch.setattr(agent, "qdiscs", qdiscs)
+    assert agent.drained_qdiscs()["a"]["stats"]["backlog_packets"] == 5
+    assert len(seen) in looks

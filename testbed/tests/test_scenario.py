@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab import yaml_lines
+from lab.cli import main
 from lab.describe import json_schema, markdown
 from lab.scenario import TESTBED, Scenario, check_scenario, find_scenario, load_scenario
 from lab.yaml_lines import ScenarioError
@@ -113,11 +114,82 @@ def test_scenarios_of_the_tree(path: Path) -> None:
             "name: good\nhosts: {all: {sysctls: {kernel.panic: 1}}}\n",
             "s.yaml:2: hosts.all.sysctls: expected names that begin with net., got 'kernel.panic'",
         ),
+        ("delay: 50ms", "delay: 25h", "s.yaml:3: bottleneck.forward.delay: expected a delay from"),
+        ("rate: 2mbit", "rate: 9e15", "s.yaml:3: bottleneck.forward.rate: expected a rate from"),
+        ("rate: 2mbit", "rate: 1e99999999", "s.yaml:3: bottleneck.forward.rate: expected a rate"),
+        ("size: 1MB", "size: 9223372036854775808", "s.yaml:7: flows.0.size: expected a size from"),
+        (
+            "limit: 30kB",
+            "limit: 1499B",
+            "s.yaml:3: bottleneck.forward.limit: expected a buffer for at least one packet, which "
+            "takes 1500 bytes, got 1499 bytes",
+        ),
+        ("limit: 30kB", "overhead: atm, limit: 1500B", "packet, which takes 1696 bytes"),
+        (
+            "name: good\n",
+            "name: good\nwall_limit: 0\n",
+            "s.yaml:2: wall_limit: expected a time above 0",
+        ),
+        ("name: good\n", "name: good\nvirtual_limit: 0s\n", "s.yaml:2: virtual_limit: expected a"),
+        (
+            "name: good\n",
+            "name: good\nhosts: {all: {route: {initcwnd: 0}}}\n",
+            "s.yaml:2: hosts.all.route.initcwnd: expected greater than or equal to 1, got 0",
+        ),
+        ("name: good\n", "name: good\n<<: {ip: 6}\n", "s.yaml:2: <<: merge keys are not supported"),
+        (
+            "name: good\n",
+            "name: good\nhosts: &h\n  all: *h\n",
+            "s.yaml:3: hosts.all: this alias stands for something that it is itself a part of",
+        ),
+        (
+            "name: good\n",
+            "name: good\nhosts: " + "[" * 5000 + "]" * 5000 + "\n",
+            "s.yaml:2: expected at most 50 levels",
+        ),
+        ("name: good\n", "name: good\nprofile: 2026-13-01\n", "s.yaml:2: not valid YAML: "),
     ],
 )
 def test_refused_with_line_and_key(old: str, new: str, expected: str) -> None:
     lines = refused(GOOD.replace(old, new, 1))
     assert any(expected in line for line in lines), lines
+
+
+def test_ranges_include_their_ends() -> None:
+    scenario = check(
+        GOOD,
+        "bottleneck.forward={rate: 8e15, delay: 1d, limit: 540B}",
+        "bottleneck.reverse={rate: 8bit, delay: 0, limit: 1p}",
+        "hosts.all={mtu: 540, sysctls: {net.a: true, net.b: off, net.c: 3}}",
+        "flows.one.size=9223372036854775807",
+    )
+    assert scenario.bottleneck.forward.rate == 8 * 10**15
+    assert scenario.hosts.all.sysctls == {"net.a": "1", "net.b": "0", "net.c": "3"}
+
+
+def test_set_cannot_nest_without_end() -> None:
+    assert "at most 50 levels" in refused(GOOD, "hosts=" + "{a: " * 5000 + "}" * 5000)[0]
+    assert "it is itself a part of" in refused(GOOD, "hosts=&h {all: *h}")[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["run", "demo", "--seed", "abc"], "--seed: expected a number from 0 to 2^64 - 1"),
+        (["run", "demo", "--seed", "-1"], "--seed: expected a number from 0 to 2^64 - 1"),
+        (["run", "demo", "--out", ""], "--out: expected a folder, got ''"),
+        (["exec", "--wall-limit", "0", "--", "true"], "expected a number of seconds above 0"),
+        (["exec", "--wall-limit", "nan", "--", "true"], "expected a number of seconds above 0"),
+        (["exec", "--memory", "63", "--", "true"], "--memory: expected 64 to 65536 MB, got '63'"),
+    ],
+)
+def test_options_refused(
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert expected in capsys.readouterr().err
 
 
 def test_every_error_is_a_line() -> None:
@@ -200,6 +272,14 @@ def test_schema_and_reference() -> None:
     schema = json_schema()
     json.dumps(schema)
     assert schema["properties"]["wall_limit"]["default"] == "10min"
+    parts = schema["$defs"]
+    kinds = [k["type"] for k in parts["Topology"]["properties"]["pairs"]["anyOf"]]
+    assert kinds == ["integer", "array"]
+    steps = parts["Trace"]["properties"]["steps"]["anyOf"]
+    assert [k["type"] for k in steps] == ["string", "array"]
+    assert [k["type"] for k in steps[1]["items"]["anyOf"]] == ["string", "array"]
+    sysctls = parts["HostSettings"]["properties"]["sysctls"]["additionalProperties"]
+    assert sysctls["type"] == ["string", "number", "boolean"]
     text = markdown(schema)
     for word in ("`flows`", "`access_delay`", "`initcwnd`", "## links.csv", "`t_s`"):
         assert word in text
