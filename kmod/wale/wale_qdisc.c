@@ -52,16 +52,6 @@ static struct sk_buff *wale_dequeue(struct Qdisc *sch)
 	return skb;
 }
 
-static void wale_reset(struct Qdisc *sch)
-{
-	wale_link_purge(sch);
-}
-
-static void wale_destroy(struct Qdisc *sch)
-{
-	wale_link_destroy(sch);
-}
-
 static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 		     struct netlink_ext_ack *extack)
 {
@@ -88,8 +78,8 @@ static struct Qdisc_ops wale_qdisc_ops __read_mostly = {
 	.dequeue	= wale_dequeue,
 	.peek		= qdisc_peek_dequeued,
 	.init		= wale_init,
-	.reset		= wale_reset,
-	.destroy	= wale_destroy,
+	.reset		= wale_link_purge,
+	.destroy	= wale_link_destroy,
 	.change		= wale_configure,
 	.dump		= wale_dump,
 	.dump_stats	= wale_dump_stats,
