@@ -76,6 +76,31 @@ class Job:
     on_output: Callable[[bytes], None] | None = None  # called with output as it comes
 
 
+class Console:
+    """The file that a job prints into, shown while it grows to who wants to see it."""
+
+    def __init__(self, path: Path, on_output: Callable[[bytes], None] | None) -> None:
+        self.path = path
+        self._on_output = on_output
+        self._shown = 0
+
+    def show(self) -> None:
+        """Hand on what is new."""
+        if self._on_output is None:
+            return
+        with self.path.open("rb") as file:
+            file.seek(self._shown)
+            new = file.read()
+        if new:
+            self._shown += len(new)
+            self._on_output(new)
+
+    def text(self) -> str:
+        """All of it; what is new has been handed on."""
+        self.show()
+        return self.path.read_bytes().decode(errors="replace")
+
+
 @dataclass
 class Outcome:
     """How a job ended."""

@@ -18,7 +18,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from engines.base import EXIT_TIMEOUT, OUT_DIR, EngineError, Job, Kernel, Log, Outcome, Reason
+from engines.base import (
+    EXIT_TIMEOUT,
+    OUT_DIR,
+    Console,
+    EngineError,
+    Job,
+    Kernel,
+    Log,
+    Outcome,
+    Reason,
+)
 
 #: Runs inside the namespaces: sh -c SCRIPT sh OUT COMMAND...
 _SCRIPT = f"""
@@ -138,12 +148,13 @@ class _Run:
     """One command in its namespaces."""
 
     def __init__(self, folder: Path, job: Job) -> None:
-        self.job, self.path, self.shown = job, folder / "console", 0
+        self.job = job
+        self.console = Console(folder / "console", job.on_output)
         out = str(job.out.resolve()) if job.out else ""
         env = {"HOME": "/root", "TMPDIR": "/run/tmp", "LC_ALL": "C.UTF-8", **job.env}
         command = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child"]
         command += ["--mount-proc", "/bin/sh", "-c", _SCRIPT, "sh", out, *job.argv]
-        with self.path.open("wb") as console:
+        with self.console.path.open("wb") as console:
             self.process = subprocess.Popen(
                 command,
                 env=env,
@@ -160,22 +171,12 @@ class _Run:
         watch.register(pidfd, select.POLLIN)
         try:
             while not watch.poll(100):
-                self._show()
+                self.console.show()
                 if time.monotonic() > deadline:
                     return "timeout"
             return None
         finally:
             os.close(pidfd)
-
-    def _show(self) -> None:
-        if self.job.on_output is None:
-            return
-        with self.path.open("rb") as file:
-            file.seek(self.shown)
-            new = file.read()
-        if new:
-            self.shown += len(new)
-            self.job.on_output(new)
 
     def kill(self) -> None:
         """unshare takes its child, the first process of the namespace, and so all, with it."""
@@ -184,8 +185,7 @@ class _Run:
         self.process.wait()
 
     def outcome(self, timed_out: Reason | None, kernel_log: str, wall_s: float) -> Outcome:
-        self._show()
-        console = self.path.read_bytes().decode(errors="replace")
+        console = self.console.text()
         code = self.process.returncode
         code = 128 - code if code < 0 else code
         if timed_out:

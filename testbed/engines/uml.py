@@ -29,7 +29,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engines import kernel_build
-from engines.base import EXIT_PANIC, EXIT_TIMEOUT, EngineError, Job, Kernel, Log, Outcome, Reason
+from engines.base import (
+    EXIT_PANIC,
+    EXIT_TIMEOUT,
+    Console,
+    EngineError,
+    Job,
+    Kernel,
+    Log,
+    Outcome,
+    Reason,
+)
 
 #: The date at which virtual time begins, ns since 1970.
 VIRTUAL_START_NS = 1_700_000_000_000_000_000
@@ -196,8 +206,8 @@ class _Guest:
 
     def __init__(self, image: Path, folder: Path, job: Job, cpu: int) -> None:
         self.folder, self.job = folder, job
-        self.console_path, self.log_path = folder / "console", folder / "kernel-log"
-        self.shown = 0
+        self.console = Console(folder / "console", job.on_output)
+        self.log_path = folder / "kernel-log"
         self.terminal = termios.tcgetattr(0) if job.interactive and os.isatty(0) else None
         virtual = job.time == "virtual"
         env = {"LD_PRELOAD": str(folder / "shim.so"), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
@@ -211,7 +221,7 @@ class _Guest:
             os.sched_setaffinity(0, {cpu})
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-        with self.console_path.open("wb") as console, self.log_path.open("wb") as log:
+        with self.console.path.open("wb") as console, self.log_path.open("wb") as log:
             self.process = subprocess.Popen(
                 [str(image), *self._command_line(virtual)],
                 env=env,
@@ -242,7 +252,7 @@ class _Guest:
         watch.register(pidfd, select.POLLIN)
         try:
             while not watch.poll(50 if self.job.on_output else 250):
-                self._show()
+                self.console.show()
                 if time.monotonic() > deadline:
                     return "timeout"
             return None
@@ -260,16 +270,6 @@ class _Guest:
                     if fields[_SESSION_FIELD] == session:
                         yield int(process.name), fields
 
-    def _show(self) -> None:
-        if self.job.on_output is None:
-            return
-        with self.console_path.open("rb") as file:
-            file.seek(self.shown)
-            new = file.read()
-        if new:
-            self.shown += len(new)
-            self.job.on_output(new)
-
     def kill(self) -> None:
         """End every process of the guest and wait until none is left."""
         for _ in range(100):
@@ -285,8 +285,7 @@ class _Guest:
             termios.tcsetattr(0, termios.TCSADRAIN, self.terminal)
 
     def outcome(self, timed_out: Reason | None, wall_s: float) -> Outcome:
-        self._show()
-        console = self.console_path.read_bytes().decode(errors="replace")
+        console = self.console.text()
         kernel_log = "".join(
             line.replace("\r", "")
             for line in self.log_path.read_bytes().decode(errors="replace").splitlines(True)

@@ -293,6 +293,24 @@ static void wale_service_extremes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, server.time_ns, 9);
 }
 
+/* A byte per us for so long, then as long nothing. */
+static struct wale_trace *wale_test_on_off(struct kunit *test,
+					   enum wale_trace_end end,
+					   u64 duration_ns)
+{
+	struct wale_trace *trace;
+
+	trace = kunit_kzalloc(test, struct_size(trace, steps, 2), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, trace);
+	trace->count = 2;
+	trace->end = end;
+	trace->steps[0].duration_ns = duration_ns;
+	trace->steps[0].rate = 1000000;
+	trace->steps[1].duration_ns = duration_ns;
+	wale_trace_sum(trace);
+	return trace;
+}
+
 /* An outage: nothing is done, and what was done is not forgotten. */
 static void wale_service_outage(struct kunit *test)
 {
@@ -300,13 +318,7 @@ static void wale_service_outage(struct kunit *test)
 	struct wale_trace *trace;
 	struct wale_server server;
 
-	trace = kunit_kzalloc(test, struct_size(trace, steps, 2), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, trace);
-	trace->count = 2;
-	trace->end = WALE_TRACE_STOP;
-	trace->steps[0].duration_ns = 1000000;
-	trace->steps[0].rate = 1000000;		/* 1000 bytes in the step */
-	trace->steps[1].duration_ns = 1000000;
+	trace = wale_test_on_off(test, WALE_TRACE_STOP, 1000000);
 	wale_server_init(&server);
 	wale_schedule_set_trace(&schedule, trace, 0);
 	wale_server_start(&server, &schedule, 0, 1001);
@@ -327,14 +339,7 @@ static void wale_service_earliest_end(struct kunit *test)
 	struct wale_trace *trace;
 	struct wale_server server;
 
-	trace = kunit_kzalloc(test, struct_size(trace, steps, 2), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, trace);
-	trace->count = 2;
-	trace->end = WALE_TRACE_LOOP;
-	trace->steps[0].duration_ns = 1000;
-	trace->steps[0].rate = 1000000;	/* a byte in 1 us, every 2 us */
-	trace->steps[1].duration_ns = 1000;
-	wale_trace_sum(trace);
+	trace = wale_test_on_off(test, WALE_TRACE_LOOP, 1000);
 	wale_server_init(&server);
 	wale_schedule_set_trace(&schedule, trace, 0);
 	wale_server_start(&server, &schedule, 0, 1000);
