@@ -39,4 +39,27 @@ static inline void wale_compat_set_pkt_len(struct sk_buff *skb)
 #define wale_compat_assign_str(dst, from) __assign_str(dst, from)
 #endif
 
+/* the device of a route; RCU read side */
+#ifdef WALE_HAVE_DST_DEV_RCU
+#define wale_compat_dst_dev(dst) dst_dev_rcu(dst)
+#else
+#define wale_compat_dst_dev(dst) ((dst)->dev)
+#endif
+
+/* the attributes of the request that a generic netlink dump answers */
+#ifdef WALE_HAVE_GENL_INFO_DUMP
+#define wale_compat_dump_attrs(cb) (genl_info_dump(cb)->attrs)
+#else
+#define wale_compat_dump_attrs(cb) (genl_dumpit_info(cb)->attrs)
+#endif
+
+/* Defines tcp_congestion_ops.cong_control; it may use sk and rs alone. */
+#ifdef WALE_HAVE_CONG_CONTROL_ACK
+#define wale_compat_cong_control(name) \
+	name(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+#else
+#define wale_compat_cong_control(name) \
+	name(struct sock *sk, const struct rate_sample *rs)
+#endif
+
 #endif /* _WALE_COMPAT_H */

@@ -26,7 +26,7 @@ from engines.base import EngineError, Kernel, Log
 FRAGMENT = Path(__file__).with_name("kernel.config")
 
 #: Counts up when what is done here changes the result.
-RECIPE = "1"
+RECIPE = "2"
 
 #: Symbols that a version is known not to have for UML; their absence is no error.
 KNOWN_ABSENT = {"6.1": {"DEBUG_ATOMIC_SLEEP"}}
@@ -304,17 +304,22 @@ class _Build:
         shutil.copy(self.tree / ".config", self.work / "config")
 
     def prune(self) -> None:
-        """Keep of the tree what modules are built against: headers, scripts, makefiles."""
+        """Keep of the tree what modules are built against: headers, scripts, makefiles.
+
+        And what netlink clients are made from: tools/net/ynl and its schemas.
+        """
         self.log("pruning the tree")
+        for name in ("LICENSES", "samples", "rust", "sound"):
+            shutil.rmtree(self.tree / name, ignore_errors=True)
+        for path in (self.tree / "Documentation").iterdir():
+            if path.is_dir() and path.name != "netlink":
+                shutil.rmtree(path)
+            elif path.name != "netlink":
+                path.unlink()
         source = re.compile(r".*\.(c|S|o|a|order|modinfo|lds|rst|dts|dtsi|txt)$|^\..*\.cmd$")
         large = re.compile(r"^(vmlinux|\.tmp_|System\.map)")
-        for base, folders, files in os.walk(self.tree, topdown=True):
+        for base, _, files in os.walk(self.tree, topdown=True):
             inside = Path(base).relative_to(self.tree).parts
-            if inside == ():
-                for name in ("Documentation", "LICENSES", "samples", "rust", "sound"):
-                    if name in folders:
-                        folders.remove(name)
-                        shutil.rmtree(self.tree / name)
             if inside[:1] in (("scripts",), ("include",)):
                 continue
             for name in files:

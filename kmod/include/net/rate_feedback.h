@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * rate_feedback.h - what links and senders call in rate_feedback.ko, the channel
+ *
+ *	link --- rate_publisher_* ---> paths ---> rate_flow_read() --- sender
+ *	         wale rate (netlink) ----^
+ *
+ * A path is named by a flow, a destination prefix or an egress device, and has
+ * a value, the rate; the words are those of linux/rate_feedback.h.
+ *
+ * A sender depends on the channel and calls it.  A link does not: it asks for
+ * rate_publisher_ops with symbol_get() when it is to publish, and works without
+ * it when there is none.
+ *
+ * All times are ns of CLOCK_MONOTONIC, rates bytes/s (RATE_FEEDBACK_UNLIMITED:
+ * no limit).
+ */
+#ifndef _NET_RATE_FEEDBACK_H
+#define _NET_RATE_FEEDBACK_H
+
+#include <linux/rate_feedback.h>
+#include <linux/types.h>
+
+struct net_device;
+struct netlink_ext_ack;
+struct sock;
+
+#define RATE_FEEDBACK_UNLIMITED	(~0ULL)
+
+/* The sender's side */
+
+struct rate_flow;	/* a socket that listens */
+
+/**
+ * struct rate_advice - what the network advises to one sender
+ * @rate: this flow's own share, bytes/s, as it was the path's lag ago
+ * @base_rtt_ns: use this instead of what was measured; 0: what was measured
+ * @beta: target backlog, packets
+ * @route: changes when the egress device or the next hop of the socket changes
+ * @layer: enum rate_feedback_layer: which bytes @rate counts
+ * @rise: enum rate_feedback_rise
+ * @pace: pace packets at @rate
+ */
+struct rate_advice {
+	u64 rate;
+	u64 base_rtt_ns;
+	u32 beta;
+	u32 route;
+	u8 layer;
+	u8 rise;
+	bool pace;
+};
+
+/**
+ * struct rate_flow_state - a sender's state, for those who look
+ * @phase: enum rate_feedback_phase
+ * @rate: the advice in use, bytes/s
+ * @base_rtt_ns: base round-trip time in use; 0: none yet
+ * @rate_window: W_rate, packets
+ * @cwnd: packets
+ * @in_flight: packets
+ * @packet_size: bytes of a full packet, as @rate counts them
+ * @mss: payload of it, bytes
+ * @bytes_acked: payload
+ * @lost: how often advice was lost
+ * @found: how often it was found
+ */
+struct rate_flow_state {
+	u64 rate;
+	u64 base_rtt_ns;
+	u64 bytes_acked;
+	u32 phase;
+	u32 rate_window;
+	u32 cwnd;
+	u32 in_flight;
+	u32 packet_size;
+	u32 mss;
+	u32 lost;
+	u32 found;
+};
+
+struct rate_flow *rate_flow_open(struct sock *sk);
+void rate_flow_close(struct rate_flow *flow);
+bool rate_flow_read(struct rate_flow *flow, const struct sock *sk, u64 now,
+		    u64 base_rtt_ns, struct rate_advice *advice);
+void rate_flow_report(struct rate_flow *flow,
+		      const struct rate_flow_state *state);
+
+/* The link's side */
+
+struct rate_publisher;	/* a link that publishes */
+
+/**
+ * struct rate_publisher_ops - the channel, as a link sees it
+ * @open: begin to publish the rate of @dev in its network namespace, as the
+ *	path of that egress device, with meaning link and lag rtt; settings that
+ *	the path has are kept.  @layer: enum rate_feedback_layer.  Process
+ *	context.  Return: ERR_PTR(-EBUSY) if another link publishes there,
+ *	ERR_PTR(-ENOMEM); and the extack says so.
+ * @publish: from @since on, the link has @rate and @flows active flows (at
+ *	least 1 is taken).  @since does not lie before that of the call before,
+ *	else the later one is taken.  Any context but hard interrupts; does not
+ *	sleep.
+ * @close: end; the path is deleted.  Process context.
+ *
+ * RTNL may be held by the callers of @open and @close: the channel never takes it
+ * while they wait.
+ */
+struct rate_publisher_ops {
+	struct rate_publisher *(*open)(const struct net_device *dev, u8 layer,
+				       struct netlink_ext_ack *extack);
+	void (*publish)(struct rate_publisher *publisher, u64 since, u64 rate,
+			u32 flows);
+	void (*close)(struct rate_publisher *publisher);
+};
+
+extern const struct rate_publisher_ops rate_publisher_ops;
+
+#endif /* _NET_RATE_FEEDBACK_H */

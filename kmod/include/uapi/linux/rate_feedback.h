@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
+/* Do not edit directly, auto-generated from: */
+/*	Documentation/netlink/specs/rate_feedback.yaml */
+/* YNL-GEN uapi header */
+
+#ifndef _UAPI_LINUX_RATE_FEEDBACK_H
+#define _UAPI_LINUX_RATE_FEEDBACK_H
+
+#define RATE_FEEDBACK_FAMILY_NAME	"rate_feedback"
+#define RATE_FEEDBACK_FAMILY_VERSION	1
+
+/**
+ * enum rate_feedback_meaning - What a rate is the rate of.
+ * @RATE_FEEDBACK_MEANING_SHARE: of each flow that listens
+ * @RATE_FEEDBACK_MEANING_LINK: of the link, divided by the number of flows
+ *   active on it
+ */
+enum rate_feedback_meaning {
+	RATE_FEEDBACK_MEANING_SHARE,
+	RATE_FEEDBACK_MEANING_LINK,
+};
+
+/**
+ * enum rate_feedback_lag - Which rate a sender reads; the network's feedback
+ *   takes time.
+ * @RATE_FEEDBACK_LAG_NOW: the present one
+ * @RATE_FEEDBACK_LAG_RTT: as it was one base round-trip time of the reading
+ *   socket ago
+ * @RATE_FEEDBACK_LAG_FIXED: as it was lag-time ago
+ */
+enum rate_feedback_lag {
+	RATE_FEEDBACK_LAG_NOW,
+	RATE_FEEDBACK_LAG_RTT,
+	RATE_FEEDBACK_LAG_FIXED,
+};
+
+/**
+ * enum rate_feedback_rise - How a window grows in congestion avoidance after
+ *   the advice has risen.
+ * @RATE_FEEDBACK_RISE_FAST: to the rate window at once, with packets paced at
+ *   the rate meanwhile
+ * @RATE_FEEDBACK_RISE_ADDITIVE: one packet per window, as Karnik and Kumar
+ *   (2005) have it
+ */
+enum rate_feedback_rise {
+	RATE_FEEDBACK_RISE_FAST,
+	RATE_FEEDBACK_RISE_ADDITIVE,
+};
+
+/**
+ * enum rate_feedback_layer - Which bytes of a packet a rate counts.
+ * @RATE_FEEDBACK_LAYER_IP: the IP packet
+ * @RATE_FEEDBACK_LAYER_ETHERNET: with preamble, header, FCS and gap; at least
+ *   84 in all
+ * @RATE_FEEDBACK_LAYER_ATM: 53 for each cell of 48, with LLC and AAL5
+ * @RATE_FEEDBACK_LAYER_PAYLOAD: the TCP payload alone
+ */
+enum rate_feedback_layer {
+	RATE_FEEDBACK_LAYER_IP,
+	RATE_FEEDBACK_LAYER_ETHERNET,
+	RATE_FEEDBACK_LAYER_ATM,
+	RATE_FEEDBACK_LAYER_PAYLOAD,
+};
+
+/**
+ * enum rate_feedback_phase - What a listening sender is doing.
+ * @RATE_FEEDBACK_PHASE_RENO: no advice, or too old; it is plain Reno
+ * @RATE_FEEDBACK_PHASE_SLOW_START: after start or timeout, up to the rate
+ *   window
+ * @RATE_FEEDBACK_PHASE_AVOIDANCE: congestion avoidance, up to the rate window
+ * @RATE_FEEDBACK_PHASE_INACTIVE: more in flight than a window that was
+ *   reduced; no growth
+ * @RATE_FEEDBACK_PHASE_RECOVERY: resending what was lost
+ */
+enum rate_feedback_phase {
+	RATE_FEEDBACK_PHASE_RENO,
+	RATE_FEEDBACK_PHASE_SLOW_START,
+	RATE_FEEDBACK_PHASE_AVOIDANCE,
+	RATE_FEEDBACK_PHASE_INACTIVE,
+	RATE_FEEDBACK_PHASE_RECOVERY,
+};
+
+#define RATE_FEEDBACK_BETA_MAX	1000000
+#define RATE_FEEDBACK_TIME_MAX	86400000000000
+#define RATE_FEEDBACK_RTT_MAX	60000000000
+
+enum {
+	RATE_FEEDBACK_A_PATH_IFINDEX = 1,
+	RATE_FEEDBACK_A_PATH_SADDR,
+	RATE_FEEDBACK_A_PATH_DADDR,
+	RATE_FEEDBACK_A_PATH_PREFIX_LEN,
+	RATE_FEEDBACK_A_PATH_SPORT,
+	RATE_FEEDBACK_A_PATH_DPORT,
+	RATE_FEEDBACK_A_PATH_RATE,
+	RATE_FEEDBACK_A_PATH_MEANING,
+	RATE_FEEDBACK_A_PATH_TIME,
+	RATE_FEEDBACK_A_PATH_AGE_LIMIT,
+	RATE_FEEDBACK_A_PATH_LAG,
+	RATE_FEEDBACK_A_PATH_LAG_TIME,
+	RATE_FEEDBACK_A_PATH_BETA,
+	RATE_FEEDBACK_A_PATH_RISE,
+	RATE_FEEDBACK_A_PATH_PACE,
+	RATE_FEEDBACK_A_PATH_BASE_RTT,
+	RATE_FEEDBACK_A_PATH_LAYER,
+	RATE_FEEDBACK_A_PATH_FOLLOW,
+	RATE_FEEDBACK_A_PATH_ID,
+	RATE_FEEDBACK_A_PATH_FLOWS,
+	RATE_FEEDBACK_A_PATH_LISTENERS,
+	RATE_FEEDBACK_A_PATH_PUBLISHER,
+	RATE_FEEDBACK_A_PATH_AGE,
+	RATE_FEEDBACK_A_PATH_UPDATES,
+
+	__RATE_FEEDBACK_A_PATH_MAX,
+	RATE_FEEDBACK_A_PATH_MAX = (__RATE_FEEDBACK_A_PATH_MAX - 1)
+};
+
+enum {
+	RATE_FEEDBACK_A_FOLLOW_NETNS_FD = 1,
+	RATE_FEEDBACK_A_FOLLOW_IFINDEX,
+
+	__RATE_FEEDBACK_A_FOLLOW_MAX,
+	RATE_FEEDBACK_A_FOLLOW_MAX = (__RATE_FEEDBACK_A_FOLLOW_MAX - 1)
+};
+
+enum {
+	RATE_FEEDBACK_A_FLOW_ID = 1,
+	RATE_FEEDBACK_A_FLOW_SADDR,
+	RATE_FEEDBACK_A_FLOW_DADDR,
+	RATE_FEEDBACK_A_FLOW_SPORT,
+	RATE_FEEDBACK_A_FLOW_DPORT,
+	RATE_FEEDBACK_A_FLOW_IFINDEX,
+	RATE_FEEDBACK_A_FLOW_UID,
+	RATE_FEEDBACK_A_FLOW_PATH,
+	RATE_FEEDBACK_A_FLOW_CONGESTION,
+	RATE_FEEDBACK_A_FLOW_PHASE,
+	RATE_FEEDBACK_A_FLOW_RATE,
+	RATE_FEEDBACK_A_FLOW_BASE_RTT,
+	RATE_FEEDBACK_A_FLOW_RATE_WINDOW,
+	RATE_FEEDBACK_A_FLOW_CWND,
+	RATE_FEEDBACK_A_FLOW_IN_FLIGHT,
+	RATE_FEEDBACK_A_FLOW_PACKET_SIZE,
+	RATE_FEEDBACK_A_FLOW_MSS,
+	RATE_FEEDBACK_A_FLOW_BYTES_ACKED,
+	RATE_FEEDBACK_A_FLOW_LOST_ADVICE,
+	RATE_FEEDBACK_A_FLOW_FOUND_ADVICE,
+
+	__RATE_FEEDBACK_A_FLOW_MAX,
+	RATE_FEEDBACK_A_FLOW_MAX = (__RATE_FEEDBACK_A_FLOW_MAX - 1)
+};
+
+enum {
+	RATE_FEEDBACK_CMD_SET = 1,
+	RATE_FEEDBACK_CMD_DEL,
+	RATE_FEEDBACK_CMD_GET,
+	RATE_FEEDBACK_CMD_FLOW_GET,
+	RATE_FEEDBACK_CMD_PATH_NTF,
+	RATE_FEEDBACK_CMD_PATH_DEL_NTF,
+	RATE_FEEDBACK_CMD_FLOW_NTF,
+	RATE_FEEDBACK_CMD_FLOW_DEL_NTF,
+
+	__RATE_FEEDBACK_CMD_MAX,
+	RATE_FEEDBACK_CMD_MAX = (__RATE_FEEDBACK_CMD_MAX - 1)
+};
+
+#define RATE_FEEDBACK_MCGRP_PATHS	"paths"
+#define RATE_FEEDBACK_MCGRP_FLOWS	"flows"
+
+#endif /* _UAPI_LINUX_RATE_FEEDBACK_H */

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * rate.h - what the files of rate_feedback share
+ *
+ *	struct rate_net		a network namespace: its paths, who listens
+ *	  struct rate_path	a name and settings; in the table, refers to
+ *	    struct rate_source	a value and its history; of one path, or of a
+ *				path and those of other namespaces that follow
+ *	  struct rate_flow	a socket that listens; refers to a path
+ *
+ * Locks, outermost first:
+ *	rate_mutex	creating, changing and deleting paths, everywhere;
+ *			never with RTNL taken inside of it
+ *	path->lock	the path's source, and counting who is active on it
+ *	source->lock	adding to the history; with source->seq
+ * Who reads takes none of them: paths, sources, rings and flows are freed after
+ * an RCU grace period.
+ */
+#ifndef _RATE_H
+#define _RATE_H
+
+#include <linux/in6.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable.h>
+#include <linux/seqlock.h>
+#include <linux/spinlock.h>
+#include <linux/uidgid.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <net/net_namespace.h>
+#include <net/rate_feedback.h>
+#include <net/tcp.h>
+
+#include "rate_history.h"
+
+#define RATE_LENGTHS	129	/* of prefixes: 0 .. 128 bits */
+
+enum rate_key_kind {
+	RATE_KEY_DEV,
+	RATE_KEY_PREFIX,
+	RATE_KEY_FLOW,
+};
+
+/**
+ * struct rate_key - names a path, or a socket; every byte counts
+ * @kind: enum rate_key_kind
+ * @family: AF_INET or AF_INET6; 0 for a device
+ * @prefix_len: bits of @daddr, for a prefix
+ * @ifindex: the device, for a device
+ * @saddr: own address, for a flow; IPv4 in the first word
+ * @daddr: address of the peer, for a flow or a prefix
+ * @sport: own port, for a flow
+ * @dport: port of the peer, for a flow
+ */
+struct rate_key {
+	u16 kind;
+	u8 family;
+	u8 prefix_len;
+	u32 ifindex;
+	struct in6_addr saddr;
+	struct in6_addr daddr;
+	__be16 sport;
+	__be16 dport;
+};
+
+/**
+ * struct rate_net - a network namespace
+ * @net: it; valid while not @dead
+ * @refs: one of the namespace, one of each flow and of each path that follows
+ *	a path in here
+ * @dead: the namespace is going; set before an RCU grace period
+ * @table_gen: incremented when a path is created or deleted
+ * @table: of paths, by key
+ * @paths: the same, by id
+ * @next_path: where the search for the next id begins
+ * @path_births: number of paths so far
+ * @flows: sockets that listen, by id
+ * @next_flow: where the search for the next id begins
+ * @flow_births: number of flows so far
+ * @prefixes: how many paths there are of each prefix length, for IPv4 and IPv6
+ * @lengths: which lengths those are
+ * @followers: paths, anywhere, that follow a device's path in here
+ * @idle: finds flows that are no longer active
+ * @rcu: frees it
+ *
+ * @paths, @path_births, @prefixes, @lengths and @followers are written under rate_mutex.
+ */
+struct rate_net {
+	struct net *net;
+	refcount_t refs;
+	bool dead;
+	atomic_t table_gen;
+	struct rhashtable table;
+	struct xarray paths;
+	u32 next_path;
+	u32 path_births;
+	struct xarray flows;
+	u32 next_flow;
+	atomic_t flow_births;
+	u32 prefixes[2][RATE_LENGTHS];
+	unsigned long lengths[2][BITS_TO_LONGS(RATE_LENGTHS)];
+	struct list_head followers;
+	struct delayed_work idle;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct rate_source - a value: a rate as a function of time
+ * @seq: who reads the history reads it again when this changed
+ * @history: the rate
+ * @renewed: when the rate was set last, even to what it was, ns
+ * @updates: how often
+ * @keep_ns: how far back somebody looks; 0: nobody does
+ * @published: by a link, which also counts flows
+ * @active: flows active on the paths that have this source
+ * @lock: of the history
+ * @refs: one of each path that has it, of its publisher, of @notify pending
+ * @paths: those that have it, in all namespaces; under rate_mutex
+ * @notify: tells those who look that a link's rate changed
+ * @rcu: frees it
+ */
+struct rate_source {
+	seqcount_spinlock_t seq;
+	struct rate_history history;
+	u64 renewed;
+	u64 updates;
+	u64 keep_ns;
+	bool published;
+	atomic_t active;
+	spinlock_t lock;	/* see above */
+	refcount_t refs;
+	struct list_head paths;
+	struct work_struct notify;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct rate_settings - how senders use a path
+ * @lag_time: of RATE_FEEDBACK_LAG_FIXED, ns
+ * @age_limit: ns; 0: none
+ * @base_rtt: instead of what senders measure, ns; 0: what they measure
+ * @beta: packets
+ * @lag: enum rate_feedback_lag
+ * @rise: enum rate_feedback_rise
+ * @pace: pace packets
+ */
+struct rate_settings {
+	u64 lag_time;
+	u64 age_limit;
+	u64 base_rtt;
+	u32 beta;
+	u8 lag;
+	u8 rise;
+	bool pace;
+};
+
+/**
+ * struct rate_path - a path
+ * @node: in the table
+ * @key: its name
+ * @settings: written under rate_mutex, read one by one without
+ * @source: its value; NULL: what it follows is not there
+ * @lock: of @source and @active
+ * @active: flows active on it
+ * @listeners: flows attached to it
+ * @dead: no longer in the table
+ * @refs: one of the table, one of each flow attached
+ * @id: its number
+ * @born: how many paths there had been before
+ * @follow_ifindex: the device whose path it follows; 0: it has its own value
+ * @follow_net: where that device is
+ * @follow_node: in the list of those who follow something there
+ * @source_node: in the list of paths that have the source
+ * @rn: its namespace, while it is not dead
+ * @rcu: frees it
+ */
+struct rate_path {
+	struct rhash_head node;
+	struct rate_key key;
+	struct rate_settings settings;
+	struct rate_source __rcu *source;
+	spinlock_t lock;	/* see above */
+	u32 active;
+	atomic_t listeners;
+	bool dead;
+	refcount_t refs;
+	u32 id;
+	u32 born;
+	u32 follow_ifindex;
+	struct rate_net *follow_net;
+	struct list_head follow_node;
+	struct list_head source_node;
+	struct rate_net *rn;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct rate_flow - a socket that listens
+ * @rn: its namespace
+ * @path: what it listens to; changed under the socket's lock
+ * @table_gen: of the namespace when @path was looked up
+ * @ifindex: egress device when @path was looked up; 0: none
+ * @route: changes with device and next hop
+ * @used: when it read last, ns
+ * @active: it counts on its path; under path->lock, and for its owner
+ * @state: what it reported
+ * @key: its addresses and ports
+ * @uid: whose it is
+ * @id: its number
+ * @born: how many flows there had been before
+ * @congestion: name of its congestion control
+ * @rcu: frees it
+ */
+struct rate_flow {
+	struct rate_net *rn;
+	struct rate_path __rcu *path;
+	int table_gen;
+	u32 ifindex;
+	u32 route;
+	u64 used;
+	bool active;
+	struct rate_flow_state state;
+	struct rate_key key;
+	kuid_t uid;
+	u32 id;
+	u32 born;
+	char congestion[TCP_CA_NAME_MAX];
+	struct rcu_head rcu;
+};
+
+extern struct mutex rate_mutex;
+extern struct workqueue_struct *rate_workqueue;
+
+/* rate_net.c */
+struct rate_net *rate_net(const struct net *net);
+struct rate_net *rate_net_get(struct rate_net *rn);
+void rate_net_put(struct rate_net *rn);
+
+/* rate_source.c: values */
+struct rate_source *rate_source_new(gfp_t gfp);
+void rate_source_put(struct rate_source *source);
+void rate_source_keep(struct rate_source *source, u64 keep_ns);
+bool rate_source_set(struct rate_source *source, const struct rate_step *step,
+		     gfp_t gfp);
+void rate_source_snapshot(const struct rate_source *source,
+			  struct rate_step *step, u64 *renewed, u64 *updates);
+u32 rate_source_flows(const struct rate_source *source,
+		      const struct rate_step *step);
+bool rate_source_read(const struct rate_source *source, u64 when,
+		      struct rate_step *step, u64 *renewed);
+
+/* rate_path.c: the table */
+int rate_table_init(struct rate_net *rn);
+void rate_table_clear(struct rate_net *rn);
+void rate_table_destroy(struct rate_net *rn);
+struct rate_path *rate_path_find(struct rate_net *rn,
+				 const struct rate_key *key);
+struct rate_path *rate_path_best(struct rate_net *rn,
+				 const struct rate_key *flow, u32 ifindex);
+struct rate_path *rate_path_new(struct rate_net *rn,
+				const struct rate_key *key);
+int rate_path_insert(struct rate_path *path);
+void rate_path_delete(struct rate_path *path);
+void rate_path_put(struct rate_path *path);
+void rate_path_attach(struct rate_path *path, struct rate_source *source);
+void rate_path_follow(struct rate_path *path, struct rate_net *rn, u32 ifindex);
+void rate_path_leave(struct rate_path *path);
+void rate_path_abandon(struct rate_path *path);
+bool rate_key_followed(const struct rate_net *rn, const struct rate_key *key);
+bool rate_path_published(const struct rate_path *path);
+u64 rate_path_keep_ns(const struct rate_path *path);
+bool rate_path_read(const struct rate_path *path, u64 now, u64 base_rtt_ns,
+		    struct rate_advice *advice);
+
+/* rate_flow.c: who listens */
+void rate_flow_find_idle(struct work_struct *work);
+void rate_flow_count(struct rate_flow *flow, bool active);
+
+/* rate_netlink.c: the family */
+int rate_netlink_init(void);
+void rate_netlink_exit(void);
+
+/* rate_message.c: events */
+void rate_notify_path(const struct rate_path *path, u8 cmd, gfp_t gfp);
+void rate_notify_source(const struct rate_source *source, gfp_t gfp);
+void rate_notify_flow(const struct rate_flow *flow, u8 cmd);
+
+/* rate_publisher.c */
+void rate_publisher_notify(struct work_struct *work);
+
+#endif /* _RATE_H */

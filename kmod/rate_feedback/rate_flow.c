@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rate_flow.c - sockets that listen to the rate of their path
+ *
+ * All that the owner of the socket does here happens under the socket's lock.
+ * Those who look (dumps) see a flow under RCU and never touch the socket.
+ */
+
+#include <linux/jhash.h>
+#include <linux/rcupdate_wait.h>
+#include <linux/slab.h>
+#include <net/inet_sock.h>
+#include <net/ip6_fib.h>
+#include <net/route.h>
+
+#include "../compat.h"
+#include "rate.h"
+
+/* A flow that neither sent nor was acknowledged for so long is not active. */
+#define RATE_IDLE_NS		NSEC_PER_SEC
+
+static void rate_flow_key(const struct sock *sk, struct rate_key *key)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+
+	memset(key, 0, sizeof(*key));
+	key->kind = RATE_KEY_FLOW;
+	key->sport = inet->inet_sport;
+	key->dport = inet->inet_dport;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6 &&
+	    !ipv6_addr_v4mapped(&sk->sk_v6_daddr)) {
+		key->family = AF_INET6;
+		key->saddr = sk->sk_v6_rcv_saddr;
+		key->daddr = sk->sk_v6_daddr;
+		return;
+	}
+#endif
+	key->family = AF_INET;
+	key->saddr.s6_addr32[0] = inet->inet_rcv_saddr;
+	key->daddr.s6_addr32[0] = inet->inet_daddr;
+}
+
+/* A number for the egress device and the next hop; not 0. */
+static u32 rate_flow_route(const struct rate_flow *flow,
+			   const struct dst_entry *dst, u32 ifindex)
+{
+	const struct rtable *rt = (const struct rtable *)dst;
+
+#if IS_ENABLED(CONFIG_IPV6)
+	if (flow->key.family == AF_INET6) {
+		const struct rt6_info *rt6 = (const struct rt6_info *)dst;
+
+		return jhash(&rt6->rt6i_gateway, sizeof(rt6->rt6i_gateway),
+			     ifindex) | 1;
+	}
+	if (rt->rt_gw_family == AF_INET6)
+		return jhash(&rt->rt_gw6, sizeof(rt->rt_gw6), ifindex) | 1;
+#endif
+	return jhash_1word((__force u32)rt->rt_gw4, ifindex) | 1;
+}
+
+/**
+ * rate_flow_count() - a flow becomes active on its path, or no longer is
+ * @flow: the flow
+ * @active: which of them
+ *
+ * Context: RCU read side.  Its owner, or the search for idle flows; the lock of
+ * the path has them take turns.
+ */
+void rate_flow_count(struct rate_flow *flow, bool active)
+{
+	struct rate_path *path = rcu_dereference(flow->path);
+	struct rate_source *source;
+
+	if (!path)
+		return;
+	spin_lock_bh(&path->lock);
+	/* the owner may have left for another path */
+	if (rcu_access_pointer(flow->path) == path &&
+	    flow->active != active) {
+		WRITE_ONCE(flow->active, active);
+		path->active += active ? 1 : -1;
+		source = rcu_dereference(path->source);
+		if (source)
+			atomic_add(active ? 1 : -1, &source->active);
+	}
+	spin_unlock_bh(&path->lock);
+}
+
+/* Somebody is active: have it found out when it no longer is.  RCU read side. */
+static void rate_flow_watch(struct rate_flow *flow)
+{
+	if (!READ_ONCE(flow->rn->dead))
+		queue_delayed_work(system_unbound_wq, &flow->rn->idle, HZ);
+}
+
+/* Leave the path, for another one or for none. */
+static void rate_flow_leave(struct rate_flow *flow)
+{
+	struct rate_path *path = rcu_dereference_raw(flow->path);
+	struct rate_source *source;
+
+	if (!path)
+		return;
+	spin_lock_bh(&path->lock);
+	if (flow->active) {
+		WRITE_ONCE(flow->active, false);
+		path->active--;
+		source = rcu_dereference(path->source);
+		if (source)
+			atomic_dec(&source->active);
+	}
+	RCU_INIT_POINTER(flow->path, NULL);
+	spin_unlock_bh(&path->lock);
+	atomic_dec(&path->listeners);
+	rate_path_put(path);
+}
+
+static void rate_flow_join(struct rate_flow *flow, struct rate_path *path)
+{
+	/* one that was found in the table and goes this very moment */
+	if (!refcount_inc_not_zero(&path->refs))
+		return;
+	atomic_inc(&path->listeners);
+	rcu_assign_pointer(flow->path, path);
+	rate_flow_count(flow, true);
+	rate_flow_watch(flow);
+}
+
+/* The table, or the socket's egress device, is another than before. */
+static void rate_flow_look_up(struct rate_flow *flow, int table_gen)
+{
+	struct rate_net *rn = flow->rn;
+	struct rate_path *best = NULL;
+
+	flow->table_gen = table_gen;
+	if (!READ_ONCE(rn->dead))
+		best = rate_path_best(rn, &flow->key, flow->ifindex);
+	if (best == rcu_access_pointer(flow->path))
+		return;
+	rate_flow_leave(flow);
+	if (best)
+		rate_flow_join(flow, best);
+}
+
+/* Where does the socket send, and what does it listen to? */
+static void rate_flow_refresh(struct rate_flow *flow, const struct sock *sk)
+{
+	const struct dst_entry *dst = rcu_dereference(sk->sk_dst_cache);
+	int table_gen = atomic_read_acquire(&flow->rn->table_gen);
+	u32 ifindex = flow->ifindex;
+
+	/* without a route for the moment, it is where it was */
+	if (dst) {
+		ifindex = wale_compat_dst_dev(dst)->ifindex;
+		flow->route = rate_flow_route(flow, dst, ifindex);
+	}
+	if (ifindex == flow->ifindex && table_gen == flow->table_gen)
+		return;
+	WRITE_ONCE(flow->ifindex, ifindex);
+	rate_flow_look_up(flow, table_gen);
+}
+
+/* With a reference; NULL if the namespace of a kernel's own socket is going. */
+static struct rate_net *rate_net_of_socket(const struct sock *sk)
+{
+	struct rate_net *rn;
+
+	rcu_read_lock();
+	rn = rate_net(sock_net(sk));
+	if (rn && READ_ONCE(rn->dead))
+		rn = NULL;
+	if (rn)
+		rate_net_get(rn);
+	rcu_read_unlock();
+	return rn;
+}
+
+/**
+ * rate_flow_open() - a socket begins to listen
+ * @sk: the socket, connected, and locked by the caller
+ *
+ * Return: the flow; or NULL without memory: it then has no advice.
+ */
+struct rate_flow *rate_flow_open(struct sock *sk)
+{
+	const struct tcp_congestion_ops *ca = inet_csk(sk)->icsk_ca_ops;
+	struct rate_flow *flow;
+	struct rate_net *rn;
+	int err;
+
+	rn = rate_net_of_socket(sk);
+	if (!rn)
+		return NULL;
+	flow = kzalloc(sizeof(*flow), GFP_ATOMIC | __GFP_NOWARN);
+	if (!flow) {
+		rate_net_put(rn);
+		return NULL;
+	}
+	rate_flow_key(sk, &flow->key);
+	flow->uid = sk->sk_uid;
+	flow->used = ktime_get_ns();
+	flow->table_gen = atomic_read(&rn->table_gen) - 1;	/* look it up */
+	strscpy(flow->congestion, ca->name, sizeof(flow->congestion));
+	flow->rn = rn;
+	flow->born = atomic_inc_return(&rn->flow_births) - 1;
+	err = xa_alloc_cyclic_bh(&rn->flows, &flow->id, flow,
+				 XA_LIMIT(1, INT_MAX), &rn->next_flow,
+				 GFP_ATOMIC | __GFP_NOWARN);
+	if (err < 0) {
+		rate_net_put(rn);
+		kfree(flow);
+		return NULL;
+	}
+	rcu_read_lock();
+	rate_flow_refresh(flow, sk);
+	rate_notify_flow(flow, RATE_FEEDBACK_CMD_FLOW_NTF);
+	rcu_read_unlock();
+	return flow;
+}
+EXPORT_SYMBOL_GPL(rate_flow_open);
+
+/**
+ * rate_flow_close() - a socket no longer listens
+ * @flow: the flow; NULL is allowed
+ */
+void rate_flow_close(struct rate_flow *flow)
+{
+	struct rate_net *rn;
+
+	if (!flow)
+		return;
+	rn = flow->rn;
+	xa_erase_bh(&rn->flows, flow->id);
+	rcu_read_lock();
+	rate_notify_flow(flow, RATE_FEEDBACK_CMD_FLOW_DEL_NTF);
+	rate_flow_leave(flow);
+	rcu_read_unlock();
+	kfree_rcu(flow, rcu);
+	rate_net_put(rn);
+}
+EXPORT_SYMBOL_GPL(rate_flow_close);
+
+/**
+ * rate_flow_read() - what does the network advise?
+ * @flow: the flow
+ * @sk: its socket, locked by the caller
+ * @now: ns
+ * @base_rtt_ns: base RTT as the socket measured it; 0: it does not know
+ * @advice: set; without advice only its route
+ *
+ * Called for each ACK; allocates nothing.
+ *
+ * Return: true if there is advice.
+ */
+bool rate_flow_read(struct rate_flow *flow, const struct sock *sk, u64 now,
+		    u64 base_rtt_ns, struct rate_advice *advice)
+{
+	const struct rate_path *path;
+	bool there;
+
+	rcu_read_lock();
+	rate_flow_refresh(flow, sk);
+	WRITE_ONCE(flow->used, now);
+	path = rcu_dereference(flow->path);
+	if (path && unlikely(!READ_ONCE(flow->active))) {
+		rate_flow_count(flow, true);
+		rate_flow_watch(flow);
+	}
+	there = path && rate_path_read(path, now, base_rtt_ns, advice);
+	advice->route = flow->route;
+	rcu_read_unlock();
+	return there;
+}
+EXPORT_SYMBOL_GPL(rate_flow_read);
+
+/**
+ * rate_flow_report() - a sender's state, for those who look
+ * @flow: the flow
+ * @state: it
+ *
+ * Context: the socket's lock.
+ */
+void rate_flow_report(struct rate_flow *flow,
+		      const struct rate_flow_state *state)
+{
+	/* who looks may see half of two reports: each number is right */
+	WRITE_ONCE(flow->state.rate, state->rate);
+	WRITE_ONCE(flow->state.base_rtt_ns, state->base_rtt_ns);
+	WRITE_ONCE(flow->state.bytes_acked, state->bytes_acked);
+	WRITE_ONCE(flow->state.phase, state->phase);
+	WRITE_ONCE(flow->state.rate_window, state->rate_window);
+	WRITE_ONCE(flow->state.cwnd, state->cwnd);
+	WRITE_ONCE(flow->state.in_flight, state->in_flight);
+	WRITE_ONCE(flow->state.packet_size, state->packet_size);
+	WRITE_ONCE(flow->state.mss, state->mss);
+	WRITE_ONCE(flow->state.lost, state->lost);
+	WRITE_ONCE(flow->state.found, state->found);
+}
+EXPORT_SYMBOL_GPL(rate_flow_report);
+
+/**
+ * rate_flow_find_idle() - take flows that were idle for a while out of the count
+ * @work: of a namespace
+ *
+ * Runs once a second while there are active flows.
+ */
+void rate_flow_find_idle(struct work_struct *work)
+{
+	struct rate_net *rn = container_of(to_delayed_work(work),
+					   struct rate_net, idle);
+	u64 now = ktime_get_ns();
+	bool any = false;
+	struct rate_flow *flow;
+	unsigned long id;
+
+	rcu_read_lock();
+	xa_for_each(&rn->flows, id, flow) {
+		if (!READ_ONCE(flow->active))
+			continue;
+		/* it may have been used since this began */
+		if ((s64)(now - READ_ONCE(flow->used)) >= (s64)RATE_IDLE_NS)
+			rate_flow_count(flow, false);
+		else
+			any = true;
+		if (need_resched())
+			cond_resched_rcu();
+	}
+	if (any && !READ_ONCE(rn->dead))
+		queue_delayed_work(system_unbound_wq, &rn->idle, HZ);
+	rcu_read_unlock();
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rate_feedback - the channel: who may send how fast on which path
+ *
+ *	sch_wale (feedback) --+                     +-- tcp_ratcp: each ACK
+ *	                      +--> paths, values ---+
+ *	netlink (wale rate) --+                     +-- netlink: dumps, events
+ *
+ * After the rate feedback of A. Karnik and A. Kumar, "Performance of TCP
+ * Congestion Control With Explicit Rate Feedback", IEEE/ACM Transactions on
+ * Networking 13(1), 2005, where a system call hands the sender its fair rate,
+ * delayed by a round trip.  The interface is that of
+ * Documentation/netlink/specs/rate_feedback.yaml.
+ *
+ * Everything is of a network namespace, and gone with it.  Advice is advice: this
+ * module limits nobody.
+ *
+ * This file: the namespaces, init and exit.
+ */
+
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/slab.h>
+#include <net/netns/generic.h>
+
+#include "rate.h"
+
+DEFINE_MUTEX(rate_mutex);	/* see rate.h */
+struct workqueue_struct *rate_workqueue;
+
+static unsigned int rate_net_id __read_mostly;
+
+struct rate_net_slot {
+	struct rate_net *rn;
+};
+
+/**
+ * rate_net() - what the channel has in a namespace
+ * @net: the namespace
+ *
+ * Return: it; or NULL, under RCU, of a namespace that is gone.
+ */
+struct rate_net *rate_net(const struct net *net)
+{
+	struct rate_net_slot *slot = net_generic(net, rate_net_id);
+
+	return READ_ONCE(slot->rn);
+}
+
+/**
+ * rate_net_get() - take a reference
+ * @rn: the namespace, which may be dead
+ *
+ * Return: it.
+ */
+struct rate_net *rate_net_get(struct rate_net *rn)
+{
+	refcount_inc(&rn->refs);
+	return rn;
+}
+
+/**
+ * rate_net_put() - drop a reference
+ * @rn: the namespace
+ *
+ * Sockets of the kernel's own may outlive what this module has in their
+ * namespace: their flows keep this, and nothing else.
+ */
+void rate_net_put(struct rate_net *rn)
+{
+	if (!refcount_dec_and_test(&rn->refs))
+		return;
+	xa_destroy(&rn->flows);
+	kfree_rcu(rn, rcu);
+}
+
+static int __net_init rate_net_init(struct net *net)
+{
+	struct rate_net_slot *slot = net_generic(net, rate_net_id);
+	struct rate_net *rn = kzalloc(sizeof(*rn), GFP_KERNEL);
+	int err;
+
+	if (!rn)
+		return -ENOMEM;
+	rn->net = net;
+	refcount_set(&rn->refs, 1);
+	xa_init_flags(&rn->flows, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
+	INIT_DELAYED_WORK(&rn->idle, rate_flow_find_idle);
+	err = rate_table_init(rn);
+	if (err) {
+		kfree(rn);
+		return err;
+	}
+	slot->rn = rn;
+	return 0;
+}
+
+/* Between this and the exit lies an RCU grace period. */
+static void __net_exit rate_net_pre_exit(struct net *net)
+{
+	struct rate_net *rn = rate_net(net);
+
+	mutex_lock(&rate_mutex);
+	WRITE_ONCE(rn->dead, true);
+	rate_table_clear(rn);
+	mutex_unlock(&rate_mutex);
+}
+
+static void __net_exit rate_net_exit(struct net *net)
+{
+	struct rate_net_slot *slot = net_generic(net, rate_net_id);
+	struct rate_net *rn = slot->rn;
+
+	/* nobody starts it any more: who does looks at dead under RCU */
+	cancel_delayed_work_sync(&rn->idle);
+	rate_table_destroy(rn);
+	WRITE_ONCE(slot->rn, NULL);
+	rate_net_put(rn);
+}
+
+static struct pernet_operations rate_net_ops = {
+	.init		= rate_net_init,
+	.pre_exit	= rate_net_pre_exit,
+	.exit		= rate_net_exit,
+	.id		= &rate_net_id,
+	.size		= sizeof(struct rate_net_slot),
+};
+
+/* Numbers of devices are used again: the path of a device goes with it. */
+static int rate_netdev_event(struct notifier_block *nb, unsigned long event,
+			     void *ptr)
+{
+	const struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct rate_key key = { .kind = RATE_KEY_DEV };
+	struct rate_path *path, *next;
+	struct rate_net *rn;
+
+	if (event != NETDEV_UNREGISTER)
+		return NOTIFY_DONE;
+	key.ifindex = dev->ifindex;
+	rn = rate_net(dev_net(dev));
+	mutex_lock(&rate_mutex);
+	if (!rn->dead) {
+		list_for_each_entry_safe(path, next, &rn->followers,
+					 follow_node) {
+			if (path->follow_ifindex == dev->ifindex)
+				rate_path_abandon(path);
+		}
+		path = rate_path_find(rn, &key);
+		if (path && !rate_path_published(path)) {
+			rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_DEL_NTF,
+					 GFP_KERNEL);
+			rate_path_delete(path);
+		}
+	}
+	mutex_unlock(&rate_mutex);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block rate_netdev_notifier = {
+	.notifier_call = rate_netdev_event,
+};
+
+static int __init rate_feedback_init(void)
+{
+	int err;
+
+	rate_workqueue = alloc_workqueue("rate_feedback", WQ_UNBOUND, 0);
+	if (!rate_workqueue)
+		return -ENOMEM;
+	err = register_pernet_subsys(&rate_net_ops);
+	if (err)
+		goto out_workqueue;
+	err = rate_netlink_init();
+	if (err)
+		goto out_pernet;
+	err = register_netdevice_notifier(&rate_netdev_notifier);
+	if (err)
+		goto out_netlink;
+	return 0;
+
+out_netlink:
+	rate_netlink_exit();
+out_pernet:
+	unregister_pernet_subsys(&rate_net_ops);
+out_workqueue:
+	destroy_workqueue(rate_workqueue);
+	return err;
+}
+
+static void __exit rate_feedback_exit(void)
+{
+	destroy_workqueue(rate_workqueue);	/* the last events are out */
+	unregister_netdevice_notifier(&rate_netdev_notifier);	/* sends some */
+	rate_netlink_exit();
+	unregister_pernet_subsys(&rate_net_ops);
+	rcu_barrier();	/* the last paths and sources */
+}
+
+module_init(rate_feedback_init);
+module_exit(rate_feedback_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Rate advice for senders: the channel between links and congestion controls");

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * rate_netlink.h - what the netlink files of rate_feedback share
+ */
+#ifndef _RATE_NETLINK_H
+#define _RATE_NETLINK_H
+
+#include <net/genetlink.h>
+
+#include "rate.h"
+
+enum {
+	RATE_GROUP_PATHS,
+	RATE_GROUP_FLOWS,
+};
+
+extern struct genl_family rate_family;
+
+/* rate_request.c */
+extern const struct nla_policy
+rate_key_policy[RATE_FEEDBACK_A_PATH_DPORT + 1];
+extern const struct nla_policy
+rate_set_policy[RATE_FEEDBACK_A_PATH_FOLLOW + 1];
+int rate_parse_key(struct nlattr **tb, struct rate_key *key,
+		   struct netlink_ext_ack *extack);
+int rate_set(struct sk_buff *skb, struct genl_info *info);
+
+/* rate_message.c */
+int rate_put_path(struct sk_buff *skb, const struct rate_path *path,
+		  struct netlink_callback *cb, u32 portid, u32 seq, int flags,
+		  u8 cmd);
+int rate_put_flow(struct sk_buff *skb, const struct rate_flow *flow,
+		  struct user_namespace *user_ns, u32 portid, u32 seq,
+		  int flags, u8 cmd);
+
+#endif /* _RATE_NETLINK_H */

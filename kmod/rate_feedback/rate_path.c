@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rate_path.c - the table of paths of a network namespace
+ *
+ * A socket's path is the most specific one: its own four addresses and ports,
+ * then the longest prefix of its destination, then its egress device.  Each kind
+ * is one lookup in one hash table; of the prefix lengths only those are tried of
+ * which there is a path.
+ */
+
+#include <linux/bitmap.h>
+#include <linux/jhash.h>
+#include <linux/math64.h>
+#include <linux/slab.h>
+
+#include "rate.h"
+
+/* Who reads lag rtt may have any RTT; a longer memory than this is luck. */
+#define RATE_KEEP_RTT_NS	(2 * NSEC_PER_SEC)
+
+static const struct rhashtable_params rate_table_params = {
+	.head_offset = offsetof(struct rate_path, node),
+	.key_offset = offsetof(struct rate_path, key),
+	.key_len = sizeof(struct rate_key),
+	.automatic_shrinking = true,
+};
+
+/**
+ * rate_table_init() - an empty table
+ * @rn: the namespace
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int rate_table_init(struct rate_net *rn)
+{
+	/* every byte of a key is hashed and compared */
+	BUILD_BUG_ON(sizeof(struct rate_key) !=
+		     offsetofend(struct rate_key, dport));
+
+	xa_init_flags(&rn->paths, XA_FLAGS_ALLOC1);
+	INIT_LIST_HEAD(&rn->followers);
+	return rhashtable_init(&rn->table, &rate_table_params);
+}
+
+/**
+ * rate_table_clear() - delete all paths of a namespace that goes
+ * @rn: the namespace
+ *
+ * Context: rate_mutex is held.
+ */
+void rate_table_clear(struct rate_net *rn)
+{
+	struct rate_path *path, *next;
+	unsigned long id;
+
+	list_for_each_entry_safe(path, next, &rn->followers, follow_node)
+		rate_path_abandon(path);
+	xa_for_each(&rn->paths, id, path)
+		rate_path_delete(path);
+}
+
+/**
+ * rate_table_destroy() - free an empty table
+ * @rn: the namespace
+ *
+ * Context: an RCU grace period after the table was seen last.
+ */
+void rate_table_destroy(struct rate_net *rn)
+{
+	rhashtable_destroy(&rn->table);
+	xa_destroy(&rn->paths);
+}
+
+static unsigned int rate_family_index(const struct rate_key *key)
+{
+	return key->family == AF_INET6;
+}
+
+/* The first @len bits of an address. */
+static void rate_mask(struct in6_addr *addr, unsigned int len)
+{
+	unsigned int word;
+
+	for (word = 0; word < 4; word++) {
+		unsigned int bits = min(len, 32U);
+
+		addr->s6_addr32[word] &=
+			bits ? htonl(~0U << (32 - bits)) : 0;
+		len -= bits;
+	}
+}
+
+/**
+ * rate_path_find() - the path of exactly this name
+ * @rn: the namespace
+ * @key: the name
+ *
+ * Context: RCU read side or rate_mutex.
+ * Return: the path, or NULL.
+ */
+struct rate_path *rate_path_find(struct rate_net *rn,
+				 const struct rate_key *key)
+{
+	return rhashtable_lookup_fast(&rn->table, key, rate_table_params);
+}
+
+static struct rate_path *rate_path_prefix(struct rate_net *rn,
+					  const struct rate_key *flow)
+{
+	unsigned int family = rate_family_index(flow);
+	const unsigned long *lengths = rn->lengths[family];
+	struct rate_key key = {
+		.kind = RATE_KEY_PREFIX,
+		.family = flow->family,
+		.daddr = flow->daddr,
+	};
+	unsigned int len, above = RATE_LENGTHS;
+	struct rate_path *path;
+
+	/* find_last_bit() of a map without bits is the size of the map */
+	while ((len = find_last_bit(lengths, above)) < above) {
+		key.prefix_len = len;
+		rate_mask(&key.daddr, len);
+		path = rate_path_find(rn, &key);
+		if (path)
+			return path;
+		above = len;
+	}
+	return NULL;
+}
+
+/**
+ * rate_path_best() - what a socket listens to
+ * @rn: the namespace
+ * @flow: the socket
+ * @ifindex: its egress device; 0: none
+ *
+ * Context: RCU read side.
+ * Return: the path, or NULL.
+ */
+struct rate_path *rate_path_best(struct rate_net *rn,
+				 const struct rate_key *flow, u32 ifindex)
+{
+	struct rate_key dev = { .kind = RATE_KEY_DEV, .ifindex = ifindex };
+	struct rate_path *path;
+
+	path = rate_path_find(rn, flow);
+	if (!path)
+		path = rate_path_prefix(rn, flow);
+	if (!path && ifindex)
+		path = rate_path_find(rn, &dev);
+	return path;
+}
+
+/**
+ * rate_path_new() - a path that is in no table yet, with the default settings
+ * @rn: its namespace
+ * @key: its name
+ *
+ * Return: the path, with one reference; or NULL.
+ */
+struct rate_path *rate_path_new(struct rate_net *rn, const struct rate_key *key)
+{
+	struct rate_path *path = kzalloc(sizeof(*path), GFP_KERNEL_ACCOUNT);
+
+	if (!path)
+		return NULL;
+	path->rn = rn;
+	path->key = *key;
+	path->settings.beta = 1;
+	spin_lock_init(&path->lock);
+	atomic_set(&path->listeners, 0);
+	refcount_set(&path->refs, 1);
+	INIT_LIST_HEAD(&path->follow_node);
+	INIT_LIST_HEAD(&path->source_node);
+	return path;
+}
+
+/* Sockets look again: any may have a better path now, or none. */
+static void rate_table_changed(struct rate_net *rn)
+{
+	smp_mb__before_atomic();	/* who sees the number sees the table */
+	atomic_inc(&rn->table_gen);
+}
+
+static void rate_prefix_count(struct rate_path *path, int change)
+{
+	unsigned int family = rate_family_index(&path->key);
+	u32 *count = &path->rn->prefixes[family][path->key.prefix_len];
+
+	if (path->key.kind != RATE_KEY_PREFIX)
+		return;
+	*count += change;
+	if (*count)
+		set_bit(path->key.prefix_len, path->rn->lengths[family]);
+	else
+		clear_bit(path->key.prefix_len, path->rn->lengths[family]);
+}
+
+/* Who follows a device's path has its value, or none. */
+static void rate_path_lead(struct rate_path *path, struct rate_source *source)
+{
+	struct rate_path *follower;
+
+	if (path->key.kind != RATE_KEY_DEV)
+		return;
+	list_for_each_entry(follower, &path->rn->followers, follow_node) {
+		if (follower->follow_ifindex != path->key.ifindex ||
+		    rcu_access_pointer(follower->source) == source)
+			continue;
+		rate_path_attach(follower, source);
+		rate_notify_path(follower, RATE_FEEDBACK_CMD_PATH_NTF,
+				 GFP_KERNEL);
+	}
+}
+
+/**
+ * rate_path_insert() - give a path a number and put it into the table
+ * @path: the path
+ *
+ * Context: rate_mutex is held; the key is not in the table.
+ * Return: 0 or -ENOMEM, and then the path is as before.
+ */
+int rate_path_insert(struct rate_path *path)
+{
+	struct rate_net *rn = path->rn;
+	int err;
+
+	path->born = rn->path_births++;
+	err = xa_alloc_cyclic(&rn->paths, &path->id, path,
+			      XA_LIMIT(1, INT_MAX), &rn->next_path,
+			      GFP_KERNEL_ACCOUNT);
+	if (err < 0)
+		return err;
+	err = rhashtable_lookup_insert_fast(&rn->table, &path->node,
+					    rate_table_params);
+	if (err) {
+		xa_erase(&rn->paths, path->id);
+		return err;
+	}
+	rate_prefix_count(path, 1);
+	rate_table_changed(rn);
+	rate_path_lead(path, rcu_dereference_protected(path->source,
+						       lockdep_is_held(&rate_mutex)));
+	return 0;
+}
+
+/**
+ * rate_path_delete() - take a path out of the table, and drop its reference
+ * @path: the path
+ *
+ * Context: rate_mutex is held.
+ */
+void rate_path_delete(struct rate_path *path)
+{
+	struct rate_net *rn = path->rn;
+
+	WRITE_ONCE(path->dead, true);
+	rhashtable_remove_fast(&rn->table, &path->node, rate_table_params);
+	xa_erase(&rn->paths, path->id);
+	rate_prefix_count(path, -1);
+	rate_table_changed(rn);
+	rate_path_lead(path, NULL);
+	if (path->follow_ifindex)
+		rate_path_leave(path);
+	rate_path_attach(path, NULL);
+	rate_path_put(path);
+}
+
+/**
+ * rate_path_put() - drop a reference
+ * @path: the path
+ */
+void rate_path_put(struct rate_path *path)
+{
+	if (refcount_dec_and_test(&path->refs))
+		kfree_rcu(path, rcu);
+}
+
+/**
+ * rate_path_attach() - give a path a value
+ * @path: the path
+ * @source: the value; NULL: none.  The path takes a reference of its own.
+ *
+ * Context: rate_mutex is held.
+ */
+void rate_path_attach(struct rate_path *path, struct rate_source *source)
+{
+	struct rate_source *old;
+
+	old = rcu_dereference_protected(path->source,
+					lockdep_is_held(&rate_mutex));
+	if (old == source)
+		return;
+	if (old)
+		list_del_init(&path->source_node);
+	if (source) {
+		refcount_inc(&source->refs);
+		rate_source_keep(source, rate_path_keep_ns(path));
+	}
+
+	spin_lock_bh(&path->lock);
+	rcu_assign_pointer(path->source, source);
+	if (old)
+		atomic_sub(path->active, &old->active);
+	if (source)
+		atomic_add(path->active, &source->active);
+	spin_unlock_bh(&path->lock);
+
+	if (source)
+		list_add_tail(&path->source_node, &source->paths);
+	if (old)
+		rate_source_put(old);
+	if (!READ_ONCE(path->dead) && !path->follow_ifindex)
+		rate_path_lead(path, source);
+}
+
+/**
+ * rate_path_follow() - have the value of a device's path
+ * @path: the path; not one that is followed
+ * @rn: where the device is
+ * @ifindex: the device; its path need not be there yet
+ *
+ * Context: rate_mutex is held.
+ */
+void rate_path_follow(struct rate_path *path, struct rate_net *rn, u32 ifindex)
+{
+	struct rate_key key = { .kind = RATE_KEY_DEV, .ifindex = ifindex };
+	struct rate_source *source = NULL;
+	struct rate_path *leader;
+
+	if (path->follow_ifindex)
+		rate_path_leave(path);
+	WRITE_ONCE(path->follow_ifindex, ifindex);
+	path->follow_net = rate_net_get(rn);
+	list_add_tail(&path->follow_node, &rn->followers);
+	leader = rate_path_find(rn, &key);
+	if (leader)
+		source = rcu_dereference_protected(leader->source,
+						   lockdep_is_held(&rate_mutex));
+	rate_path_attach(path, source);
+}
+
+/**
+ * rate_path_leave() - end following; the path keeps its value until it gets another
+ * @path: a path that follows
+ *
+ * Context: rate_mutex is held.
+ */
+void rate_path_leave(struct rate_path *path)
+{
+	list_del_init(&path->follow_node);
+	rate_net_put(path->follow_net);
+	path->follow_net = NULL;
+	WRITE_ONCE(path->follow_ifindex, 0);
+}
+
+/**
+ * rate_path_abandon() - what a path follows is gone for good
+ * @path: a path that follows
+ *
+ * Context: rate_mutex is held.
+ */
+void rate_path_abandon(struct rate_path *path)
+{
+	rate_path_leave(path);
+	rate_path_attach(path, NULL);
+	rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF, GFP_KERNEL);
+}
+
+/**
+ * rate_key_followed() - does any path follow the path of this name?
+ * @rn: the namespace
+ * @key: the name; there need not be such a path
+ *
+ * Context: rate_mutex is held.
+ * Return: true if so.
+ */
+bool rate_key_followed(const struct rate_net *rn, const struct rate_key *key)
+{
+	const struct rate_path *follower;
+
+	if (key->kind != RATE_KEY_DEV)
+		return false;
+	list_for_each_entry(follower, &rn->followers, follow_node) {
+		if (follower->follow_ifindex == key->ifindex)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * rate_path_published() - does a link publish here, so that only it may set it?
+ * @path: the path
+ *
+ * Context: rate_mutex is held.
+ * Return: true if so; who follows a published path may be set.
+ */
+bool rate_path_published(const struct rate_path *path)
+{
+	const struct rate_source *source;
+
+	source = rcu_dereference_protected(path->source,
+					   lockdep_is_held(&rate_mutex));
+	return source && source->published && !path->follow_ifindex;
+}
+
+/**
+ * rate_path_keep_ns() - how far back do its readers look?
+ * @path: the path
+ *
+ * Return: ns.
+ */
+u64 rate_path_keep_ns(const struct rate_path *path)
+{
+	switch (path->settings.lag) {
+	case RATE_FEEDBACK_LAG_FIXED:
+		return max_t(u64, path->settings.lag_time, RATE_KEEP_RTT_NS);
+	case RATE_FEEDBACK_LAG_RTT:
+		return RATE_KEEP_RTT_NS;
+	default:
+		return 0;
+	}
+}
+
+static u64 rate_path_lag(const struct rate_path *path, u64 base_rtt_ns)
+{
+	switch (READ_ONCE(path->settings.lag)) {
+	case RATE_FEEDBACK_LAG_FIXED:
+		return READ_ONCE(path->settings.lag_time);
+	case RATE_FEEDBACK_LAG_RTT:
+		return base_rtt_ns;
+	default:
+		return 0;
+	}
+}
+
+/**
+ * rate_path_read() - the advice of a path
+ * @path: the path
+ * @now: ns
+ * @base_rtt_ns: as measured by the reader; 0: it does not know
+ * @advice: all but the route is set
+ *
+ * Context: RCU read side.
+ * Return: false if there is none.
+ */
+bool rate_path_read(const struct rate_path *path, u64 now, u64 base_rtt_ns,
+		    struct rate_advice *advice)
+{
+	const struct rate_source *source = rcu_dereference(path->source);
+	u64 age_limit = READ_ONCE(path->settings.age_limit);
+	struct rate_step step;
+	u64 lag, renewed;
+
+	if (!source)
+		return false;
+	advice->base_rtt_ns = READ_ONCE(path->settings.base_rtt);
+	lag = rate_path_lag(path, advice->base_rtt_ns ?: base_rtt_ns);
+	if (lag > now || !rate_source_read(source, now - lag, &step, &renewed))
+		return false;
+	/* one link without a limit says nothing of the others on the path */
+	if (step.rate == RATE_FEEDBACK_UNLIMITED)
+		return false;
+	if (age_limit && !source->published && now > renewed &&
+	    now - renewed > age_limit)
+		return false;
+
+	advice->rate = step.rate;
+	if (step.meaning == RATE_FEEDBACK_MEANING_LINK)
+		advice->rate = div_u64(step.rate,
+				       rate_source_flows(source, &step));
+	advice->beta = READ_ONCE(path->settings.beta);
+	advice->rise = READ_ONCE(path->settings.rise);
+	advice->pace = READ_ONCE(path->settings.pace);
+	advice->layer = step.layer;
+	return true;
+}

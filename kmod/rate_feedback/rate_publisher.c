@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rate_publisher.c - links of the kernel that publish their rate
+ */
+
+#include <linux/export.h>
+#include <linux/netdevice.h>
+#include <linux/netlink.h>
+#include <linux/slab.h>
+
+#include "rate.h"
+
+/**
+ * struct rate_publisher - a link that publishes
+ * @rn: the namespace of its device
+ * @key: the path of its device
+ * @source: its rate
+ * @layer: enum rate_feedback_layer
+ */
+struct rate_publisher {
+	struct rate_net *rn;
+	struct rate_key key;
+	struct rate_source *source;
+	u8 layer;
+};
+
+/**
+ * rate_publisher_notify() - tell those who look that a link's rate changed
+ * @work: of the source
+ */
+void rate_publisher_notify(struct work_struct *work)
+{
+	struct rate_source *source = container_of(work, struct rate_source,
+						  notify);
+
+	mutex_lock(&rate_mutex);
+	rate_notify_source(source, GFP_KERNEL);
+	mutex_unlock(&rate_mutex);
+	rate_source_put(source);
+}
+
+static void rate_publisher_publish(struct rate_publisher *publisher, u64 since,
+				   u64 rate, u32 flows)
+{
+	const struct rate_step step = {
+		.since = since,
+		.rate = rate,
+		.flows = flows,
+		.meaning = RATE_FEEDBACK_MEANING_LINK,
+		.layer = publisher->layer,
+	};
+	struct rate_source *source = publisher->source;
+
+	if (!rate_source_set(source, &step, GFP_ATOMIC))
+		return;
+	refcount_inc(&source->refs);
+	if (!queue_work(rate_workqueue, &source->notify))
+		rate_source_put(source);	/* pending, with its own */
+}
+
+/* The path of the device becomes the link's; its settings stay. */
+static int rate_publisher_take(struct rate_publisher *publisher,
+			       struct netlink_ext_ack *extack)
+{
+	struct rate_path *path = rate_path_find(publisher->rn, &publisher->key);
+	int err;
+
+	if (path && rate_path_published(path)) {
+		NL_SET_ERR_MSG(extack,
+			       "rate_feedback: another link publishes the rate of this device");
+		return -EBUSY;
+	}
+	if (path) {
+		if (path->follow_ifindex)
+			rate_path_leave(path);
+		rate_path_attach(path, publisher->source);
+		rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF, GFP_KERNEL);
+		return 0;
+	}
+
+	path = rate_path_new(publisher->rn, &publisher->key);
+	if (!path)
+		return -ENOMEM;
+	path->settings.lag = RATE_FEEDBACK_LAG_RTT;
+	err = rate_path_insert(path);
+	if (err) {
+		rate_path_put(path);
+		return err;
+	}
+	rate_path_attach(path, publisher->source);
+	rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF, GFP_KERNEL);
+	return 0;
+}
+
+static struct rate_publisher *
+rate_publisher_open(const struct net_device *dev, u8 layer,
+		    struct netlink_ext_ack *extack)
+{
+	struct rate_publisher *publisher;
+	int err = -ENOMEM;
+
+	publisher = kzalloc(sizeof(*publisher), GFP_KERNEL);
+	if (!publisher)
+		return ERR_PTR(-ENOMEM);
+	publisher->source = rate_source_new(GFP_KERNEL);
+	if (!publisher->source)
+		goto out_free;
+	publisher->source->published = true;
+	publisher->layer = layer;
+	publisher->key.kind = RATE_KEY_DEV;
+	publisher->key.ifindex = dev->ifindex;
+	publisher->rn = rate_net_get(rate_net(dev_net(dev)));
+
+	mutex_lock(&rate_mutex);
+	err = publisher->rn->dead ? -ENODEV :
+	      rate_publisher_take(publisher, extack);
+	mutex_unlock(&rate_mutex);
+	if (!err)
+		return publisher;
+	if (err != -EBUSY)
+		NL_SET_ERR_MSG(extack,
+			       "rate_feedback: no memory for a path, or the namespace is going");
+
+	rate_net_put(publisher->rn);
+	rate_source_put(publisher->source);
+out_free:
+	kfree(publisher);
+	return ERR_PTR(err);
+}
+
+static void rate_publisher_close(struct rate_publisher *publisher)
+{
+	struct rate_path *path;
+
+	mutex_lock(&rate_mutex);
+	if (!publisher->rn->dead) {
+		path = rate_path_find(publisher->rn, &publisher->key);
+		rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_DEL_NTF,
+				 GFP_KERNEL);
+		rate_path_delete(path);
+	}
+	mutex_unlock(&rate_mutex);
+	rate_net_put(publisher->rn);
+	rate_source_put(publisher->source);
+	kfree(publisher);
+}
+
+const struct rate_publisher_ops rate_publisher_ops = {
+	.open = rate_publisher_open,
+	.publish = rate_publisher_publish,
+	.close = rate_publisher_close,
+};
+EXPORT_SYMBOL_GPL(rate_publisher_ops);

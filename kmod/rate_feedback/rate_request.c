@@ -1,0 +1,610 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rate_request.c - requests: what they may say, and what they do
+ *
+ * A request is checked whole, what it needs is allocated, and only then is
+ * anything changed: one that is refused leaves no trace.
+ */
+
+#include <linux/netdevice.h>
+#include <net/genetlink.h>
+
+#include "rate.h"
+#include "rate_netlink.h"
+
+static const struct nla_policy
+rate_follow_policy[RATE_FEEDBACK_A_FOLLOW_MAX + 1] = {
+	[RATE_FEEDBACK_A_FOLLOW_NETNS_FD] = { .type = NLA_U32 },
+	[RATE_FEEDBACK_A_FOLLOW_IFINDEX] = { .type = NLA_U32 },
+};
+
+#define RATE_KEY_POLICY							\
+	[RATE_FEEDBACK_A_PATH_IFINDEX] = { .type = NLA_U32 },		\
+	[RATE_FEEDBACK_A_PATH_SADDR] = { .type = NLA_BINARY, .len = 16 },	\
+	[RATE_FEEDBACK_A_PATH_DADDR] = { .type = NLA_BINARY, .len = 16 },	\
+	[RATE_FEEDBACK_A_PATH_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U32, 128), \
+	[RATE_FEEDBACK_A_PATH_SPORT] = { .type = NLA_U16 },		\
+	[RATE_FEEDBACK_A_PATH_DPORT] = { .type = NLA_U16 }
+
+const struct nla_policy
+rate_key_policy[RATE_FEEDBACK_A_PATH_DPORT + 1] = {
+	RATE_KEY_POLICY,
+};
+
+const struct nla_policy
+rate_set_policy[RATE_FEEDBACK_A_PATH_FOLLOW + 1] = {
+	RATE_KEY_POLICY,
+	[RATE_FEEDBACK_A_PATH_RATE] = { .type = NLA_U64 },
+	[RATE_FEEDBACK_A_PATH_MEANING] =
+		NLA_POLICY_MAX(NLA_U32, RATE_FEEDBACK_MEANING_LINK),
+	[RATE_FEEDBACK_A_PATH_TIME] = { .type = NLA_U64 },
+	[RATE_FEEDBACK_A_PATH_AGE_LIMIT] = { .type = NLA_U64 },
+	[RATE_FEEDBACK_A_PATH_LAG] =
+		NLA_POLICY_MAX(NLA_U32, RATE_FEEDBACK_LAG_FIXED),
+	[RATE_FEEDBACK_A_PATH_LAG_TIME] = { .type = NLA_U64 },
+	[RATE_FEEDBACK_A_PATH_BETA] = { .type = NLA_U32 },
+	[RATE_FEEDBACK_A_PATH_RISE] =
+		NLA_POLICY_MAX(NLA_U32, RATE_FEEDBACK_RISE_ADDITIVE),
+	[RATE_FEEDBACK_A_PATH_PACE] = NLA_POLICY_MAX(NLA_U32, 1),
+	[RATE_FEEDBACK_A_PATH_BASE_RTT] = { .type = NLA_U64 },
+	[RATE_FEEDBACK_A_PATH_LAYER] =
+		NLA_POLICY_MAX(NLA_U32, RATE_FEEDBACK_LAYER_PAYLOAD),
+	[RATE_FEEDBACK_A_PATH_FOLLOW] = NLA_POLICY_NESTED(rate_follow_policy),
+};
+
+/* An address of 4 or 16 bytes; one of IPv4 within IPv6 is of IPv4. */
+static int rate_parse_addr(const struct nlattr *attr, struct in6_addr *addr,
+			   u8 *family, struct netlink_ext_ack *extack)
+{
+	*addr = in6addr_any;
+	switch (nla_len(attr)) {
+	case 4:
+		addr->s6_addr32[0] = nla_get_in_addr(attr);
+		*family = AF_INET;
+		return 0;
+	case 16:
+		*addr = nla_get_in6_addr(attr);
+		*family = AF_INET6;
+		if (!ipv6_addr_v4mapped(addr))
+			return 0;
+		addr->s6_addr32[0] = addr->s6_addr32[3];
+		memset(&addr->s6_addr32[1], 0, 12);
+		*family = AF_INET;
+		return 0;
+	default:
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "rate_feedback: an address must be of 4 or 16 bytes");
+		return -EINVAL;
+	}
+}
+
+static int rate_parse_flow(struct nlattr **tb, struct rate_key *key,
+			   struct netlink_ext_ack *extack)
+{
+	u8 family;
+	int err;
+
+	key->kind = RATE_KEY_FLOW;
+	if (!tb[RATE_FEEDBACK_A_PATH_SADDR] ||
+	    !tb[RATE_FEEDBACK_A_PATH_DADDR] ||
+	    !tb[RATE_FEEDBACK_A_PATH_SPORT] ||
+	    !tb[RATE_FEEDBACK_A_PATH_DPORT] ||
+	    tb[RATE_FEEDBACK_A_PATH_PREFIX_LEN]) {
+		NL_SET_ERR_MSG(extack,
+			       "rate_feedback: a flow is named by all of saddr, daddr, sport and dport, and nothing else");
+		return -EINVAL;
+	}
+	err = rate_parse_addr(tb[RATE_FEEDBACK_A_PATH_SADDR], &key->saddr,
+			      &family, extack);
+	if (!err)
+		err = rate_parse_addr(tb[RATE_FEEDBACK_A_PATH_DADDR],
+				      &key->daddr, &key->family, extack);
+	if (err)
+		return err;
+	key->sport = nla_get_be16(tb[RATE_FEEDBACK_A_PATH_SPORT]);
+	key->dport = nla_get_be16(tb[RATE_FEEDBACK_A_PATH_DPORT]);
+	if (family != key->family || !key->sport || !key->dport) {
+		NL_SET_ERR_MSG(extack,
+			       "rate_feedback: saddr and daddr must be of one family, and no port 0");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int rate_parse_prefix(struct nlattr **tb, struct rate_key *key,
+			     struct netlink_ext_ack *extack)
+{
+	const struct nlattr *attr = tb[RATE_FEEDBACK_A_PATH_DADDR];
+	const struct nlattr *given = tb[RATE_FEEDBACK_A_PATH_PREFIX_LEN];
+	struct in6_addr prefix;
+	u32 len, bits, mapped;
+	int err;
+
+	key->kind = RATE_KEY_PREFIX;
+	err = rate_parse_addr(attr, &key->daddr, &key->family, extack);
+	if (err)
+		return err;
+	bits = nla_len(attr) * BITS_PER_BYTE;
+	mapped = key->family == AF_INET && bits == 128 ? 96 : 0;
+	len = given ? nla_get_u32(given) : bits;
+	if (len > bits || len < mapped) {
+		NL_SET_ERR_MSG_ATTR(extack, given,
+				    "rate_feedback: prefix-len must be 0 to 32 for IPv4, 0 to 128 for IPv6, and 96 to 128 for IPv4 in IPv6");
+		return -ERANGE;
+	}
+	len -= mapped;
+	key->prefix_len = len;
+	ipv6_addr_prefix(&prefix, &key->daddr, len);
+	if (!ipv6_addr_equal(&prefix, &key->daddr)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "rate_feedback: the bits of daddr beyond prefix-len must be 0");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int rate_check_ifindex(const struct nlattr *attr,
+			      struct netlink_ext_ack *extack)
+{
+	u32 ifindex = nla_get_u32(attr);
+
+	if (ifindex && ifindex <= INT_MAX)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr,
+			    "rate_feedback: ifindex must be 1 to 2147483647");
+	return -ERANGE;
+}
+
+/**
+ * rate_parse_key() - which path is meant?
+ * @tb: attributes
+ * @key: set
+ * @extack: what was expected
+ *
+ * Return: 0, -EINVAL or -ERANGE.
+ */
+int rate_parse_key(struct nlattr **tb, struct rate_key *key,
+		   struct netlink_ext_ack *extack)
+{
+	bool dev = tb[RATE_FEEDBACK_A_PATH_IFINDEX];
+	bool flow = tb[RATE_FEEDBACK_A_PATH_SADDR] ||
+		    tb[RATE_FEEDBACK_A_PATH_SPORT] ||
+		    tb[RATE_FEEDBACK_A_PATH_DPORT];
+	bool prefix = tb[RATE_FEEDBACK_A_PATH_DADDR];
+
+	memset(key, 0, sizeof(*key));
+	if (flow && !dev)
+		return rate_parse_flow(tb, key, extack);
+	if (prefix && !dev)
+		return rate_parse_prefix(tb, key, extack);
+	if (dev && !flow && !prefix && !tb[RATE_FEEDBACK_A_PATH_PREFIX_LEN]) {
+		key->kind = RATE_KEY_DEV;
+		key->ifindex = nla_get_u32(tb[RATE_FEEDBACK_A_PATH_IFINDEX]);
+		return rate_check_ifindex(tb[RATE_FEEDBACK_A_PATH_IFINDEX],
+					  extack);
+	}
+	NL_SET_ERR_MSG(extack,
+		       "rate_feedback: a path is named by one of: ifindex; daddr and prefix-len; saddr, daddr, sport and dport");
+	return -EINVAL;
+}
+
+/* What is wanted of a path. */
+struct rate_request {
+	struct nlattr **tb;
+	struct rate_settings settings;
+	struct rate_step step;
+	struct rate_net *follow_net;
+	u32 follow_ifindex;
+	struct rate_source *source;	/* allocated, if a new one is needed */
+};
+
+static bool rate_sets_value(struct nlattr **tb)
+{
+	return tb[RATE_FEEDBACK_A_PATH_RATE] ||
+	       tb[RATE_FEEDBACK_A_PATH_MEANING] ||
+	       tb[RATE_FEEDBACK_A_PATH_TIME] || tb[RATE_FEEDBACK_A_PATH_LAYER];
+}
+
+/* The lag and how old advice may be, of which one message tells. */
+static int rate_parse_time(const struct nlattr *attr, u64 *time,
+			   struct netlink_ext_ack *extack)
+{
+	if (!attr)
+		return 0;
+	*time = nla_get_u64(attr);
+	if (*time <= RATE_FEEDBACK_TIME_MAX)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr,
+			    "rate_feedback: lag-time and age-limit must be 0 to 1 day");
+	return -ERANGE;
+}
+
+static int rate_parse_sending(struct nlattr **tb,
+			      struct rate_settings *settings,
+			      struct netlink_ext_ack *extack)
+{
+	const struct nlattr *base_rtt = tb[RATE_FEEDBACK_A_PATH_BASE_RTT];
+	const struct nlattr *beta = tb[RATE_FEEDBACK_A_PATH_BETA];
+
+	if (tb[RATE_FEEDBACK_A_PATH_RISE])
+		settings->rise = nla_get_u32(tb[RATE_FEEDBACK_A_PATH_RISE]);
+	if (tb[RATE_FEEDBACK_A_PATH_PACE])
+		settings->pace = nla_get_u32(tb[RATE_FEEDBACK_A_PATH_PACE]);
+	if (beta)
+		settings->beta = nla_get_u32(beta);
+	if (settings->beta > RATE_FEEDBACK_BETA_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, beta,
+				    "rate_feedback: beta must be 0 to 1000000 packets");
+		return -ERANGE;
+	}
+	if (base_rtt)
+		settings->base_rtt = nla_get_u64(base_rtt);
+	if (settings->base_rtt > RATE_FEEDBACK_RTT_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, base_rtt,
+				    "rate_feedback: base-rtt must be 0 (what is measured) to 60 s");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+static int rate_parse_settings(struct nlattr **tb,
+			       struct rate_settings *settings,
+			       struct netlink_ext_ack *extack)
+{
+	const struct nlattr *lag_time = tb[RATE_FEEDBACK_A_PATH_LAG_TIME];
+	const struct nlattr *lag = tb[RATE_FEEDBACK_A_PATH_LAG];
+	int err;
+
+	err = rate_parse_time(lag_time, &settings->lag_time, extack);
+	if (!err)
+		err = rate_parse_time(tb[RATE_FEEDBACK_A_PATH_AGE_LIMIT],
+				      &settings->age_limit, extack);
+	if (err)
+		return err;
+	if (lag)
+		settings->lag = nla_get_u32(lag);
+	if (lag_time ? settings->lag != RATE_FEEDBACK_LAG_FIXED :
+		       lag && settings->lag == RATE_FEEDBACK_LAG_FIXED) {
+		NL_SET_ERR_MSG_ATTR(extack, lag_time ?: lag,
+				    "rate_feedback: lag fixed and lag-time belong together");
+		return -EINVAL;
+	}
+	return rate_parse_sending(tb, settings, extack);
+}
+
+/* The step that the request makes of the rate there is. */
+static int rate_parse_value(struct rate_request *request,
+			    const struct rate_source *old,
+			    struct netlink_ext_ack *extack)
+{
+	const struct nlattr *meaning = request->tb[RATE_FEEDBACK_A_PATH_MEANING];
+	const struct nlattr *layer = request->tb[RATE_FEEDBACK_A_PATH_LAYER];
+	const struct nlattr *time = request->tb[RATE_FEEDBACK_A_PATH_TIME];
+	const struct nlattr *rate = request->tb[RATE_FEEDBACK_A_PATH_RATE];
+	struct rate_step *step = &request->step;
+	u64 now = ktime_get_ns();
+
+	if (!rate && (time || !old) && rate_sets_value(request->tb)) {
+		NL_SET_ERR_MSG(extack,
+			       "rate_feedback: time, and meaning and layer of a path without a rate of its own, must come with rate");
+		return -EINVAL;
+	}
+	if (old)
+		*step = old->history.last;
+	step->since = now;
+	if (rate)
+		step->rate = nla_get_u64(rate);
+	if (meaning)
+		step->meaning = nla_get_u32(meaning);
+	if (layer)
+		step->layer = nla_get_u32(layer);
+	if (!time)
+		return 0;
+	step->since = nla_get_u64(time);
+	if (step->since > now || (old && step->since < old->history.last.since)) {
+		NL_SET_ERR_MSG_ATTR(extack, time,
+				    "rate_feedback: time must not lie in the future, nor before the last change of the rate");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+static struct net *rate_follow_net(const struct sk_buff *skb,
+				   const struct nlattr *fd, struct net *own,
+				   struct netlink_ext_ack *extack)
+{
+	struct net *net;
+
+	if (!fd)
+		return get_net(own);
+	net = get_net_ns_by_fd(nla_get_u32(fd));
+	if (IS_ERR(net)) {
+		NL_SET_ERR_MSG_ATTR(extack, fd,
+				    "rate_feedback: netns-fd must be a file descriptor of a network namespace");
+		return net;
+	}
+	if (!netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN)) {
+		NL_SET_ERR_MSG_ATTR(extack, fd,
+				    "rate_feedback: following a path needs CAP_NET_ADMIN in its namespace, too");
+		put_net(net);
+		return ERR_PTR(-EPERM);
+	}
+	return net;
+}
+
+/* Sets follow_net, with a reference; rate_mutex is not held yet. */
+static int rate_parse_follow(struct rate_request *request,
+			     const struct sk_buff *skb,
+			     struct genl_info *info)
+{
+	struct nlattr *attr = request->tb[RATE_FEEDBACK_A_PATH_FOLLOW];
+	struct nlattr *tb[RATE_FEEDBACK_A_FOLLOW_MAX + 1];
+	struct netlink_ext_ack *extack = info->extack;
+	struct net *net;
+	int err;
+
+	if (!attr)
+		return 0;
+	if (rate_sets_value(request->tb)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "rate_feedback: a path has a rate of its own or follows another, not both");
+		return -EINVAL;
+	}
+	err = nla_parse_nested(tb, RATE_FEEDBACK_A_FOLLOW_MAX, attr,
+			       rate_follow_policy, extack);
+	if (err)
+		return err;
+	if (!tb[RATE_FEEDBACK_A_FOLLOW_IFINDEX]) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "rate_feedback: follow needs the ifindex of a device");
+		return -EINVAL;
+	}
+	err = rate_check_ifindex(tb[RATE_FEEDBACK_A_FOLLOW_IFINDEX], extack);
+	if (err)
+		return err;
+	net = rate_follow_net(skb, tb[RATE_FEEDBACK_A_FOLLOW_NETNS_FD],
+			      genl_info_net(info), extack);
+	if (IS_ERR(net))
+		return PTR_ERR(net);
+	request->follow_ifindex = nla_get_u32(tb[RATE_FEEDBACK_A_FOLLOW_IFINDEX]);
+	request->follow_net = rate_net_get(rate_net(net));
+	put_net(net);
+	return 0;
+}
+
+/* The path, and the one it is to follow, must not be links of a chain. */
+static int rate_check_follow(const struct rate_request *request,
+			     struct rate_net *rn, const struct rate_key *key,
+			     struct netlink_ext_ack *extack)
+{
+	const struct nlattr *attr = request->tb[RATE_FEEDBACK_A_PATH_FOLLOW];
+	struct rate_key device = {
+		.kind = RATE_KEY_DEV,
+		.ifindex = request->follow_ifindex,
+	};
+	const struct rate_path *leader;
+
+	if (!attr)
+		return 0;
+	if (request->follow_net->dead) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "rate_feedback: the namespace to follow is going");
+		return -ENODEV;
+	}
+	leader = rate_path_find(request->follow_net, &device);
+	if (rn == request->follow_net && !memcmp(key, &device, sizeof(*key))) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "rate_feedback: a path cannot follow itself");
+		return -ELOOP;
+	}
+	if (leader && leader->follow_ifindex) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "rate_feedback: the path to follow follows another: follow that one");
+		return -ELOOP;
+	}
+	if (rate_key_followed(rn, key)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "rate_feedback: a path that others follow cannot follow another");
+		return -ELOOP;
+	}
+	return 0;
+}
+
+static struct rate_source *rate_own_source(const struct rate_path *path)
+{
+	if (!path || path->follow_ifindex)
+		return NULL;
+	return rcu_dereference_protected(path->source,
+					 lockdep_is_held(&rate_mutex));
+}
+
+/* All that can be refused, and all that can fail. */
+static int rate_prepare(struct rate_request *request, struct rate_net *rn,
+			const struct rate_key *key,
+			const struct rate_path *path,
+			struct netlink_ext_ack *extack)
+{
+	struct rate_source *source = rate_own_source(path);
+	struct nlattr **tb = request->tb;
+	int err;
+
+	if (path) {
+		request->settings = path->settings;
+	} else {
+		request->settings.beta = 1;
+		/* as of a path that a link publishes */
+		if (tb[RATE_FEEDBACK_A_PATH_FOLLOW])
+			request->settings.lag = RATE_FEEDBACK_LAG_RTT;
+	}
+	if (!path && !tb[RATE_FEEDBACK_A_PATH_RATE] &&
+	    !tb[RATE_FEEDBACK_A_PATH_FOLLOW]) {
+		NL_SET_ERR_MSG(extack,
+			       "rate_feedback: there is no such path, and a new one needs rate or follow");
+		return -ENOENT;
+	}
+	if (path && rate_path_published(path) &&
+	    (rate_sets_value(tb) || tb[RATE_FEEDBACK_A_PATH_FOLLOW])) {
+		NL_SET_ERR_MSG(extack,
+			       "rate_feedback: a link publishes the rate of this path: it cannot be set");
+		return -EBUSY;
+	}
+	err = rate_parse_settings(tb, &request->settings, extack);
+	if (!err)
+		err = rate_parse_value(request, source, extack);
+	if (!err)
+		err = rate_check_follow(request, rn, key, extack);
+	if (err || source || !tb[RATE_FEEDBACK_A_PATH_RATE])
+		return err;
+	request->source = rate_source_new(GFP_KERNEL_ACCOUNT);
+	return request->source ? 0 : -ENOMEM;
+}
+
+/* Return: true if any is another than before. */
+static bool rate_apply_settings(struct rate_path *path,
+				const struct rate_settings *new)
+{
+	struct rate_settings *settings = &path->settings;
+	bool changed = memcmp(settings, new, sizeof(*new));
+	struct rate_source *source;
+
+	WRITE_ONCE(settings->lag, new->lag);
+	WRITE_ONCE(settings->lag_time, new->lag_time);
+	WRITE_ONCE(settings->age_limit, new->age_limit);
+	WRITE_ONCE(settings->base_rtt, new->base_rtt);
+	WRITE_ONCE(settings->beta, new->beta);
+	WRITE_ONCE(settings->rise, new->rise);
+	WRITE_ONCE(settings->pace, new->pace);
+	source = rcu_dereference_protected(path->source,
+					   lockdep_is_held(&rate_mutex));
+	if (source)
+		rate_source_keep(source, rate_path_keep_ns(path));
+	return changed;
+}
+
+/* Return: true if it is another than before. */
+static bool rate_apply_value(struct rate_path *path,
+			     struct rate_request *request)
+{
+	struct rate_source *source = request->source ?: rate_own_source(path);
+	bool changed;
+
+	if (request->source)
+		rate_source_keep(source, rate_path_keep_ns(path));
+	changed = rate_source_set(source, &request->step, GFP_KERNEL_ACCOUNT);
+	if (!request->source)
+		return changed;
+	if (path->follow_ifindex)
+		rate_path_leave(path);
+	rate_path_attach(path, source);
+	return true;
+}
+
+/* Of a rate that is merely renewed nobody is told. */
+static void rate_apply(struct rate_path *path, struct rate_request *request,
+		       bool created)
+{
+	bool value = false, other = created;
+
+	other |= rate_apply_settings(path, &request->settings);
+	if (request->follow_net &&
+	    (path->follow_net != request->follow_net ||
+	     path->follow_ifindex != request->follow_ifindex)) {
+		rate_path_follow(path, request->follow_net,
+				 request->follow_ifindex);
+		other = true;
+	} else if (rate_sets_value(request->tb)) {
+		value = rate_apply_value(path, request);
+	}
+
+	/* who follows a path has its value; of a new one they know already */
+	if (value && !request->source)
+		rate_notify_source(rate_own_source(path), GFP_KERNEL);
+	else if (value || other)
+		rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF, GFP_KERNEL);
+}
+
+/*
+ * The device that names a new path must be there.  If it goes this moment, it was
+ * found before it left the list, and the notifier waits for rate_mutex to delete
+ * the path.
+ */
+static struct rate_path *rate_create(struct rate_net *rn,
+				     const struct rate_key *key,
+				     const struct rate_request *request,
+				     struct netlink_ext_ack *extack)
+{
+	struct rate_path *path;
+	bool there = true;
+	int err;
+
+	if (key->kind == RATE_KEY_DEV) {
+		rcu_read_lock();
+		there = dev_get_by_index_rcu(rn->net, key->ifindex);
+		rcu_read_unlock();
+	}
+	if (!there) {
+		NL_SET_ERR_MSG_ATTR(extack,
+				    request->tb[RATE_FEEDBACK_A_PATH_IFINDEX],
+				    "rate_feedback: no device has this ifindex");
+		return ERR_PTR(-ENODEV);
+	}
+	path = rate_path_new(rn, key);
+	if (!path)
+		return ERR_PTR(-ENOMEM);
+	path->settings = request->settings;
+	err = rate_path_insert(path);
+	if (!err)
+		return path;
+	rate_path_put(path);
+	NL_SET_ERR_MSG(extack, "rate_feedback: no room for another path");
+	return ERR_PTR(err);
+}
+
+static int rate_set_locked(struct rate_net *rn, const struct rate_key *key,
+			   struct rate_request *request,
+			   const struct genl_info *info)
+{
+	struct rate_path *path = rate_path_find(rn, key);
+	bool created = !path;
+	int err;
+
+	err = rate_prepare(request, rn, key, path, info->extack);
+	if (err)
+		return err;
+	if (created)
+		path = rate_create(rn, key, request, info->extack);
+	if (IS_ERR(path))
+		return PTR_ERR(path);
+	rate_apply(path, request, created);
+	return 0;
+}
+
+/**
+ * rate_set() - RATE_FEEDBACK_CMD_SET
+ * @skb: the request
+ * @info: parsed
+ *
+ * Return: 0 or an error, and then nothing has changed.
+ */
+int rate_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct rate_net *rn = rate_net(genl_info_net(info));
+	struct rate_request request = { .tb = info->attrs };
+	struct rate_key key;
+	int err;
+
+	err = rate_parse_key(info->attrs, &key, info->extack);
+	if (!err)
+		err = rate_parse_follow(&request, skb, info);
+	if (err)
+		return err;
+
+	mutex_lock(&rate_mutex);
+	err = rate_set_locked(rn, &key, &request, info);
+	mutex_unlock(&rate_mutex);
+	if (request.source)
+		rate_source_put(request.source);
+	if (request.follow_net)
+		rate_net_put(request.follow_net);
+	return err;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rate_source.c - values: a rate as a function of time, written and read
+ *
+ * One writer at a time, under the source's lock; readers, one for each ACK of
+ * each socket, never wait for it: they read again if it wrote meanwhile.
+ */
+
+#include <linux/slab.h>
+
+#include "rate.h"
+
+/**
+ * rate_source_new() - a value without a rate yet
+ * @gfp: how to allocate
+ *
+ * Return: the source, with one reference; or NULL.
+ */
+struct rate_source *rate_source_new(gfp_t gfp)
+{
+	struct rate_source *source = kzalloc(sizeof(*source), gfp);
+
+	if (!source)
+		return NULL;
+	spin_lock_init(&source->lock);
+	seqcount_spinlock_init(&source->seq, &source->lock);
+	refcount_set(&source->refs, 1);
+	atomic_set(&source->active, 0);
+	INIT_LIST_HEAD(&source->paths);
+	INIT_WORK(&source->notify, rate_publisher_notify);
+	return source;
+}
+
+static void rate_source_free(struct rcu_head *rcu)
+{
+	struct rate_source *source = container_of(rcu, struct rate_source, rcu);
+
+	kfree(source->history.ring);
+	kfree(source);
+}
+
+/**
+ * rate_source_put() - drop a reference
+ * @source: the source
+ */
+void rate_source_put(struct rate_source *source)
+{
+	if (refcount_dec_and_test(&source->refs))
+		call_rcu(&source->rcu, rate_source_free);
+}
+
+/**
+ * rate_source_keep() - somebody looks back so far
+ * @source: the source
+ * @keep_ns: how far
+ *
+ * Context: rate_mutex is held, or the source is new.
+ */
+void rate_source_keep(struct rate_source *source, u64 keep_ns)
+{
+	if (keep_ns > source->keep_ns)
+		WRITE_ONCE(source->keep_ns, keep_ns);
+}
+
+/*
+ * Room for the step that is overwritten next, if somebody may still ask for it.
+ * Without memory it is forgotten: who asks for it gets the oldest that is left.
+ */
+static struct rate_ring *rate_source_more_room(struct rate_source *source,
+					       gfp_t gfp)
+{
+	u64 keep_ns = READ_ONCE(source->keep_ns);
+	struct rate_ring *ring;
+	u32 size;
+
+	if (!keep_ns)
+		return NULL;
+	spin_lock_bh(&source->lock);
+	size = rate_history_wants(&source->history, keep_ns);
+	spin_unlock_bh(&source->lock);
+	if (!size)
+		return NULL;
+	ring = kmalloc(struct_size(ring, steps, size), gfp | __GFP_NOWARN);
+	if (ring)
+		ring->size = size;
+	return ring;
+}
+
+/**
+ * rate_source_set() - the rate is renewed
+ * @source: the source
+ * @step: from when on it has which rate, and how many flows
+ * @gfp: how to allocate room for the history
+ *
+ * Return: true if it is another than before.
+ */
+bool rate_source_set(struct rate_source *source, const struct rate_step *step,
+		     gfp_t gfp)
+{
+	struct rate_ring *ring = rate_source_more_room(source, gfp);
+	u64 now = ktime_get_ns();
+	bool changed;
+
+	spin_lock_bh(&source->lock);
+	write_seqcount_begin(&source->seq);
+	/* another writer may have been as clever */
+	if (ring && (!source->history.ring ||
+		     source->history.ring->size < ring->size))
+		ring = rate_history_resize(&source->history, ring);
+	changed = rate_history_push(&source->history, step);
+	source->renewed = max(step->since, now);
+	source->updates++;
+	write_seqcount_end(&source->seq);
+	spin_unlock_bh(&source->lock);
+	if (ring)
+		kfree_rcu(ring, rcu);
+	return changed;
+}
+
+/**
+ * rate_source_read() - the rate as it was
+ * @source: the source
+ * @when: ns
+ * @step: set to the step that held then
+ * @renewed: set to when the rate was set last
+ *
+ * Context: RCU read side.
+ * Return: false if there was none then.
+ */
+bool rate_source_read(const struct rate_source *source, u64 when,
+		      struct rate_step *step, u64 *renewed)
+{
+	unsigned int seq;
+	bool there;
+
+	do {
+		seq = read_seqcount_begin(&source->seq);
+		there = rate_history_at(&source->history, when, step);
+		*renewed = source->renewed;
+	} while (read_seqcount_retry(&source->seq, seq));
+	return there;
+}
+
+/**
+ * rate_source_snapshot() - the present
+ * @source: the source
+ * @step: set to the step that holds now
+ * @renewed: set to when the rate was set last
+ * @updates: set to how often it was set
+ *
+ * Context: RCU read side.
+ */
+void rate_source_snapshot(const struct rate_source *source,
+			  struct rate_step *step, u64 *renewed, u64 *updates)
+{
+	unsigned int seq;
+
+	do {
+		seq = read_seqcount_begin(&source->seq);
+		*step = source->history.last;
+		*renewed = source->renewed;
+		*updates = source->updates;
+	} while (read_seqcount_retry(&source->seq, seq));
+}
+
+/**
+ * rate_source_flows() - by how many is the rate of a link divided?
+ * @source: the source
+ * @step: of it
+ *
+ * Return: flows that the link counted; or else those that listen and were
+ * active lately.  At least 1.
+ */
+u32 rate_source_flows(const struct rate_source *source,
+		      const struct rate_step *step)
+{
+	u32 flows = source->published ? step->flows :
+					(u32)atomic_read(&source->active);
+
+	return max(flows, 1U);
+}
