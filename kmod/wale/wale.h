@@ -15,6 +15,7 @@
 #include <net/sch_generic.h>
 
 #include "wale_buffer.h"
+#include "wale_feedback.h"
 #include "wale_random.h"
 #include "wale_schedule.h"
 
@@ -32,7 +33,8 @@ struct wale_counter {
 enum wale_drop_reason {
 	WALE_DROP_BUFFER,	/* did not fit */
 	WALE_DROP_LOSS,		/* lost at random, after service */
-	WALE_DROP_MEMORY,	/* could not be split, or was purged */
+	WALE_DROP_MEMORY,	/* could not be split */
+	WALE_DROP_PURGE,	/* held when the device went down */
 	__WALE_DROP_MAX
 };
 
@@ -49,12 +51,13 @@ enum wale_drop_reason {
  * @loss: probability, fraction of 2^32; WALE_LOSS_ALWAYS
  * @overhead: enum wale_overhead
  * @drops: enum wale_drops
+ * @feedback: not NULL: publishes the rate; replaced with RTNL too
  * @offered: that arrived, after splitting
  * @sent: that departed
  * @dropped: by reason
  * @line_bytes: bytes of the wire in @line
  * @watchdog: runs the qdisc when the next packet departs
- * @chain_timer: runs the chain of sessions while the link is idle
+ * @run_timer: runs the link while no packet does
  * @seed: of every random draw
  *
  * A packet whose verdict is "lost" (see struct wale_skb_cb) waits and is served
@@ -73,6 +76,7 @@ struct wale_sched_data {
 	u32 loss;
 	u8 overhead;
 	u8 drops;
+	struct wale_feedback *feedback;
 
 	/* every packet: counting; read by wale_dump_stats() */
 	struct wale_counter offered;
@@ -83,7 +87,7 @@ struct wale_sched_data {
 	struct qdisc_watchdog watchdog;
 
 	/* seldom used */
-	struct timer_list chain_timer;
+	struct timer_list run_timer;
 	u64 seed;
 };
 
@@ -122,7 +126,7 @@ int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 		     struct sk_buff **to_free);
 struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now);
 void wale_link_set_alarm(struct Qdisc *sch);
-void wale_link_start_chain(struct Qdisc *sch);
+void wale_link_set_timer(struct Qdisc *sch, u64 now);
 
 /* wale_netlink.c: configuration and statistics */
 int wale_configure(struct Qdisc *sch, struct nlattr *opt,

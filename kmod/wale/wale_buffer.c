@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * wale_buffer.c - what a packet takes on the wire, and whether it fits   (pure)
+ * wale_buffer.c - does a packet fit into the buffer?   (pure)
  *
  * The buffer of the link holds the packets that wait and the one in service;
  * a packet on the propagation line has left it.  Tail drop: a packet that does
@@ -8,41 +8,10 @@
  */
 
 #include <linux/kernel.h>
-#include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 
 #include "wale_buffer.h"
-
-/* Ethernet (IEEE 802.3): 14 header, 4 FCS, 8 preamble, 12 gap; frame >= 64. */
-#define WALE_ETHERNET_OVERHEAD	38
-#define WALE_ETHERNET_MIN	84
-
-/* ATM: 53-byte cells of 48; 8 bytes LLC/SNAP (RFC 2684), 8 AAL5 trailer. */
-#define WALE_ATM_OVERHEAD	16
-#define WALE_ATM_CELL_PAYLOAD	48
-#define WALE_ATM_CELL		53
-
-/**
- * wale_wire_len() - bytes that an IP packet takes on the wire
- * @overhead: the link layer below IP
- * @ip_len: bytes of the IP packet, header included
- *
- * Return: bytes, at least 1.
- */
-u32 wale_wire_len(enum wale_overhead overhead, u32 ip_len)
-{
-	switch (overhead) {
-	case WALE_OVERHEAD_ETHERNET:
-		return max_t(u32, ip_len + WALE_ETHERNET_OVERHEAD,
-			     WALE_ETHERNET_MIN);
-	case WALE_OVERHEAD_ATM:
-		return DIV_ROUND_UP(ip_len + WALE_ATM_OVERHEAD,
-				    WALE_ATM_CELL_PAYLOAD) * WALE_ATM_CELL;
-	default:
-		return max_t(u32, ip_len, 1);
-	}
-}
 
 /**
  * wale_buffer_fits() - would a packet of @len bytes on the wire be admitted?

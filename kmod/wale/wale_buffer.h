@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * wale_buffer.h - what a packet takes on the wire, and whether it fits   (pure)
+ * wale_buffer.h - does a packet fit into the buffer?   (pure)
  */
 #ifndef _WALE_BUFFER_H
 #define _WALE_BUFFER_H
 
-#include <linux/pkt_sched_wale.h>
+#include <linux/types.h>
 
 /**
  * struct wale_buffer - the packets that wait for service or are in it
@@ -25,7 +25,6 @@ struct wale_buffer {
 	u64 peak_bytes;
 };
 
-u32 wale_wire_len(enum wale_overhead overhead, u32 ip_len);
 bool wale_buffer_fits(const struct wale_buffer *buffer, u32 len);
 void wale_buffer_enter(struct wale_buffer *buffer, u32 len);
 void wale_buffer_leave(struct wale_buffer *buffer, u32 len);

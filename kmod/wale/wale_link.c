@@ -23,6 +23,7 @@
 #include <linux/skbuff.h>
 #include <linux/timer.h>
 #include <net/sock.h>
+#include <net/wale_wire.h>
 
 #include "../compat.h"
 #include "wale.h"
@@ -61,12 +62,8 @@ static void wale_link_served(struct Qdisc *sch)
 	}
 }
 
-/**
- * wale_link_run() - replay what happened up to now
- * @sch: the qdisc
- * @now: ns of CLOCK_MONOTONIC
- */
-void wale_link_run(struct Qdisc *sch, u64 now)
+/* Ends of service and changes of the rate, up to now. */
+static void wale_link_replay(struct Qdisc *sch, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
@@ -78,6 +75,44 @@ void wale_link_run(struct Qdisc *sch, u64 now)
 	}
 	if (!q->server.busy)
 		wale_schedule_run(&q->schedule, now);
+}
+
+/*
+ * So many changes that are published are replayed one by one; of those that are
+ * behind them, the last is published.  Only steps of a trace that are shorter
+ * than a tick are ever that many, or those of a machine that slept.
+ */
+#define WALE_PUBLISH_STEPS	32
+
+static void wale_link_replay_published(struct Qdisc *sch, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	u64 next = wale_feedback_next(q);
+	int left = WALE_PUBLISH_STEPS;
+
+	for (; next <= now && left; left--) {
+		wale_link_replay(sch, next);
+		wale_feedback_update(q, next);
+		next = wale_feedback_next(q);
+	}
+	wale_link_replay(sch, now);
+	if (next <= now)
+		wale_feedback_update(q, now);
+}
+
+/**
+ * wale_link_run() - replay what happened up to now
+ * @sch: the qdisc
+ * @now: ns of CLOCK_MONOTONIC
+ */
+void wale_link_run(struct Qdisc *sch, u64 now)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (q->feedback)
+		wale_link_replay_published(sch, now);
+	else
+		wale_link_replay(sch, now);
 }
 
 static bool wale_link_draw_loss(struct wale_sched_data *q)
@@ -114,6 +149,8 @@ static bool wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 	u32 len = wale_skb_wire_len(q, skb);
 
 	wale_link_run(sch, now);
+	if (q->feedback)
+		wale_feedback_see(sch, skb, now);
 	wale_count(&q->offered, len);
 	cb->arrival_ns = now;
 	cb->wire_len = len;
@@ -280,9 +317,9 @@ static void wale_link_purge_list(struct Qdisc *sch, struct qdisc_skb_head *list)
 	while ((skb = __qdisc_dequeue_head(list))) {
 		const struct wale_skb_cb *cb = wale_skb_cb(skb);
 
-		wale_count(&q->dropped[WALE_DROP_MEMORY], cb->wire_len);
+		wale_count(&q->dropped[WALE_DROP_PURGE], cb->wire_len);
 		qdisc_qstats_drop(sch);
-		trace_wale_drop(sch, skb, cb->wire_len, WALE_DROP_MEMORY,
+		trace_wale_drop(sch, skb, cb->wire_len, WALE_DROP_PURGE,
 				cb->arrival_ns, now);
 		rtnl_kfree_skbs(skb, skb);
 	}
@@ -314,32 +351,66 @@ void wale_link_purge(struct Qdisc *sch)
  */
 #define WALE_CHAIN_PERIOD	(10 * HZ)
 
-static void wale_link_run_chain(struct timer_list *timer)
+/* The timer wheel is exact to a jiffy for delays below so many of them. */
+#define WALE_TIMER_EXACT	64
+
+/*
+ * From now until the link must run, in jiffies; MAX_JIFFY_OFFSET: it need not.
+ *
+ * The wheel rounds a longer delay up by an eighth at most.  The timer comes
+ * that much earlier, and is set again for the rest.
+ */
+static unsigned long wale_link_timer_delay(const struct wale_sched_data *q,
+					   u64 now)
+{
+	unsigned long delay = q->schedule.sessions ? WALE_CHAIN_PERIOD :
+						     MAX_JIFFY_OFFSET;
+	unsigned long until_next;
+	u64 next;
+
+	if (!q->feedback)
+		return delay;
+	next = wale_feedback_next(q);
+	if (next == U64_MAX)
+		return delay;
+	until_next = nsecs_to_jiffies(next > now ? next - now : 0);
+	if (until_next >= WALE_TIMER_EXACT)
+		until_next -= until_next / 8;
+	return min(delay, until_next);
+}
+
+/**
+ * wale_link_set_timer() - have the link run in time though no packet moves it
+ * @sch: the qdisc, run up to @now
+ * @now: ns
+ *
+ * For the chain of sessions, and for what is to be published.
+ */
+void wale_link_set_timer(struct Qdisc *sch, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	unsigned long delay = wale_link_timer_delay(q, now);
+
+	if (delay != MAX_JIFFY_OFFSET)
+		mod_timer(&q->run_timer, jiffies + delay);
+}
+
+static void wale_link_on_timer(struct timer_list *timer)
 {
 	struct wale_sched_data *q = container_of(timer, struct wale_sched_data,
-						 chain_timer);
+						 run_timer);
 	struct Qdisc *sch = qdisc_from_priv(q);
 	spinlock_t *root_lock;	/* of the qdisc tree; see wale.h */
+	u64 now;
 
 	rcu_read_lock();
 	root_lock = qdisc_lock(qdisc_root_sleeping(sch));
 	spin_lock(root_lock);
-	wale_link_run(sch, ktime_get_ns());
-	wale_link_start_chain(sch);
+	now = ktime_get_ns();
+	wale_link_run(sch, now);
+	wale_link_set_timer(sch, now);
 	spin_unlock(root_lock);
 	rcu_read_unlock();
-}
-
-/**
- * wale_link_start_chain() - have the chain of sessions, if there is one, run
- * @sch: the qdisc
- */
-void wale_link_start_chain(struct Qdisc *sch)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-
-	if (q->schedule.sessions)
-		mod_timer(&q->chain_timer, jiffies + WALE_CHAIN_PERIOD);
 }
 
 /**
@@ -351,10 +422,11 @@ void wale_link_init(struct Qdisc *sch)
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	qdisc_watchdog_init(&q->watchdog, sch);
-	timer_setup(&q->chain_timer, wale_link_run_chain, 0);
+	timer_setup(&q->run_timer, wale_link_on_timer, 0);
 	wale_server_init(&q->server);
 	q->schedule.until_ns = U64_MAX;
-	wale_schedule_set_constant(&q->schedule, WALE_RATE_UNLIMITED);
+	wale_schedule_set_constant(&q->schedule, WALE_RATE_UNLIMITED,
+				   ktime_get_ns());
 }
 
 /**
@@ -368,7 +440,8 @@ void wale_link_destroy(struct Qdisc *sch)
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	qdisc_watchdog_cancel(&q->watchdog);
-	timer_delete_sync(&q->chain_timer);
+	timer_delete_sync(&q->run_timer);
+	wale_feedback_free(q->feedback);
 	kvfree(q->schedule.trace);
 	kvfree(q->schedule.sessions);
 }

@@ -10,6 +10,7 @@
 
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <net/wale_wire.h>
 
 #include "wale.h"
 
@@ -30,6 +31,8 @@ struct wale_request {
 	u32 trace_end;
 	struct wale_trace *trace;
 	struct wale_sessions *sessions;		/* NULL if given: none */
+	u64 feedback_idle_ns;			/* 0 if given: none */
+	struct wale_feedback *feedback;
 };
 
 static const struct nla_policy
@@ -39,6 +42,12 @@ wale_sessions_policy[TCA_WALE_SESSIONS_MAX + 1] = {
 	[TCA_WALE_SESSIONS_MEAN]	= { .type = NLA_U64 },
 	[TCA_WALE_SESSIONS_LIMIT]	= { .type = NLA_U32 },
 	[TCA_WALE_SESSIONS_STEP]	= { .type = NLA_U64 },
+};
+
+static const struct nla_policy
+wale_feedback_policy[TCA_WALE_FEEDBACK_MAX + 1] = {
+	[TCA_WALE_FEEDBACK_PAD]		= { .type = NLA_BINARY },
+	[TCA_WALE_FEEDBACK_IDLE]	= { .type = NLA_U64 },
 };
 
 static const struct nla_policy wale_policy[TCA_WALE_MAX + 1] = {
@@ -54,6 +63,7 @@ static const struct nla_policy wale_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_TRACE]		= { .type = NLA_BINARY },
 	[TCA_WALE_TRACE_END]		= { .type = NLA_U32 },
 	[TCA_WALE_SESSIONS]		= { .type = NLA_NESTED },
+	[TCA_WALE_FEEDBACK]		= { .type = NLA_NESTED },
 };
 
 /* Strict, but for the NLA_F_NESTED flag, which tc does not set. */
@@ -198,6 +208,35 @@ static int wale_parse_sessions(struct wale_request *request,
 	return err;
 }
 
+static int wale_parse_feedback(struct wale_request *request,
+			       const struct nlattr *attr,
+			       struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[TCA_WALE_FEEDBACK_MAX + 1];
+	int err;
+
+	request->given |= BIT(TCA_WALE_FEEDBACK);
+	if (!nla_len(attr))
+		return 0;
+	err = wale_parse(tb, TCA_WALE_FEEDBACK_MAX, attr,
+			 wale_feedback_policy, extack);
+	if (err)
+		return err;
+	if (!tb[TCA_WALE_FEEDBACK_IDLE]) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: feedback needs idle");
+		return -EINVAL;
+	}
+	request->feedback_idle_ns = nla_get_u64(tb[TCA_WALE_FEEDBACK_IDLE]);
+	if (request->feedback_idle_ns < WALE_FEEDBACK_IDLE_MIN ||
+	    request->feedback_idle_ns > WALE_FEEDBACK_IDLE_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_FEEDBACK_IDLE],
+				    "wale: idle of feedback must be 1 ms to 1 hour");
+		return -ERANGE;
+	}
+	return 0;
+}
+
 /* Each attribute by itself. */
 static int wale_parse_request(struct wale_request *request,
 			      struct nlattr **tb,
@@ -254,8 +293,14 @@ static int wale_parse_request(struct wale_request *request,
 		if (err)
 			return err;
 	}
-	if (tb[TCA_WALE_SESSIONS])
-		return wale_parse_sessions(request, tb[TCA_WALE_SESSIONS],
+	if (tb[TCA_WALE_SESSIONS]) {
+		err = wale_parse_sessions(request, tb[TCA_WALE_SESSIONS],
+					  extack);
+		if (err)
+			return err;
+	}
+	if (tb[TCA_WALE_FEEDBACK])
+		return wale_parse_feedback(request, tb[TCA_WALE_FEEDBACK],
 					   extack);
 	return 0;
 }
@@ -344,6 +389,44 @@ static int wale_check_sharing(const struct wale_sched_data *q,
 	return -EINVAL;
 }
 
+/*
+ * The channel is told of the overhead when the link comes to it; coming anew
+ * would cost the path its settings.
+ */
+static int wale_check_feedback(const struct wale_sched_data *q,
+			       const struct wale_request *request,
+			       struct nlattr **tb,
+			       struct netlink_ext_ack *extack)
+{
+	if (!q->feedback || !wale_given(request, TCA_WALE_OVERHEAD) ||
+	    request->overhead == q->overhead)
+		return 0;
+	if (wale_given(request, TCA_WALE_FEEDBACK) &&
+	    !request->feedback_idle_ns)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_OVERHEAD],
+			    "wale: overhead must stay while feedback is on: switch it off first");
+	return -EBUSY;
+}
+
+/* What a valid request needs beside its values. */
+static int wale_prepare(struct Qdisc *sch, struct wale_request *request,
+			struct netlink_ext_ack *extack)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_feedback *feedback;
+
+	if (!request->feedback_idle_ns || q->feedback)
+		return 0;
+	feedback = wale_feedback_new(sch, request->feedback_idle_ns,
+				     wale_given(request, TCA_WALE_OVERHEAD) ?
+				     request->overhead : q->overhead, extack);
+	if (IS_ERR(feedback))
+		return PTR_ERR(feedback);
+	request->feedback = feedback;
+	return 0;
+}
+
 /* The rate as a function of time; what is replaced goes into the request. */
 static void wale_apply_schedule(struct wale_sched_data *q,
 				struct wale_request *request, u64 now)
@@ -354,7 +437,7 @@ static void wale_apply_schedule(struct wale_sched_data *q,
 
 	wale_server_settle(&q->server, schedule, now);
 	if (wale_given(request, TCA_WALE_RATE64))
-		wale_schedule_set_constant(schedule, request->rate);
+		wale_schedule_set_constant(schedule, request->rate, now);
 	if (wale_given(request, TCA_WALE_TRACE))
 		wale_schedule_set_trace(schedule, request->trace, now);
 	if (wale_given(request, TCA_WALE_SESSIONS) &&
@@ -369,6 +452,28 @@ static void wale_apply_schedule(struct wale_sched_data *q,
 
 	request->trace = trace == schedule->trace ? NULL : trace;
 	request->sessions = sessions == schedule->sessions ? NULL : sessions;
+}
+
+/* The rest is as it will be; what is replaced goes into the request. */
+static void wale_apply_feedback(struct Qdisc *sch,
+				struct wale_request *request, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (request->feedback) {
+		wale_feedback_start(sch, request->feedback, now);
+		request->feedback = NULL;
+	} else if (wale_given(request, TCA_WALE_FEEDBACK) && q->feedback) {
+		if (request->feedback_idle_ns) {
+			wale_feedback_set_idle(q->feedback,
+					       request->feedback_idle_ns, now);
+		} else {
+			request->feedback = q->feedback;
+			q->feedback = NULL;
+		}
+	}
+	if (q->feedback)
+		wale_feedback_update(q, now);
 }
 
 static void wale_apply(struct Qdisc *sch, struct wale_request *request)
@@ -398,8 +503,9 @@ static void wale_apply(struct Qdisc *sch, struct wale_request *request)
 		wale_stream_init(&q->loss_stream, q->seed, WALE_PURPOSE_LOSS);
 	}
 	wale_apply_schedule(q, request, now);
+	wale_apply_feedback(sch, request, now);
 	wale_link_set_alarm(sch);
-	wale_link_start_chain(sch);
+	wale_link_set_timer(sch, now);
 }
 
 /**
@@ -409,7 +515,7 @@ static void wale_apply(struct Qdisc *sch, struct wale_request *request)
  * @extack: what was expected, if it is refused
  *
  * Context: RTNL is held.
- * Return: 0; or -EINVAL, -ERANGE or -ENOMEM, and nothing has changed.
+ * Return: 0; or -EINVAL, -ERANGE, -EBUSY or -ENOMEM, and nothing has changed.
  */
 int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 		   struct netlink_ext_ack *extack)
@@ -426,6 +532,11 @@ int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 		err = wale_check_request(sch, &request, tb, extack);
 	if (!err)
 		err = wale_check_sharing(qdisc_priv(sch), &request, tb, extack);
+	if (!err)
+		err = wale_check_feedback(qdisc_priv(sch), &request, tb,
+					  extack);
+	if (!err)
+		err = wale_prepare(sch, &request, extack);
 	if (!err) {
 		sch_tree_lock(sch);
 		wale_apply(sch, &request);
@@ -434,6 +545,7 @@ int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 	/* the new ones of a refused request, or the old ones of another */
 	kvfree(request.trace);
 	kvfree(request.sessions);
+	wale_feedback_free(request.feedback);
 	return err;
 }
 
@@ -462,6 +574,23 @@ static int wale_dump_sessions(const struct wale_sessions *sessions,
 	    nla_put_u32(skb, TCA_WALE_SESSIONS_LIMIT, params->max) ||
 	    nla_put_u64_64bit(skb, TCA_WALE_SESSIONS_STEP, params->step_ns,
 			      TCA_WALE_SESSIONS_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int wale_dump_feedback(const struct wale_feedback *feedback,
+			      struct sk_buff *skb)
+{
+	struct nlattr *nest;
+
+	if (!feedback)
+		return 0;
+	nest = nla_nest_start_noflag(skb, TCA_WALE_FEEDBACK);
+	if (!nest ||
+	    nla_put_u64_64bit(skb, TCA_WALE_FEEDBACK_IDLE,
+			      wale_feedback_idle(feedback),
+			      TCA_WALE_FEEDBACK_PAD))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -512,7 +641,8 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 	    nla_put_u32(skb, TCA_WALE_LOSS, q->loss) ||
 	    nla_put_u32(skb, TCA_WALE_OVERHEAD, q->overhead) ||
 	    nla_put_u32(skb, TCA_WALE_DROPS, q->drops) ||
-	    nla_put_u64_64bit(skb, TCA_WALE_SEED, q->seed, TCA_WALE_PAD)) {
+	    nla_put_u64_64bit(skb, TCA_WALE_SEED, q->seed, TCA_WALE_PAD) ||
+	    wale_dump_feedback(q->feedback, skb)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}
@@ -569,13 +699,16 @@ static int wale_put_stats(struct sk_buff *skb, const struct wale_sched_data *q,
 				&q->dropped[WALE_DROP_LOSS]) ?:
 	       wale_put_counter(skb, TCA_WALE_STATS_DROPPED_MEMORY_PACKETS,
 				&q->dropped[WALE_DROP_MEMORY]) ?:
+	       wale_put_counter(skb, TCA_WALE_STATS_DROPPED_PURGE_PACKETS,
+				&q->dropped[WALE_DROP_PURGE]) ?:
 	       wale_put_counter(skb, TCA_WALE_STATS_BACKLOG_PACKETS,
 				&backlog) ?:
 	       wale_put_counter(skb, TCA_WALE_STATS_PEAK_BACKLOG_PACKETS,
 				&peak) ?:
 	       wale_put_counter(skb, TCA_WALE_STATS_LINE_PACKETS, &line) ?:
 	       wale_put_rate(skb, &q->schedule) ?:
-	       wale_put_stat(skb, TCA_WALE_STATS_NOW_NS, now);
+	       wale_put_stat(skb, TCA_WALE_STATS_NOW_NS, now) ?:
+	       (q->feedback ? wale_feedback_put_stats(skb, q->feedback) : 0);
 }
 
 /**

@@ -20,6 +20,7 @@
  * - A packet departs when the arithmetic says (wale_schedule.c), not when a
  *   timer fired; lateness does not accumulate.
  * - Every random draw comes from the seed (wale_random.h).
+ * - Senders that listen can be told the rate (wale_feedback.c).
  *
  * Not modelled: reordering, duplication, corruption (netem does these, as a
  * parent or on the other side); medium access; more than one class of service.
@@ -100,5 +101,6 @@ module_init(wale_module_init);
 module_exit(wale_module_exit);
 MODULE_ALIAS("sch_wale");
 MODULE_ALIAS("net-sch-wale");
+MODULE_SOFTDEP("pre: rate_feedback");	/* where there is one */
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Emulator of a wide-area link: rate, delay, buffer, loss");

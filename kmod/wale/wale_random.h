@@ -19,6 +19,7 @@ enum wale_purpose {
 	WALE_PURPOSE_LOSS	= 0,
 	WALE_PURPOSE_SESSIONS	= 1,
 	WALE_PURPOSE_BUFFER	= 2,
+	WALE_PURPOSE_FLOWS	= 3,
 };
 
 /**

@@ -71,11 +71,14 @@ void wale_trace_sum(struct wale_trace *trace)
  * wale_schedule_set_constant() - set C; ends a trace, leaves sessions
  * @schedule: the schedule, which must have been run up to now
  * @capacity: bytes/s, or WALE_RATE_UNLIMITED
+ * @now: ns
  */
-void wale_schedule_set_constant(struct wale_schedule *schedule, u64 capacity)
+void wale_schedule_set_constant(struct wale_schedule *schedule, u64 capacity,
+				u64 now)
 {
 	schedule->capacity = capacity;
 	schedule->trace = NULL;
+	schedule->since_ns = now;
 	if (!schedule->sessions)
 		schedule->until_ns = U64_MAX;
 	schedule->rate = wale_schedule_rate(schedule);
@@ -95,6 +98,7 @@ void wale_schedule_set_trace(struct wale_schedule *schedule,
 	schedule->sessions = NULL;
 	schedule->m = 0;
 	schedule->epoch_ns = now;
+	schedule->since_ns = now;
 	schedule->until_ns = now + trace->steps[0].duration_ns;
 	schedule->rate = wale_schedule_rate(schedule);
 }
@@ -113,6 +117,7 @@ void wale_schedule_set_sessions(struct wale_schedule *schedule,
 	schedule->trace = NULL;
 	schedule->sessions = sessions;
 	schedule->m = 0;
+	schedule->since_ns = now;
 	schedule->until_ns = U64_MAX;
 	if (sessions) {
 		wale_stream_init(&schedule->stream, seed,
@@ -141,6 +146,7 @@ static void wale_schedule_next(struct wale_schedule *schedule)
 {
 	const struct wale_sessions *sessions = schedule->sessions;
 
+	schedule->since_ns = schedule->until_ns;
 	if (sessions) {
 		schedule->m = wale_sessions_move(sessions, schedule->m,
 						 wale_stream_draw(&schedule->stream));
@@ -295,6 +301,7 @@ static void wale_server_skip_periods(struct wale_server *server,
 		div64_u64(now - server->time_ns, trace->period_ns));
 	server->need -= n * trace->period_work;
 	server->time_ns += n * trace->period_ns;
+	schedule->since_ns += n * trace->period_ns;
 	schedule->until_ns += n * trace->period_ns;
 }
 

@@ -42,6 +42,7 @@ struct wale_trace {
 /**
  * struct wale_schedule - the rate as a function of time
  * @rate: now, in units of 1 / WALE_RATE_UNIT byte/s; or WALE_RATE_UNLIMITED
+ * @since_ns: @rate holds from this instant on
  * @until_ns: @rate holds before this instant; U64_MAX: for ever
  * @capacity: C, in bytes/s, or WALE_RATE_UNLIMITED (unused with a trace)
  * @epoch_ns: start of the trace or of the chain
@@ -53,6 +54,7 @@ struct wale_trace {
  */
 struct wale_schedule {
 	u64 rate;
+	u64 since_ns;
 	u64 until_ns;
 	u64 capacity;
 	u64 epoch_ns;
@@ -80,7 +82,8 @@ struct wale_server {
 	bool busy;
 };
 
-void wale_schedule_set_constant(struct wale_schedule *schedule, u64 capacity);
+void wale_schedule_set_constant(struct wale_schedule *schedule, u64 capacity,
+				u64 now);
 void wale_schedule_set_trace(struct wale_schedule *schedule,
 			     struct wale_trace *trace, u64 now);
 void wale_schedule_set_sessions(struct wale_schedule *schedule,

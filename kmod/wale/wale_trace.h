@@ -18,6 +18,7 @@
 TRACE_DEFINE_ENUM(WALE_DROP_BUFFER);
 TRACE_DEFINE_ENUM(WALE_DROP_LOSS);
 TRACE_DEFINE_ENUM(WALE_DROP_MEMORY);
+TRACE_DEFINE_ENUM(WALE_DROP_PURGE);
 
 TRACE_EVENT(wale_enqueue,
 	TP_PROTO(struct Qdisc *sch, struct sk_buff *skb, u64 now),
@@ -78,7 +79,8 @@ TRACE_EVENT(wale_drop,
 		  __print_symbolic(__entry->reason,
 				   { WALE_DROP_BUFFER, "buffer" },
 				   { WALE_DROP_LOSS, "loss" },
-				   { WALE_DROP_MEMORY, "memory" }),
+				   { WALE_DROP_MEMORY, "memory" },
+				   { WALE_DROP_PURGE, "purge" }),
 		  __entry->arrival, __entry->now)
 );
 

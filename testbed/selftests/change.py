@@ -14,7 +14,7 @@ from typing import Any
 from lib import net
 from lib.pair import MS, Pair
 from lib.tap import equal, main, true
-from lib.wale import LOSS_ALWAYS, RATE_UNLIMITED, Refused, attribute, encode
+from lib.wale import DROPPED, LOSS_ALWAYS, RATE_UNLIMITED, Refused, attribute, encode
 from lib.wale import SESSIONS as SESSIONS_TABLE
 
 BASE = {"rate": 10**6, "delay": 20 * MS, "limit_packets": 100_000, "seed": 424242}
@@ -46,6 +46,9 @@ CHANGES: list[dict[str, Any]] = [
     {"trace": TRACE, "trace_end": 0},
     {"rate": RATE_UNLIMITED, "delay": MS},
     {"loss": 0},
+    {"feedback": {"idle": 10**9}},
+    {"feedback": {"idle": 10**6}, "rate": 10**6},
+    {"feedback": {}},
     {},
 ]
 
@@ -62,7 +65,7 @@ def test_every_attribute_under_traffic() -> None:
         qdisc = pair.get()
         equal(qdisc.options["seed"], 424242, "seed")
         equal((qdisc.imbalance(), qdisc.imbalance_bytes()), (0, 0), "imbalance")
-        for name in ("offered", "dropped_buffer", "dropped_loss", "dropped_memory"):
+        for name in ("offered", *DROPPED):
             equal(qdisc.stats[f"{name}_packets"], before[f"{name}_packets"], name)
         true(qdisc.stats["sent_packets"] >= before["sent_packets"], "sent went down")
         net.sleep_ns(3 * MS)
@@ -138,6 +141,10 @@ REFUSED: list[tuple[dict[str, Any], list[str]]] = [
     ({"sessions": SESSIONS | {"max": 64}}, ["max"]),
     ({"sessions": SESSIONS | {"step": MS - 1}}, ["step"]),
     ({"sessions": SESSIONS | {"mean": 0}}, ["mean"]),
+    ({"feedback": {"idle": 0}}, ["feedback", "idle"]),
+    ({"feedback": {"idle": MS - 1}}, ["feedback", "idle"]),
+    ({"feedback": {"idle": 3600 * 10**9 + 1}}, ["feedback", "idle"]),
+    ({"feedback": attribute(1, b"")}, ["feedback", "idle"]),
     ({"sessions": SESSIONS | {"arrival": (1 << 32) - 1}}, ["arrival"]),
     ({"sessions": SESSIONS | {"arrival": 15 << 28, "mean": 1 << 31, "max": 1}}, ["arrival"]),
 ]

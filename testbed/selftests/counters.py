@@ -12,7 +12,9 @@ from lib.tap import equal, main, true
 
 MONOTONE = [
     f"{what}_{unit}"
-    for what in "offered sent dropped_buffer dropped_loss dropped_memory peak_backlog".split()
+    for what in (
+        "offered sent dropped_buffer dropped_loss dropped_memory dropped_purge peak_backlog"
+    ).split()
     for unit in ("packets", "bytes")
 ]
 

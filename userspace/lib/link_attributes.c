@@ -42,6 +42,18 @@ static int encode_sessions(const struct link_sessions *s, link_put_fn put,
 	return put(to, TCA_WALE_SESSIONS | NLA_F_NESTED, buf, length);
 }
 
+/* Without an idle time, the nest is empty: off. */
+static int encode_feedback(uint64_t idle_ns, link_put_fn put, void *to)
+{
+	char buf[16] = { 0 };
+	size_t length = 0;
+
+	if (idle_ns)
+		append(buf, &length, TCA_WALE_FEEDBACK_IDLE, &idle_ns,
+		       sizeof(idle_ns));
+	return put(to, TCA_WALE_FEEDBACK | NLA_F_NESTED, buf, length);
+}
+
 int link_config_encode(const struct link_config *c, link_put_fn put, void *to)
 {
 	const struct {
@@ -75,9 +87,12 @@ int link_config_encode(const struct link_config *c, link_put_fn put, void *to)
 		if (err)
 			return err;
 	}
+	err = 0;
 	if (c->set & LINK_SESSIONS)
-		return encode_sessions(&c->sessions, put, to);
-	return 0;
+		err = encode_sessions(&c->sessions, put, to);
+	if (!err && c->set & LINK_FEEDBACK)
+		err = encode_feedback(c->feedback_idle_ns, put, to);
+	return err;
 }
 
 static void decode_sessions(struct link_sessions *s, const void *data,
@@ -107,6 +122,18 @@ static void decode_sessions(struct link_sessions *s, const void *data,
 			break;
 		}
 	}
+}
+
+static uint64_t decode_feedback(const void *data, size_t length)
+{
+	uint64_t idle_ns = 0;
+	const char *at = data;
+	struct attribute a;
+
+	while (attribute_next(&at, &length, &a))
+		if (a.type == TCA_WALE_FEEDBACK_IDLE)
+			idle_ns = attribute_u64(&a);
+	return idle_ns;
 }
 
 static int decode_trace(struct link_trace *trace, const struct attribute *a)
@@ -171,6 +198,10 @@ static int decode_one(struct link_config *c, const struct attribute *a)
 		decode_sessions(&c->sessions, a->data, a->length);
 		if (c->sessions.set)
 			c->set |= LINK_SESSIONS;
+		break;
+	case TCA_WALE_FEEDBACK:
+		c->set |= LINK_FEEDBACK;
+		c->feedback_idle_ns = decode_feedback(a->data, a->length);
 		break;
 	}
 	return 0;

@@ -246,6 +246,33 @@ static int parse_sessions(struct link_config *c, int argc, char **argv,
 	return taken;
 }
 
+/* feedback, feedback idle TIME */
+static int parse_feedback(struct link_config *c, int argc, char **argv,
+			  struct link_error *error)
+{
+	static const char expected[] =
+		"an idle time from 1ms to 3600s, such as 2s";
+	int err;
+
+	c->feedback_idle_ns = WALE_FEEDBACK_IDLE_DEFAULT;
+	if (argc < 2 || strcmp(argv[1], "idle"))
+		return 1;
+	if (argc < 3)
+		return link_error_set(error, LINK_ERROR_MISSING, argv[1],
+				      "expected %s", expected);
+	err = units_parse_time(argv[2], &c->feedback_idle_ns);
+	if (!err && !c->feedback_idle_ns)
+		err = -ERANGE;
+	return err ? parse_failed(argv[2], err, expected, error) : 3;
+}
+
+static int parse_nofeedback(struct link_config *c, int argc, char **argv,
+			    struct link_error *error)
+{
+	c->feedback_idle_ns = 0;
+	return 1;
+}
+
 static const struct {
 	const char *name;
 	unsigned int bit;
@@ -274,6 +301,10 @@ static const struct {
 	  "trace STEPS|file PATH   STEPS: DURATION:RATE[,DURATION:RATE...]" },
 	{ "sessions", LINK_SESSIONS, NULL, parse_sessions,
 	  "sessions off|arrival PROB mean M max N step TIME" },
+	{ "feedback", LINK_FEEDBACK, NULL, parse_feedback,
+	  "feedback [idle TIME] senders that listen are told the rate" },
+	{ "nofeedback", LINK_FEEDBACK, NULL, parse_nofeedback,
+	  "nofeedback           nobody is told" },
 };
 
 int link_config_parse(struct link_config *c, int argc, char **argv,
@@ -300,12 +331,12 @@ int link_config_parse(struct link_config *c, int argc, char **argv,
 			break;
 	if (i == ARRAY_SIZE(options))
 		return 0;
-	if (argc < 2)
+	if (argc < 2 && options[i].bit != LINK_FEEDBACK)
 		return link_error_set(error, LINK_ERROR_MISSING, argv[0],
 				      "a value must follow");
 	if (c->set & options[i].bit)
 		return link_error_set(error, LINK_ERROR_DUPLICATE, argv[0],
-				      "%s", argv[1]);
+				      "%s", argc < 2 ? argv[0] : argv[1]);
 
 	if (options[i].parse_words)
 		taken = options[i].parse_words(c, argc, argv, error);
@@ -391,4 +422,7 @@ void link_config_print(FILE *to, const struct link_config *c)
 		fprintf(to, "seed %" PRIu64 " ", c->seed);
 	if (c->set & LINK_SESSIONS && c->sessions.set)
 		print_sessions(to, &c->sessions);
+	if (c->set & LINK_FEEDBACK && c->feedback_idle_ns)
+		fprintf(to, "feedback idle %s ",
+			units_format_time(buf, c->feedback_idle_ns));
 }

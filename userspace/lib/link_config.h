@@ -28,6 +28,7 @@ enum link_config_bit {
 	LINK_TRACE = 1 << 8,
 	LINK_TRACE_END = 1 << 9,
 	LINK_SESSIONS = 1 << 10,
+	LINK_FEEDBACK = 1 << 11,
 	LINK_LIMIT = LINK_LIMIT_PACKETS | LINK_LIMIT_BYTES,
 };
 
@@ -66,6 +67,7 @@ struct link_config {
 	struct link_trace trace;
 	uint32_t trace_end;
 	struct link_sessions sessions;
+	uint64_t feedback_idle_ns; /* 0: no feedback */
 };
 
 enum link_error_kind {

@@ -85,6 +85,11 @@ void link_config_json(struct json *j, const struct link_config *c)
 		json_put_u64(j, "seed", c->seed);
 	if (c->set & LINK_SESSIONS)
 		json_sessions(j, &c->sessions);
+	if (c->set & LINK_FEEDBACK && c->feedback_idle_ns) {
+		json_open(j, "feedback", '{');
+		json_put_u64(j, "idle_ns", c->feedback_idle_ns);
+		json_close(j, '}');
+	}
 }
 
 void link_stats_json(struct json *j, const struct link_stats *s)

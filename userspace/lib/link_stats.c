@@ -30,6 +30,12 @@ static const char *const names[TCA_WALE_STATS_MAX + 1] = {
 	[TCA_WALE_STATS_SESSIONS] = "sessions",
 	[TCA_WALE_STATS_NOW_NS] = "now_ns",
 	[TCA_WALE_STATS_EPOCH_NS] = "epoch_ns",
+	[TCA_WALE_STATS_DROPPED_PURGE_PACKETS] = "dropped_purge_packets",
+	[TCA_WALE_STATS_DROPPED_PURGE_BYTES] = "dropped_purge_bytes",
+	[TCA_WALE_STATS_ACTIVE_FLOWS] = "active_flows",
+	[TCA_WALE_STATS_UNCOUNTED_PACKETS] = "uncounted_packets",
+	[TCA_WALE_STATS_PUBLISHED] = "published",
+	[TCA_WALE_STATS_ATTACHED] = "attached",
 };
 
 const char *link_stats_name(int type)
@@ -59,6 +65,19 @@ static void print_pair(FILE *to, const struct link_stats *s, const char *label,
 		s->value[packets + 1]);
 }
 
+static void print_feedback(FILE *to, const struct link_stats *s)
+{
+	fprintf(to,
+		"active flows %" PRIu64 " uncounted %" PRIu64
+		"p published %" PRIu64 "%s",
+		s->value[TCA_WALE_STATS_ACTIVE_FLOWS],
+		s->value[TCA_WALE_STATS_UNCOUNTED_PACKETS],
+		s->value[TCA_WALE_STATS_PUBLISHED],
+		s->value[TCA_WALE_STATS_ATTACHED]
+			? ""
+			: " (rate_feedback is not there)");
+}
+
 void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 		      const char *newline)
 {
@@ -71,6 +90,7 @@ void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 	print_pair(to, s, "buffer", TCA_WALE_STATS_DROPPED_BUFFER_PACKETS);
 	print_pair(to, s, "loss", TCA_WALE_STATS_DROPPED_LOSS_PACKETS);
 	print_pair(to, s, "memory", TCA_WALE_STATS_DROPPED_MEMORY_PACKETS);
+	print_pair(to, s, "purge", TCA_WALE_STATS_DROPPED_PURGE_PACKETS);
 	fprintf(to, "%s%s", newline, indent);
 	print_pair(to, s, "backlog", TCA_WALE_STATS_BACKLOG_PACKETS);
 	print_pair(to, s, "peak", TCA_WALE_STATS_PEAK_BACKLOG_PACKETS);
@@ -80,4 +100,8 @@ void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 	if (s->known[TCA_WALE_STATS_SESSIONS])
 		fprintf(to, " sessions now %" PRIu64,
 			s->value[TCA_WALE_STATS_SESSIONS]);
+	if (s->known[TCA_WALE_STATS_ACTIVE_FLOWS]) {
+		fprintf(to, "%s%s", newline, indent);
+		print_feedback(to, s);
+	}
 }

@@ -148,6 +148,13 @@ static void test_errors(void)
 	test_error("sessions rate 1mbit", LINK_ERROR_INVALID, "arrival");
 	test_error("sessions mean", LINK_ERROR_MISSING, "number");
 	test_error("sessions max 3 max 4", LINK_ERROR_DUPLICATE, "4");
+	test_error("feedback idle", LINK_ERROR_MISSING, "idle time");
+	test_error("feedback idle 0", LINK_ERROR_INVALID, "out of range");
+	test_error("feedback idle soon", LINK_ERROR_INVALID, "idle time");
+	test_error("feedback feedback", LINK_ERROR_DUPLICATE, "feedback");
+	test_error("feedback nofeedback", LINK_ERROR_DUPLICATE, "nofeedback");
+	test_error("nofeedback idle 2s", -1, "");
+	test_error("feedback 2s", -1, "");
 	test_error("frobnicate 3", -1, "");
 }
 
@@ -234,7 +241,8 @@ static void test_broken_attributes(void)
 
 	parse(&c, &w,
 	      "rate 1mbit delay 5ms trace 1s:1mbit,2s:2mbit seed 3 "
-	      "sessions arrival 0.2 mean 20 max 63 step 50ms",
+	      "sessions arrival 0.2 mean 20 max 63 step 50ms "
+	      "feedback idle 3s",
 	      &error);
 	link_config_encode(&c, put, &payload);
 	link_config_free(&c);
@@ -266,6 +274,50 @@ static void test_sessions_off(void)
 	   "sessions off is an empty nest");
 }
 
+static void test_nofeedback(void)
+{
+	struct payload payload = { .length = 0 };
+	struct link_error error;
+	struct link_config c;
+	struct attribute a;
+	const char *at = payload.data;
+	char printed[64] = "";
+	struct words w;
+
+	ok(!parse(&c, &w, "nofeedback", &error) &&
+		   !link_config_encode(&c, put, &payload) &&
+		   attribute_next(&at, &payload.length, &a) &&
+		   a.type == TCA_WALE_FEEDBACK && !a.length,
+	   "nofeedback is an empty nest");
+	print(printed, sizeof(printed), &c);
+	ok(!*printed, "and shown as nothing");
+}
+
+static void test_feedback_stats(void)
+{
+	static struct payload payload;
+	struct link_stats s;
+	uint64_t value;
+	char buf[512] = "";
+	FILE *memory = fmemopen(buf, sizeof(buf), "w");
+	int type;
+
+	for (type = TCA_WALE_STATS_PAD + 1; type <= TCA_WALE_STATS_MAX;
+	     type++) {
+		value = type == TCA_WALE_STATS_ATTACHED ? 0 : 100 + type;
+		put(&payload, type, &value, sizeof(value));
+	}
+	link_stats_decode(&s, payload.data, payload.length);
+	link_stats_print(memory, &s, " ", "\n");
+	fclose(memory);
+	if (!ok(strstr(buf, " purge 122p 123b ") &&
+			strstr(buf, "\n active flows 124 uncounted 125p "
+				    "published 126 (rate_feedback is not "
+				    "there)"),
+		"statistics of feedback as text"))
+		printf("# got %s\n", buf);
+}
+
 static void test_json(void)
 {
 	char buf[1024] = "";
@@ -276,7 +328,8 @@ static void test_json(void)
 	struct link_config c;
 	struct words w;
 
-	parse(&c, &w, "trace 1s:8mbit,2s:0 stop loss 0.0123% limit 20", &error);
+	parse(&c, &w, "trace 1s:8mbit,2s:0 stop loss 0.0123% limit 20 feedback",
+	      &error);
 	json_open(&j, NULL, '{');
 	link_config_json(&j, &c);
 	json_close(&j, '}');
@@ -287,7 +340,8 @@ static void test_json(void)
 			"\"rate\": 1000000}, {\"duration_ns\": 2000000000, "
 			"\"rate\": 0}], \"trace_end\": \"stop\", "
 			"\"trace_steps\": 2, \"limit_packets\": 20, "
-			"\"loss\": 0.000123}"),
+			"\"loss\": 0.000123, "
+			"\"feedback\": {\"idle_ns\": 2000000000}}"),
 		"options as JSON"))
 		printf("# got %s\n", buf);
 }
@@ -310,11 +364,18 @@ int main(void)
 			"step 50ms delay 1ms",
 			"rate 800Kbit delay 1ms sessions arrival 0.2 mean 20 "
 			"max 63 step 50ms ");
+	test_round_trip("feedback", "feedback idle 2s ");
+	test_round_trip("feedback idle 1ms rate 1mbit",
+			"rate 1Mbit feedback idle 1ms ");
+	test_round_trip("feedback idle 1234567ns loss 0%",
+			"loss 0% feedback idle 1234567ns ");
 	test_errors();
 	test_trace_files();
 	test_long_trace();
 	test_broken_attributes();
 	test_sessions_off();
+	test_nofeedback();
+	test_feedback_stats();
 	test_json();
 	return tap_done();
 }

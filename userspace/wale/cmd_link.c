@@ -25,7 +25,9 @@ static void usage(FILE *to)
 	fprintf(to,
 		"  --replace              whatever qdisc is on the interface\n"
 		"\n"
-		"A seed for both is that of up; down gets the next number.\n"
+		"A seed for both is that of up; down gets the next number.  "
+		"Feedback is of up\n"
+		"alone: what arrives was sent elsewhere.\n"
 		"\n"
 		"Examples:\n"
 		"  wale link add eth0 --rate 10mbit --delay 25ms --limit 30kb\n"
@@ -72,6 +74,18 @@ struct add_request {
 	struct link_config both, up, down;
 	bool replace;
 };
+
+/*
+ * A sender listens to the device that it sends by: nobody would listen to the
+ * ifb of down.
+ */
+static int check_feedback(const struct add_request *a)
+{
+	if (!(a->down.set & LINK_FEEDBACK) || !a->down.feedback_idle_ns)
+		return WALE_EXIT_OK;
+	return wrong("no sender of this host listens to down: give",
+		     "--feedback to up");
+}
 
 /* Options begin with --, so that they cannot be taken for their values. */
 static int parse_add(struct add_request *a, int argc, char **argv)
@@ -143,6 +157,8 @@ static struct link_config merge(const struct link_config *own,
 		c.trace_end = own->trace_end;
 	if (own->set & LINK_SESSIONS)
 		c.sessions = own->sessions;
+	if (own->set & LINK_FEEDBACK)
+		c.feedback_idle_ns = own->feedback_idle_ns;
 	return c;
 }
 
@@ -169,6 +185,8 @@ static int add(struct rtnl *r, const char *iface, int argc, char **argv)
 	int status;
 
 	status = parse_add(&a, argc, argv);
+	if (!status)
+		status = check_feedback(&a);
 	if (status)
 		goto out;
 
@@ -185,6 +203,7 @@ static int add(struct rtnl *r, const char *iface, int argc, char **argv)
 
 	up = merge(&a.up, &a.both);
 	down = merge(&a.down, &a.both);
+	down.set &= ~LINK_FEEDBACK;
 	if (a.both.set & LINK_SEED && !(a.down.set & LINK_SEED))
 		down.seed++;
 	if (link_add(r, iface, &state, &up, &down))

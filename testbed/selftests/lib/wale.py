@@ -14,6 +14,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+NETLINK_ROUTE = 0
 RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP = 1, 4, 0x300
@@ -43,6 +44,7 @@ OPTIONS: dict[str, tuple[int, str]] = {
     "trace_end": (11, "I"),
     "trace_steps": (12, "I"),
     "sessions": (13, "sessions"),
+    "feedback": (14, "feedback"),
 }
 SESSIONS: dict[str, tuple[int, str]] = {
     "arrival": (2, "I"),
@@ -50,12 +52,16 @@ SESSIONS: dict[str, tuple[int, str]] = {
     "max": (4, "I"),
     "step": (5, "Q"),
 }
+FEEDBACK: dict[str, tuple[int, str]] = {"idle": (2, "Q")}
+NESTS = {"sessions": SESSIONS, "feedback": FEEDBACK}
 STATISTICS = (
     "offered_packets offered_bytes sent_packets sent_bytes dropped_buffer_packets "
     "dropped_buffer_bytes dropped_loss_packets dropped_loss_bytes dropped_memory_packets "
     "dropped_memory_bytes backlog_packets backlog_bytes peak_backlog_packets "
-    "peak_backlog_bytes line_packets line_bytes rate sessions now_ns epoch_ns"
+    "peak_backlog_bytes line_packets line_bytes rate sessions now_ns epoch_ns "
+    "dropped_purge_packets dropped_purge_bytes active_flows uncounted_packets published attached"
 ).split()
+DROPPED = ("dropped_buffer", "dropped_loss", "dropped_memory", "dropped_purge")
 OVERHEAD = {"raw": 0, "ethernet": 1, "atm": 2}
 DROPS = {"remote": 0, "local": 1}
 TRACE_END = {"loop": 0, "hold": 1, "stop": 2}
@@ -93,9 +99,9 @@ def encode(values: Mapping[str, Any], table: Mapping[str, tuple[int, str]] = OPT
             payload = value
         elif form == "trace":
             payload = b"".join(struct.pack("QQ", duration, rate) for duration, rate in value)
-        elif form == "sessions":
+        elif form in NESTS:
             number |= NLA_F_NESTED
-            payload = encode(value, SESSIONS)
+            payload = encode(value, NESTS[form])
         else:
             payload = struct.pack(form, value)
         result += attribute(number, payload)
@@ -112,8 +118,8 @@ def decode(data: bytes, table: Mapping[str, tuple[int, str]] = OPTIONS) -> dict[
         name, form = names[number]
         if form == "trace":
             result[name] = list(struct.iter_unpack("QQ", payload))
-        elif form == "sessions":
-            result[name] = decode(payload, SESSIONS)
+        elif form in NESTS:
+            result[name] = decode(payload, NESTS[form])
         else:
             result[name] = struct.unpack(form, payload)[0]
     return result
@@ -151,15 +157,14 @@ class Qdisc:
     def imbalance(self) -> int:
         """Return offered - (sent + dropped + backlog + line), in packets."""
         s = self.stats
-        dropped = s["dropped_buffer_packets"] + s["dropped_loss_packets"]
-        dropped += s["dropped_memory_packets"]
+        dropped = sum(s[f"{reason}_packets"] for reason in DROPPED)
         held = s["backlog_packets"] + s["line_packets"]
         return s["offered_packets"] - s["sent_packets"] - dropped - held
 
     def imbalance_bytes(self) -> int:
         """Return the same in bytes."""
         s = self.stats
-        dropped = s["dropped_buffer_bytes"] + s["dropped_loss_bytes"] + s["dropped_memory_bytes"]
+        dropped = sum(s[f"{reason}_bytes"] for reason in DROPPED)
         held = s["backlog_bytes"] + s["line_bytes"]
         return s["offered_bytes"] - s["sent_bytes"] - dropped - held
 
@@ -167,8 +172,8 @@ class Qdisc:
 class Control:
     """A netlink socket in the network namespace in which it is made."""
 
-    def __init__(self) -> None:
-        self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+    def __init__(self, protocol: int = NETLINK_ROUTE) -> None:
+        self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
         self.socket.setsockopt(SOL_NETLINK, NETLINK_EXT_ACK, 1)
         self.socket.setsockopt(SOL_NETLINK, NETLINK_CAP_ACK, 1)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)

@@ -73,6 +73,27 @@ def test_add_show_del() -> None:
     equal(state(pair.a), before, "after del")
 
 
+def test_feedback_is_of_up() -> None:
+    """Feedback for both directions, or for up, is of up; down alone has no use for it."""
+    pair = Pair()
+    before = state(pair.a)
+    for words in ("--feedback idle 3s", "--up --feedback idle 3s"):
+        link(pair, "add", "a0", "--rate", "1mbit", *words.split())
+        found = shown(pair, "a0", "--stats")[0]
+        equal(found["up"]["feedback"], {"idle_ns": 3 * 10**9}, words)
+        true("active_flows" in found["up"]["stats"], "statistics of up")
+        true("feedback" not in found["down"], "feedback of down")
+        true("feedback idle 3s" in link(pair, "show", "a0"), "wale link show")
+        link(pair, "del", "a0")
+    link(pair, "add", "a0", "--feedback", "--rate", "1mbit", "--up", "--nofeedback")
+    true("feedback" not in shown(pair)[0]["up"], "nofeedback of up")
+    link(pair, "del", "a0")
+    words = "--rate 1mbit --down --feedback"
+    message = refused(pair.a, WALE, "link", "add", "a0", *words.split(), status=2)
+    true("--feedback to up" in message, message)
+    equal(state(pair.a), before, words)
+
+
 def test_both_directions_are_delayed() -> None:
     """A round trip takes both delays, and both directions count it."""
     pair = Pair()
@@ -95,6 +116,7 @@ def test_failures_change_nothing() -> None:
         ("--up --limit 0", "limit must be"),
         ("--down --limit 0", "limit must be"),
         ("--sessions arrival 0.5", "sessions needs"),
+        ("--feedback idle 7200s", "idle of feedback must be"),
     ):
         message = refused(pair.a, WALE, "link", "add", "a0", *words.split())
         true(why in message, f"{words}: {message}")
@@ -158,6 +180,7 @@ if __name__ == "__main__":
     main(
         [
             test_add_show_del,
+            test_feedback_is_of_up,
             test_both_directions_are_delayed,
             test_failures_change_nothing,
             test_others_qdiscs_are_respected,

@@ -43,6 +43,9 @@ TYPED: list[tuple[str, dict[str, Any]]] = [
         "rate 800kbit sessions arrival 0.2 mean 20 max 63 step 50ms",
         {"sessions": {"arrival": 0.2, "mean": 20, "max": 63, "step_ns": 50_000_000}},
     ),
+    ("feedback", {"feedback": {"idle_ns": 2 * 10**9}}),
+    ("feedback idle 1234567ns rate 1mbit", {"feedback": {"idle_ns": 1_234_567}, "rate": 125_000}),
+    ("nofeedback", {"feedback": None}),
 ]
 
 
@@ -99,11 +102,28 @@ def test_statistics() -> None:
     done(ns, "tc", "qdisc", "add", "dev", "d0", "root", "wale", "rate", "1mbit")
     stats = as_json(ns, "tc", "-j", "-s", "qdisc", "show", "dev", "d0")[0]["stats"]
     equal(stats["rate"], 125_000, "rate")
-    for name in ("offered", "sent", "dropped_buffer", "dropped_loss", "dropped_memory", "line"):
+    counters = ("offered", "sent", "dropped_buffer", "dropped_loss", "dropped_memory")
+    for name in (*counters, "dropped_purge", "line"):
         true(f"{name}_packets" in stats and f"{name}_bytes" in stats, name)
     text = done(ns, "tc", "-s", "qdisc", "show", "dev", "d0")
     for word in ("offered", "dropped:", "backlog", "peak", "line", "rate now 1Mbit"):
         true(word in text, word)
+    true("active_flows" not in stats and "active flows" not in text, "flows without feedback")
+
+
+def test_statistics_of_feedback() -> None:
+    """Those of feedback are there with it, and gone with it."""
+    ns = stage()
+    said = call(ns, "tc", "qdisc", "add", "dev", "d0", "root", "wale", "feedback").stderr
+    stats = as_json(ns, "tc", "-j", "-s", "qdisc", "show", "dev", "d0")[0]["stats"]
+    equal((stats["active_flows"], stats["uncounted_packets"]), (0, 0), "flows")
+    true(stats["attached"] in (0, 1) and stats["published"] >= stats["attached"], "published")
+    text = done(ns, "tc", "-s", "qdisc", "show", "dev", "d0")
+    true("active flows 0 uncounted 0p published" in text, text)
+    equal("(rate_feedback is not there)" in text, not stats["attached"], text)
+    equal("Warning: wale: rate_feedback is not loaded" in said, not stats["attached"], said)
+    done(ns, "tc", "qdisc", "change", "dev", "d0", "root", "wale", "nofeedback")
+    true("active" not in done(ns, "tc", "-s", "qdisc", "show", "dev", "d0"), "after nofeedback")
 
 
 def test_wrong_words() -> None:
@@ -117,10 +137,22 @@ def test_wrong_words() -> None:
         ("rate 1mbit rate 2mbit", 'duplicate "rate": "2mbit"'),
         ("loss 101%", "out of range"),
         ("rate 0", "rate must be"),
+        ("feedback idle", "not complete"),
+        ("feedback idle 0", "1ms to 3600s"),
+        ("feedback idle 7200s", "idle of feedback must be"),
+        ("feedback 2s", 'What is "2s"?'),
     ):
         result = call(ns, "tc", "qdisc", "add", "dev", "d0", "root", "wale", *words.split())
         true(result.returncode and says in result.stderr, f"{words}: {result.stderr}")
 
 
 if __name__ == "__main__":
-    main([test_typed_and_pasted, test_random_values, test_statistics, test_wrong_words])
+    main(
+        [
+            test_typed_and_pasted,
+            test_random_values,
+            test_statistics,
+            test_statistics_of_feedback,
+            test_wrong_words,
+        ]
+    )

@@ -18,9 +18,11 @@
  *   TCA_WALE_TRACE_END       u32  enum wale_trace_end
  *   TCA_WALE_TRACE_STEPS     u32  (dump only) steps of the running trace
  *   TCA_WALE_SESSIONS             nest of TCA_WALE_SESSIONS_*
+ *   TCA_WALE_FEEDBACK             nest of TCA_WALE_FEEDBACK_*
  *
  * A new link without an attribute has: no rate limit, no delay, a buffer of
- * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random.
+ * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random, no
+ * feedback.
  * A change without an attribute leaves what it sets as it is.  The rate is
  * constant, or follows a trace, or is modulated by sessions:
  *
@@ -31,6 +33,9 @@
  *     TCA_WALE_RATE64 changes the rate that they share and leaves the chain
  *     alone; an empty TCA_WALE_SESSIONS nest ends the chain.
  *   - TCA_WALE_SEED restarts every random stream, and the chain.
+ *   - TCA_WALE_FEEDBACK has the link tell rate_feedback its rate and how many
+ *     flows share it; an empty nest ends that.  While it is on, the overhead
+ *     stays as it is.
  *
  * No change moves a packet that is on the line, and none overtakes another: one
  * that is served after the delay was made shorter leaves with the packets ahead
@@ -67,6 +72,13 @@
 #define WALE_SESSIONS_MEAN_MIN	4294968ULL		/* 0.001, in 2^-32 */
 #define WALE_SESSIONS_MEAN_MAX	4294967296000000ULL	/* 10^6, in 2^-32 */
 #define WALE_SESSIONS_STEP_MIN	1000000ULL	/* 1 ms, in ns */
+
+#define WALE_FEEDBACK_IDLE_MIN	1000000ULL		/* 1 ms, in ns */
+#define WALE_FEEDBACK_IDLE_MAX	3600000000000ULL	/* 1 hour */
+#define WALE_FEEDBACK_IDLE_DEFAULT	2000000000ULL	/* 2 s; what tc sends */
+
+/* Flows that a link tells apart. */
+#define WALE_FLOWS_MAX		16384
 
 /* What a packet of n bytes of IP takes on the wire, in bytes. */
 enum wale_overhead {
@@ -116,6 +128,7 @@ enum {
 	TCA_WALE_TRACE_END,
 	TCA_WALE_TRACE_STEPS,
 	TCA_WALE_SESSIONS,
+	TCA_WALE_FEEDBACK,
 	__TCA_WALE_MAX
 };
 
@@ -146,6 +159,28 @@ enum {
 #define TCA_WALE_SESSIONS_MAX (__TCA_WALE_SESSIONS_MAX - 1)
 
 /*
+ * The link publishes its rate, in bytes of its overhead's layer, and the number
+ * of TCP flows that are active on it, as the path of its device in rate_feedback
+ * (linux/rate_feedback.h), with meaning link and lag rtt.
+ *
+ * A flow begins with a SYN or a segment with payload, and is over with a FIN or
+ * RST, or when neither a SYN nor payload was seen for IDLE.  Of more than
+ * WALE_FLOWS_MAX flows, the others are not counted.
+ *
+ * If rate_feedback is not loaded, the request succeeds, with a warning in the
+ * extended ACK; the link then publishes within two seconds after it is.  One
+ * link of a device can publish; a second is refused with -EBUSY.
+ */
+enum {
+	TCA_WALE_FEEDBACK_UNSPEC,
+	TCA_WALE_FEEDBACK_PAD,
+	TCA_WALE_FEEDBACK_IDLE,	/* u64, ns; WALE_FEEDBACK_IDLE_MIN .. _MAX */
+	__TCA_WALE_FEEDBACK_MAX
+};
+
+#define TCA_WALE_FEEDBACK_MAX (__TCA_WALE_FEEDBACK_MAX - 1)
+
+/*
  * Statistics.  All are u64.  Packets and bytes are those of the wire: after
  * GSO splitting, with the overhead.  Counters start at zero when the qdisc is
  * created, and no change resets them.
@@ -161,7 +196,7 @@ enum {
 	TCA_WALE_STATS_DROPPED_BUFFER_BYTES,
 	TCA_WALE_STATS_DROPPED_LOSS_PACKETS,	/* random loss, after service */
 	TCA_WALE_STATS_DROPPED_LOSS_BYTES,
-	TCA_WALE_STATS_DROPPED_MEMORY_PACKETS,	/* not split; or device went down */
+	TCA_WALE_STATS_DROPPED_MEMORY_PACKETS,	/* could not be split */
 	TCA_WALE_STATS_DROPPED_MEMORY_BYTES,
 	TCA_WALE_STATS_BACKLOG_PACKETS,		/* waiting or in service now */
 	TCA_WALE_STATS_BACKLOG_BYTES,
@@ -173,6 +208,13 @@ enum {
 	TCA_WALE_STATS_SESSIONS,	/* M now; absent without sessions */
 	TCA_WALE_STATS_NOW_NS,		/* CLOCK_MONOTONIC of this report */
 	TCA_WALE_STATS_EPOCH_NS,	/* start of trace or chain; absent without */
+	TCA_WALE_STATS_DROPPED_PURGE_PACKETS,	/* held when the device went down */
+	TCA_WALE_STATS_DROPPED_PURGE_BYTES,
+	/* absent without feedback: */
+	TCA_WALE_STATS_ACTIVE_FLOWS,	/* now */
+	TCA_WALE_STATS_UNCOUNTED_PACKETS,	/* of flows beyond WALE_FLOWS_MAX */
+	TCA_WALE_STATS_PUBLISHED,	/* updates that rate_feedback took */
+	TCA_WALE_STATS_ATTACHED,	/* 1 if rate_feedback is there, else 0 */
 	__TCA_WALE_STATS_MAX
 };
 

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wale_feedback.c - a link that tells senders its rate
+ *
+ * What is published is the rate of the link, the number of flows that share it,
+ * and since when both hold:
+ *
+ *	wale_schedule: the rate ----+
+ *	                            +--> rate_feedback: "dev X has ... since ..."
+ *	packets --> wale_flows -----+
+ *
+ * The link is replayed lazily, by packets and by a timer, so that a change is
+ * often published late; but with the instant at which it happened, so that who
+ * asks for the rate of a round trip ago gets the right one.
+ *
+ * The channel is a module of its own, and optional.  Without it the link works
+ * as ever, looks for it once a second, and then tells it what holds.
+ */
+
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/kmod.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/siphash.h>
+#include <linux/tcp.h>
+#include <linux/workqueue.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/rate_feedback.h>
+
+#include "wale.h"
+#include "wale_flows.h"
+
+static_assert(WALE_RATE_UNLIMITED == RATE_FEEDBACK_UNLIMITED);
+
+/* How often a link looks for a channel that is not there. */
+#define WALE_ATTACH_PERIOD	HZ
+
+/**
+ * struct wale_channel - the link's place in the channel
+ * @ops: of rate_feedback; they hold the module
+ * @publisher: this link
+ */
+struct wale_channel {
+	const struct rate_publisher_ops *ops;
+	struct rate_publisher *publisher;
+};
+
+/**
+ * struct wale_feedback - a link that publishes
+ * @channel: where to; no publisher: nowhere yet
+ * @rate: that was published last, in units of the schedule
+ * @active: number of flows that was published last
+ * @layer: enum rate_feedback_layer
+ * @published: number of updates that the channel took
+ * @key: secret of the keys of flows
+ * @sch: the link
+ * @attach: looks for the channel
+ * @flows: that share the link
+ *
+ * Protected by the root lock, but for what stays as it was made.
+ */
+struct wale_feedback {
+	struct wale_channel channel;
+	u64 rate;
+	u32 active;
+	u8 layer;
+	u64 published;
+	siphash_key_t key;
+	struct Qdisc *sch;
+	struct delayed_work attach;
+	struct wale_flows flows;
+};
+
+/* Publishing */
+
+static void wale_feedback_tell(const struct wale_sched_data *q)
+{
+	struct wale_feedback *feedback = q->feedback;
+	const struct wale_channel *channel = &feedback->channel;
+	u64 rate = q->schedule.rate;
+
+	feedback->rate = rate;
+	feedback->active = feedback->flows.count;
+	if (!channel->publisher)
+		return;
+	if (rate != WALE_RATE_UNLIMITED)
+		rate = div_u64(rate, WALE_RATE_UNIT);
+	channel->ops->publish(channel->publisher,
+			      max(q->schedule.since_ns,
+				  feedback->flows.since_ns),
+			      rate, feedback->active);
+	feedback->published++;
+}
+
+static void wale_feedback_tell_change(const struct wale_sched_data *q)
+{
+	const struct wale_feedback *feedback = q->feedback;
+
+	if (feedback->rate != q->schedule.rate ||
+	    feedback->active != feedback->flows.count)
+		wale_feedback_tell(q);
+}
+
+/**
+ * wale_feedback_update() - publish what changed, if anything did
+ * @q: the link, which publishes and was run up to @now
+ * @now: ns
+ *
+ * Context: the root lock is held.
+ */
+void wale_feedback_update(struct wale_sched_data *q, u64 now)
+{
+	wale_feedback_tell_change(q);
+	if (wale_flows_expire(&q->feedback->flows, now))
+		wale_feedback_tell_change(q);
+}
+
+/**
+ * wale_feedback_next() - when may there be something to publish next?
+ * @q: the link, which publishes
+ *
+ * Context: the root lock is held.
+ * Return: ns; U64_MAX: not unless a packet comes or the link is changed.
+ */
+u64 wale_feedback_next(const struct wale_sched_data *q)
+{
+	return min(q->schedule.until_ns, wale_flows_expiry(&q->feedback->flows));
+}
+
+/* Packets */
+
+/* A TCP segment, as far as it tells whether its flow is active. */
+struct wale_segment {
+	u64 key;
+	bool begins;	/* SYN, or payload */
+	bool ends;	/* FIN or RST */
+};
+
+/* Where the TCP header is, and how many bytes it has to share with payload. */
+struct wale_tcp_place {
+	int offset;
+	int len;
+};
+
+static bool wale_parse_tcp(const struct sk_buff *skb,
+			   const struct wale_tcp_place *place,
+			   struct wale_segment *segment, u32 *ports)
+{
+	const struct tcphdr *tcp;
+	struct tcphdr buf;
+
+	tcp = skb_header_pointer(skb, place->offset, sizeof(buf), &buf);
+	if (!tcp || tcp->doff < sizeof(*tcp) / 4)
+		return false;
+	*ports = (__force u32)tcp->source << 16 | (__force u32)tcp->dest;
+	segment->begins = tcp->syn || place->len > tcp->doff * 4;
+	segment->ends = tcp->fin || tcp->rst;
+	return true;
+}
+
+/* Of a packet in fragments, the first has the header. */
+static bool wale_parse_ipv4(const struct wale_feedback *feedback,
+			    const struct sk_buff *skb, int offset,
+			    struct wale_segment *segment)
+{
+	struct wale_tcp_place place;
+	const struct iphdr *ip;
+	struct iphdr buf;
+	u32 ports;
+
+	ip = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	if (!ip || ip->version != 4 || ip->ihl < sizeof(*ip) / 4 ||
+	    ip->protocol != IPPROTO_TCP || ip->frag_off & htons(IP_OFFSET))
+		return false;
+	place.offset = offset + ip->ihl * 4;
+	place.len = ntohs(ip->tot_len) - ip->ihl * 4;
+	if (!wale_parse_tcp(skb, &place, segment, &ports))
+		return false;
+	segment->key = siphash_3u32((__force u32)ip->saddr,
+				    (__force u32)ip->daddr, ports,
+				    &feedback->key);
+	return true;
+}
+
+static bool wale_parse_ipv6(const struct wale_feedback *feedback,
+			    const struct sk_buff *skb, int offset,
+			    struct wale_segment *segment)
+{
+	struct {
+		struct in6_addr saddr;
+		struct in6_addr daddr;
+		u32 ports;
+	} __aligned(SIPHASH_ALIGNMENT) flow = {};
+	struct wale_tcp_place place;
+	const struct ipv6hdr *ip;
+	struct ipv6hdr buf;
+	__be16 fragment;
+	u8 protocol;
+
+	ip = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	if (!ip || ip->version != 6)
+		return false;
+	protocol = ip->nexthdr;
+	place.offset = ipv6_skip_exthdr(skb, offset + sizeof(*ip), &protocol,
+					&fragment);
+	if (place.offset < 0 || protocol != IPPROTO_TCP)
+		return false;
+	place.len = offset + sizeof(*ip) + ntohs(ip->payload_len) -
+		    place.offset;
+	if (!wale_parse_tcp(skb, &place, segment, &flow.ports))
+		return false;
+	flow.saddr = ip->saddr;
+	flow.daddr = ip->daddr;
+	segment->key = siphash(&flow, sizeof(flow), &feedback->key);
+	return true;
+}
+
+static bool wale_parse_segment(const struct wale_feedback *feedback,
+			       const struct sk_buff *skb,
+			       struct wale_segment *segment)
+{
+	int offset = skb_network_offset(skb);
+
+	if (offset < 0)
+		return false;
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		return wale_parse_ipv4(feedback, skb, offset, segment);
+	case htons(ETH_P_IPV6):
+		return wale_parse_ipv6(feedback, skb, offset, segment);
+	default:
+		return false;
+	}
+}
+
+/**
+ * wale_feedback_see() - a packet arrives at a link that publishes
+ * @sch: the link, run up to @now
+ * @skb: one packet of the wire
+ * @now: ns
+ *
+ * Context: the root lock is held.
+ */
+void wale_feedback_see(struct Qdisc *sch, const struct sk_buff *skb, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_flows *flows = &q->feedback->flows;
+	struct wale_segment segment;
+
+	if (!wale_parse_segment(q->feedback, skb, &segment))
+		return;
+	if (segment.ends) {
+		if (wale_flows_end(flows, segment.key, now))
+			wale_feedback_tell(q);
+	} else if (segment.begins && wale_flows_see(flows, segment.key, now)) {
+		wale_feedback_tell(q);
+		if (flows->count == 1)
+			wale_link_set_timer(sch, now);
+	}
+}
+
+/* The channel */
+
+/* Return: 0; -ENOENT: it is not loaded; or why it does not want this link. */
+static int wale_channel_open(struct wale_channel *channel,
+			     const struct wale_feedback *feedback,
+			     struct netlink_ext_ack *extack)
+{
+	const struct rate_publisher_ops *ops;
+	struct rate_publisher *publisher;
+
+	ops = symbol_get(rate_publisher_ops);
+	if (!ops)
+		return -ENOENT;
+	publisher = ops->open(qdisc_dev(feedback->sch), feedback->layer,
+			      extack);
+	if (IS_ERR(publisher)) {
+		symbol_put(rate_publisher_ops);
+		return PTR_ERR(publisher);
+	}
+	channel->ops = ops;
+	channel->publisher = publisher;
+	return 0;
+}
+
+static void wale_channel_close(const struct wale_channel *channel)
+{
+	if (!channel->publisher)
+		return;
+	channel->ops->close(channel->publisher);
+	symbol_put(rate_publisher_ops);
+}
+
+/* The link is there, and so is its device, until this work was cancelled. */
+static void wale_feedback_attach(struct work_struct *work)
+{
+	struct wale_feedback *feedback = container_of(to_delayed_work(work),
+						      struct wale_feedback,
+						      attach);
+	struct Qdisc *sch = feedback->sch;
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_channel channel;
+	spinlock_t *root_lock;	/* of the qdisc tree; see wale.h */
+
+	if (wale_channel_open(&channel, feedback, NULL)) {
+		schedule_delayed_work(&feedback->attach, WALE_ATTACH_PERIOD);
+		return;
+	}
+	rcu_read_lock();
+	root_lock = qdisc_lock(qdisc_root_sleeping(sch));
+	spin_lock_bh(root_lock);
+	feedback->channel = channel;
+	if (q->feedback == feedback) {
+		wale_link_run(sch, ktime_get_ns());
+		wale_feedback_tell(q);
+	}
+	spin_unlock_bh(root_lock);
+	rcu_read_unlock();
+}
+
+/**
+ * wale_feedback_new() - get ready to publish
+ * @sch: the link
+ * @idle_ns: a flow that was not seen for so long has ended
+ * @overhead: enum wale_overhead of the link
+ * @extack: why not; or that there is no channel yet
+ *
+ * The module is asked for without waiting: it may want RTNL to come up.
+ *
+ * Context: RTNL is held.
+ * Return: what wale_feedback_start() takes; or -ENOMEM, or why the channel does
+ * not want this link: -EBUSY if another one publishes on its device.
+ */
+struct wale_feedback *wale_feedback_new(struct Qdisc *sch, u64 idle_ns,
+					u8 overhead,
+					struct netlink_ext_ack *extack)
+{
+	struct wale_feedback *feedback;
+	int err;
+
+	feedback = kvzalloc(sizeof(*feedback), GFP_KERNEL);
+	if (!feedback)
+		return ERR_PTR(-ENOMEM);
+	feedback->sch = sch;
+	feedback->layer = overhead;	/* the same numbers: wale_wire.h */
+	INIT_DELAYED_WORK(&feedback->attach, wale_feedback_attach);
+	wale_flows_init(&feedback->flows, idle_ns, 0);
+
+	err = wale_channel_open(&feedback->channel, feedback, extack);
+	if (err == -ENOENT) {
+		request_module_nowait("rate_feedback");
+		NL_SET_ERR_MSG(extack,
+			       "wale: rate_feedback is not loaded: the rate is published when it is");
+	} else if (err) {
+		kvfree(feedback);
+		return ERR_PTR(err);
+	}
+	return feedback;
+}
+
+/**
+ * wale_feedback_free() - leave the channel
+ * @feedback: of a link that does not use it, or no longer; or NULL
+ *
+ * Context: RTNL is held, the root lock is not.
+ */
+void wale_feedback_free(struct wale_feedback *feedback)
+{
+	if (!feedback)
+		return;
+	cancel_delayed_work_sync(&feedback->attach);
+	wale_channel_close(&feedback->channel);
+	kvfree(feedback);
+}
+
+/**
+ * wale_feedback_start() - begin to publish
+ * @sch: the link, run up to @now
+ * @feedback: as wale_feedback_new() made it
+ * @now: ns
+ *
+ * Context: the root lock is held.
+ */
+void wale_feedback_start(struct Qdisc *sch, struct wale_feedback *feedback,
+			 u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_stream stream;
+
+	wale_stream_init(&stream, q->seed, WALE_PURPOSE_FLOWS);
+	feedback->key.key[0] = wale_stream_draw(&stream);
+	feedback->key.key[1] = wale_stream_draw(&stream);
+	feedback->flows.since_ns = now;
+	q->feedback = feedback;
+	wale_feedback_tell(q);
+	if (!feedback->channel.publisher)
+		schedule_delayed_work(&feedback->attach, WALE_ATTACH_PERIOD);
+}
+
+/**
+ * wale_feedback_idle() - after which time is a flow idle?
+ * @feedback: of a link
+ *
+ * Context: RTNL or the root lock is held.
+ * Return: ns.
+ */
+u64 wale_feedback_idle(const struct wale_feedback *feedback)
+{
+	return feedback->flows.idle_ns;
+}
+
+/**
+ * wale_feedback_set_idle() - another idle time, for all flows
+ * @feedback: of a link that was run up to @now
+ * @idle_ns: a flow that was not seen for so long has ended, but not before @now
+ * @now: ns
+ *
+ * Context: RTNL and the root lock are held.
+ */
+void wale_feedback_set_idle(struct wale_feedback *feedback, u64 idle_ns,
+			    u64 now)
+{
+	feedback->flows.idle_ns = idle_ns;
+	if (wale_flows_expire(&feedback->flows, now))
+		feedback->flows.since_ns = now;
+}
+
+/**
+ * wale_feedback_put_stats() - put the statistics
+ * @msg: the message
+ * @feedback: of a link
+ *
+ * Context: the root lock is held.
+ * Return: 0, or -EMSGSIZE.
+ */
+int wale_feedback_put_stats(struct sk_buff *msg,
+			    const struct wale_feedback *feedback)
+{
+	const struct {
+		int attr;
+		u64 value;
+	} stats[] = {
+		{ TCA_WALE_STATS_ACTIVE_FLOWS, feedback->flows.count },
+		{ TCA_WALE_STATS_UNCOUNTED_PACKETS, feedback->flows.uncounted },
+		{ TCA_WALE_STATS_PUBLISHED, feedback->published },
+		{ TCA_WALE_STATS_ATTACHED, !!feedback->channel.publisher },
+	};
+	size_t i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(stats); i++) {
+		err = nla_put_u64_64bit(msg, stats[i].attr, stats[i].value,
+					TCA_WALE_STATS_PAD);
+		if (err)
+			return err;
+	}
+	return 0;
+}
