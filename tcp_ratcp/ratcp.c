@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ratcp - Rate Adaptive TCP: the window follows the rate that the network advises
+ *
+ * A. Karnik and A. Kumar, "Performance of TCP Congestion Control With Explicit
+ * Rate Feedback", IEEE/ACM Transactions on Networking 13(1), 2005, section II.
+ *
+ *	W_rate = floor(R * base RTT / packet) + beta
+ *
+ * R is this flow's rate on its path as the channel (rate_feedback) has it, beta
+ * the backlog that the flow aims at in the bottleneck's buffer.  What an
+ * acknowledgment does to the window is in ratcp_window.c; this file is the
+ * hooks.
+ *
+ * - Slow start, at the start and after a timeout, begins with one packet and ends
+ *   at W_rate.
+ * - In congestion avoidance the window is at most W_rate; when that falls,
+ *   nothing is sent until what is in flight fits.
+ * - At a loss the window is kept, as far as W_rate allows: where the network
+ *   says what it can carry, a loss says that a packet was corrupted.  Recovery
+ *   is the stack's: NewReno, or SACK and RACK, with PRR.
+ * - Without advice, or when it is too old, this is Reno: the stack's own code.
+ *
+ * Differences from the paper:
+ * - A packet is one as the rate counts it (of IP, by default, with headers), not
+ *   its payload: else the window would be too large by the share of the headers.
+ * - In congestion avoidance a window that is below W_rate goes there at once, and
+ *   in slow start and then, for a round trip, packets are paced at R, unless the
+ *   path says "rise additive" (see ratcp_window.c).
+ * - An ECN mark, or a drop in this host's own queue, is not corruption: the
+ *   window is halved, as Reno does, and grows additively back to W_rate.
+ * - After idleness, in which the stack takes window away
+ *   (net.ipv4.tcp_slow_start_after_idle), slow start begins again.
+ *
+ * Rate and base RTT show in `ss -ti` as bw and mrtt of BBR, the only such numbers
+ * that it prints for a congestion control that it does not know; all of the
+ * state is in the channel's flow dump and the tracepoint ratcp:ratcp_window.
+ */
+
+#include <linux/inet_diag.h>
+#include <linux/module.h>
+
+#include "ratcp.h"
+
+#define CREATE_TRACE_POINTS
+#include "ratcp_trace.h"
+
+/**
+ * struct ratcp - private state of a socket
+ * @advisor: what it knows of its path
+ * @user_pacing: SO_MAX_PACING_RATE, while @set_pacing stands in its place
+ * @set_pacing: what this module put there; 0: nothing
+ * @filled_seq: data beyond this was sent after the window had risen at once, or
+ *	after a recovery
+ * @filling: none of that data is acknowledged yet
+ * @paces: it was this module that had the stack pace
+ */
+struct ratcp {
+	struct ratcp_advisor advisor;
+	unsigned long user_pacing;
+	unsigned long set_pacing;
+	u32 filled_seq;
+	bool filling;
+	bool paces;
+};
+
+/* Pacing: at R where the path says so, or while the pipe is being filled. */
+static bool ratcp_wants_pacing(const struct sock *sk)
+{
+	const struct ratcp *ca = inet_csk_ca(sk);
+	const struct ratcp_advisor *a = &ca->advisor;
+
+	if (!a->rate_window || a->rate >= RATCP_RATE_HUGE)
+		return false;
+	if (a->pace)
+		return true;
+	return a->rise == RATE_FEEDBACK_RISE_FAST &&
+	       (ca->filling || a->phase == RATE_FEEDBACK_PHASE_SLOW_START ||
+		inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR);
+}
+
+/* More is going to be sent than is acknowledged, for a round trip. */
+static void ratcp_fill(struct sock *sk)
+{
+	struct ratcp *ca = inet_csk_ca(sk);
+
+	ca->filling = true;
+	ca->filled_seq = tcp_sk(sk)->snd_nxt;
+}
+
+static void ratcp_unpace(struct sock *sk)
+{
+	struct ratcp *ca = inet_csk_ca(sk);
+
+	if (!ca->set_pacing)
+		return;
+	/* it may have been set anew meanwhile */
+	if (ca->set_pacing == sk->sk_max_pacing_rate)
+		WRITE_ONCE(sk->sk_max_pacing_rate, ca->user_pacing);
+	ca->set_pacing = 0;
+}
+
+/*
+ * The stack paces no longer, if it was this module that had it do so.  Only when
+ * nothing is held back: else what is sent now would carry the time at which it
+ * should have been sent, and its round-trip time would be too short.
+ */
+static void ratcp_end_pacing(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct ratcp *ca = inet_csk_ca(sk);
+
+	ratcp_unpace(sk);
+	if (!ca->paces || tp->tcp_wstamp_ns > tp->tcp_clock_cache)
+		return;
+	if (sk->sk_max_pacing_rate == ~0UL)
+		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED,
+			SK_PACING_NONE);
+	ca->paces = false;
+}
+
+/*
+ * The stack sets the pacing rate at each ACK, above what the window needs, and
+ * limits it to this.  It paces payload, R counts packets.  With a rate near zero
+ * it is one packet in a round trip, or in a second: better advice is only read
+ * when an ACK comes.
+ */
+static void ratcp_pace(struct sock *sk)
+{
+	struct ratcp *ca = inet_csk_ca(sk);
+	const struct ratcp_advisor *a = &ca->advisor;
+	u32 rtt_us = clamp_t(u32, tcp_sk(sk)->srtt_us >> 3, 1, USEC_PER_SEC);
+	u64 limit;
+
+	if (!ratcp_wants_pacing(sk)) {
+		ratcp_end_pacing(sk);
+		return;
+	}
+	limit = mul_u64_u32_div(a->rate, a->mss, a->packet_size);
+	limit = max(limit, div_u64((u64)a->mss * USEC_PER_SEC, rtt_us));
+	if (!ca->set_pacing || ca->set_pacing != sk->sk_max_pacing_rate)
+		ca->user_pacing = sk->sk_max_pacing_rate;
+	ca->set_pacing = min_t(u64, limit, ca->user_pacing);
+	WRITE_ONCE(sk->sk_max_pacing_rate, ca->set_pacing);
+	if (READ_ONCE(sk->sk_pacing_status) == SK_PACING_NONE &&
+	    cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE,
+		    SK_PACING_NEEDED) == SK_PACING_NONE)
+		ca->paces = true;
+}
+
+/* The window obeys W_rate, whatever the stack is doing. */
+static void ratcp_obey(struct sock *sk, u32 rate_window)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct ratcp_window w;
+
+	if (!rate_window)
+		return;
+	if (BIT(inet_csk(sk)->icsk_ca_state) &
+	    (TCPF_CA_Recovery | TCPF_CA_CWR)) {
+		/* PRR takes the window there */
+		tp->snd_ssthresh = min(tp->snd_ssthresh, rate_window);
+		return;
+	}
+	ratcp_window_load(sk, &w);
+	ratcp_window_limit(&w, rate_window, tcp_packets_in_flight(tp));
+	ratcp_window_store(sk, &w);
+}
+
+static void ratcp_init(struct sock *sk)
+{
+	struct ratcp *ca = inet_csk_ca(sk);
+	u32 rate_window;
+
+	ca->set_pacing = 0;
+	ca->filling = false;
+	ca->paces = false;
+	ratcp_listen(sk);
+	/* the stack's clock may be old: of a socket that was idle */
+	rate_window = ratcp_update_at(sk, ktime_get_ns());
+	/* nothing was sent yet, and there is advice: start as slowly as that */
+	if (rate_window && !tcp_sk(sk)->data_segs_out)
+		tcp_snd_cwnd_set(tcp_sk(sk), 1);
+	ratcp_obey(sk, rate_window);
+	ratcp_report(sk, tcp_snd_cwnd(tcp_sk(sk)));
+}
+
+static void ratcp_release(struct sock *sk)
+{
+	ratcp_end_pacing(sk);
+	ratcp_unlisten(sk);
+}
+
+/*
+ * Each ACK, before the stack judges it.  In a recovery the stack has reduced the
+ * window already, as it thinks, and takes no notice of a mark.
+ */
+static void ratcp_in_ack_event(struct sock *sk, u32 flags)
+{
+	struct ratcp_advisor *a = ratcp_advisor(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	a->ece = !!(flags & CA_ACK_ECE);
+	if (!a->ece || !a->rate_window || a->marked ||
+	    inet_csk(sk)->icsk_ca_state != TCP_CA_Recovery)
+		return;
+	tp->snd_ssthresh = max(tp->snd_ssthresh >> 1U, 2U);
+	a->marked = true;
+}
+
+/* Each ACK: after its RTT is known, before the stack moves the window. */
+static void ratcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct ratcp *ca = inet_csk_ca(sk);
+
+	if (ca->filling && after(tp->snd_una, ca->filled_seq))
+		ca->filling = false;
+	ca->advisor.probed = tp->tlp_high_seq && tp->tlp_retrans &&
+			     !before(tp->snd_una, tp->tlp_high_seq);
+	ratcp_sample_rtt(sk, sample->rtt_us);
+	ratcp_obey(sk, ratcp_update(sk));
+	ratcp_pace(sk);
+	ratcp_report(sk, tcp_snd_cwnd(tcp_sk(sk)));
+}
+
+static void ratcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
+{
+	struct ratcp *ca = inet_csk_ca(sk);
+	u32 rate_window = ca->advisor.rate_window;
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct ratcp_window w;
+	bool slow_start;
+
+	if (!rate_window) {
+		tcp_reno_cong_avoid(sk, ack, acked);
+		return;
+	}
+	if (!tcp_is_cwnd_limited(sk))
+		return;
+	ratcp_window_load(sk, &w);
+	/* below the threshold without our doing: it was idle */
+	if (w.phase == RATE_FEEDBACK_PHASE_AVOIDANCE && w.cwnd < w.ssthresh)
+		w.phase = RATE_FEEDBACK_PHASE_SLOW_START;
+	slow_start = w.phase == RATE_FEEDBACK_PHASE_SLOW_START;
+	ratcp_window_grow(&w, rate_window, acked);
+	/* what pacing held back in slow start, and more at once than that */
+	if ((slow_start && w.phase != RATE_FEEDBACK_PHASE_SLOW_START) ||
+	    w.cwnd > tcp_snd_cwnd(tp) + acked)
+		ratcp_fill(sk);
+	ratcp_window_store(sk, &w);
+	ratcp_pace(sk);
+}
+
+static u32 ratcp_ssthresh(struct sock *sk)
+{
+	struct ratcp_advisor *a = ratcp_advisor(sk);
+	u32 rate_window = ratcp_update(sk);
+
+	if (!rate_window)
+		return tcp_reno_ssthresh(sk);
+	if (!a->ece)
+		return min(tcp_snd_cwnd(tcp_sk(sk)), rate_window);
+	a->marked = true;
+	return min(tcp_reno_ssthresh(sk), rate_window);
+}
+
+/*
+ * The stack goes into CWR for a mark, for a drop in this host's own queue, and
+ * for an instant when a tail loss probe has repaired a loss.
+ */
+static void ratcp_enter_cwr(struct sock *sk)
+{
+	struct ratcp_advisor *a = ratcp_advisor(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	a->phase = RATE_FEEDBACK_PHASE_AVOIDANCE;
+	if (a->probed && !a->ece)
+		return;		/* .ssthresh has kept the window */
+	tp->snd_ssthresh = min(tcp_reno_ssthresh(sk), a->rate_window);
+	a->marked = true;
+}
+
+static void ratcp_enter_loss(struct sock *sk)
+{
+	const struct ratcp_advisor *a = ratcp_advisor(sk);
+	struct ratcp_window w;
+
+	/* for the second timeout in a row .ssthresh was not called */
+	if (!ratcp_is_timeout(sk) || !ratcp_update(sk))
+		return;
+	ratcp_window_load(sk, &w);
+	ratcp_window_timeout(&w, a->rate_window);
+	/* the stack allows one packet more than is in flight */
+	w.cwnd = tcp_snd_cwnd(tcp_sk(sk));
+	ratcp_window_store(sk, &w);
+}
+
+/* Called before the state is another. */
+static void ratcp_set_state(struct sock *sk, u8 state)
+{
+	struct ratcp_advisor *a = ratcp_advisor(sk);
+
+	if (!a->rate_window)
+		return;
+	/* the acknowledgment that ends a recovery may be of a whole window */
+	if (state < TCP_CA_CWR && inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
+		ratcp_fill(sk);
+	if (state == TCP_CA_CWR)
+		ratcp_enter_cwr(sk);
+	else if (state == TCP_CA_Recovery)
+		a->phase = RATE_FEEDBACK_PHASE_AVOIDANCE;
+	else if (state == TCP_CA_Loss)
+		ratcp_enter_loss(sk);
+	a->probed = false;
+}
+
+static u32 ratcp_undo_cwnd(struct sock *sk)
+{
+	const struct ratcp_advisor *a = ratcp_advisor(sk);
+	u32 cwnd = tcp_reno_undo_cwnd(sk);
+
+	return a->rate_window ? min(cwnd, a->rate_window) : cwnd;
+}
+
+static size_t ratcp_get_info(struct sock *sk, u32 ext, int *attr,
+			     union tcp_cc_info *info)
+{
+	const struct ratcp_advisor *a = ratcp_advisor(sk);
+
+	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1))) &&
+	    !(ext & (1 << (INET_DIAG_VEGASINFO - 1))))
+		return 0;
+	memset(&info->bbr, 0, sizeof(info->bbr));
+	info->bbr.bbr_bw_lo = (u32)a->rate;
+	info->bbr.bbr_bw_hi = (u32)(a->rate >> 32);
+	if (a->rate_window)
+		info->bbr.bbr_min_rtt = a->used_rtt_us;
+	*attr = INET_DIAG_BBRINFO;
+	return sizeof(info->bbr);
+}
+
+static struct tcp_congestion_ops ratcp_ops __read_mostly = {
+	.init		= ratcp_init,
+	.release	= ratcp_release,
+	.ssthresh	= ratcp_ssthresh,
+	.cong_avoid	= ratcp_cong_avoid,
+	.in_ack_event	= ratcp_in_ack_event,
+	.pkts_acked	= ratcp_pkts_acked,
+	.set_state	= ratcp_set_state,
+	.undo_cwnd	= ratcp_undo_cwnd,
+	.get_info	= ratcp_get_info,
+	.name		= "ratcp",
+	.owner		= THIS_MODULE,
+};
+
+static int __init ratcp_module_init(void)
+{
+	int err;
+
+	BUILD_BUG_ON(sizeof(struct ratcp) > ICSK_CA_PRIV_SIZE);
+
+	err = tcp_register_congestion_control(&ratcp_ops);
+	if (err)
+		return err;
+	err = tcp_classic_register();
+	if (err)
+		tcp_unregister_congestion_control(&ratcp_ops);
+	return err;
+}
+
+static void __exit ratcp_module_exit(void)
+{
+	tcp_classic_unregister();
+	tcp_unregister_congestion_control(&ratcp_ops);
+}
+
+module_init(ratcp_module_init);
+module_exit(ratcp_module_exit);
+MODULE_ALIAS("tcp_ratcp_oldtahoe");
+MODULE_ALIAS("tcp_oldtahoe");
+MODULE_ALIAS("tcp_tahoe");
+MODULE_ALIAS("tcp_reno_classic");
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Rate Adaptive TCP, and the TCPs that it was compared with");

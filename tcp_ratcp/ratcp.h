@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ratcp.h - what the files of tcp_ratcp share: a sender that is advised
+ */
+#ifndef _RATCP_H
+#define _RATCP_H
+
+#include <linux/types.h>
+#include <net/rate_feedback.h>
+#include <net/tcp.h>
+
+#include "ratcp_window.h"
+
+/**
+ * struct ratcp_advisor - what a sender knows of the rate of its path
+ * @flow: this socket in the channel; NULL: before .init, or there was no memory
+ * @rate: R, the advice in use, bytes/s
+ * @rate_window: W_rate, packets; 0: no advice
+ * @base_rtt_us: base RTT, the least measured; U32_MAX: none yet
+ * @used_rtt_us: the base RTT that @rate_window follows from
+ * @packet_size: bytes of a full packet, as @rate counts them
+ * @mss: payload of it, bytes
+ * @beta: target backlog, packets
+ * @route: of the socket, as of struct rate_advice
+ * @fresh_seq: data beyond this was sent since @route is what it is
+ * @una: what was acknowledged before
+ * @lost: how often advice was lost
+ * @found: how often it was found
+ * @phase: enum rate_feedback_phase
+ * @rise: enum rate_feedback_rise
+ * @layer: enum rate_feedback_layer
+ * @pace: pace packets at @rate
+ * @provisional: @base_rtt_us is of the SYN or of another route: the next sample
+ *	of data beyond @fresh_seq takes its place
+ * @marked: see struct ratcp_window
+ * @probed: this ACK ends a tail loss probe that was a retransmission
+ * @ece: this ACK echoes a congestion mark
+ *
+ * The first member of the private state of a congestion control that listens;
+ * written under the socket's lock.
+ */
+struct ratcp_advisor {
+	struct rate_flow *flow;
+	u64 rate;
+	u32 rate_window;
+	u32 base_rtt_us;
+	u32 used_rtt_us;
+	u32 packet_size;
+	u32 mss;
+	u32 beta;
+	u32 route;
+	u32 fresh_seq;
+	u32 una;
+	u32 lost;
+	u32 found;
+	u8 phase;
+	u8 rise;
+	u8 layer;
+	u8 pace : 1,
+	   provisional : 1,
+	   marked : 1,
+	   probed : 1,
+	   ece : 1;
+};
+
+#define RATCP_ADVISOR_SIZE	64
+static_assert(sizeof(struct ratcp_advisor) <= RATCP_ADVISOR_SIZE);
+
+static inline struct ratcp_advisor *ratcp_advisor(const struct sock *sk)
+{
+	return inet_csk_ca(sk);
+}
+
+/* ratcp_advice.c: from the channel to W_rate; all under the socket's lock */
+void ratcp_listen(struct sock *sk);		/* .init */
+void ratcp_unlisten(struct sock *sk);		/* .release */
+void ratcp_sample_rtt(struct sock *sk, s32 rtt_us);	/* .pkts_acked, first */
+u32 ratcp_update_at(struct sock *sk, u64 now);	/* read; W_rate, or 0 */
+void ratcp_report(struct sock *sk, u32 cwnd);	/* each ACK */
+
+/* each ACK and timeout, where the stack's clock is fresh */
+static inline u32 ratcp_update(struct sock *sk)
+{
+	return ratcp_update_at(sk, tcp_sk(sk)->tcp_clock_cache);
+}
+
+/*
+ * The state Loss is for other things too, such as a path with a smaller MTU.
+ * The timer's handler takes its event away first; and only timeouts follow one
+ * another.
+ */
+static inline bool ratcp_is_timeout(const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+
+	return !icsk->icsk_pending || icsk->icsk_ca_state == TCP_CA_Loss;
+}
+
+/* The socket's window for the pure rules, and back. */
+void ratcp_window_load(const struct sock *sk, struct ratcp_window *w);
+void ratcp_window_store(struct sock *sk, const struct ratcp_window *w);
+
+/* tcp_classic.c */
+int tcp_classic_register(void);
+void tcp_classic_unregister(void);
+
+#endif /* _RATCP_H */

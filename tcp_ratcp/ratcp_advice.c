@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ratcp_advice.c - from the channel to W_rate
+ *
+ * The base RTT is the least round-trip time of a full packet.  The SYN and short
+ * segments do not count: a full packet takes its service time in addition to the
+ * delay, and a base RTT without it would make the window one packet less than
+ * what fills the link, because W_rate is rounded down.  Until a full packet was
+ * acknowledged the SYN's is better than none.
+ *
+ * The sample is the last acknowledged segment's, so that delayed ACKs make it no
+ * longer; where something was sent again, it may be of timestamps, whose ticks of
+ * 1 ms make it shorter, and is not used.  The kernel's own minimum is of the last
+ * five minutes and rises behind a standing queue; this one is of the whole
+ * connection, and begins anew when the connection gets another route.
+ */
+
+#include <net/inet_connection_sock.h>
+#include <net/wale_wire.h>
+
+#include "ratcp.h"
+#include "ratcp_trace.h"
+
+#define RATCP_NO_RTT	U32_MAX
+
+/**
+ * ratcp_listen() - begin to listen
+ * @sk: the socket, connected
+ */
+void ratcp_listen(struct sock *sk)
+{
+	struct ratcp_advisor *a = ratcp_advisor(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	memset(a, 0, sizeof(*a));
+	a->phase = RATE_FEEDBACK_PHASE_RENO;
+	a->base_rtt_us = tcp_min_rtt(tp);	/* ~0U: unknown, here as there */
+	/* of the SYN; or, if another congestion control was here, of data */
+	a->provisional = !tp->data_segs_out;
+	a->una = tp->snd_una;
+	a->fresh_seq = sk->sk_state == TCP_SYN_SENT ? tp->snd_nxt : tp->snd_una;
+	a->flow = rate_flow_open(sk);
+}
+
+/**
+ * ratcp_unlisten() - end listening
+ * @sk: the socket
+ */
+void ratcp_unlisten(struct sock *sk)
+{
+	struct ratcp_advisor *a = ratcp_advisor(sk);
+
+	rate_flow_close(a->flow);
+	a->flow = NULL;
+	a->rate_window = 0;
+}
+
+/**
+ * ratcp_sample_rtt() - a segment was acknowledged
+ * @sk: the socket
+ * @rtt_us: us; negative or 0: not known
+ *
+ * The SYN's ACK comes here before .init, with all state zero.
+ */
+void ratcp_sample_rtt(struct sock *sk, s32 rtt_us)
+{
+	struct ratcp_advisor *a = ratcp_advisor(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 acked = tp->snd_una - a->una;
+
+	a->una = tp->snd_una;
+	if (rtt_us <= 0 || !acked || !a->flow)
+		return;
+	/* the state is still that in which the ACK came */
+	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery || a->probed)
+		return;
+	if (acked % tp->mss_cache) {
+		/* of a short segment: better than none */
+		if (a->base_rtt_us == RATCP_NO_RTT)
+			a->base_rtt_us = rtt_us;
+		return;
+	}
+	if (a->provisional) {
+		if (!after(tp->snd_una, a->fresh_seq))
+			return;
+		a->provisional = false;
+		a->base_rtt_us = rtt_us;
+	}
+	a->base_rtt_us = min_t(u32, a->base_rtt_us, rtt_us);
+}
+
+static void ratcp_check_route(struct sock *sk, u32 route)
+{
+	struct ratcp_advisor *a = ratcp_advisor(sk);
+
+	if (route == a->route)
+		return;
+	if (a->route) {
+		a->provisional = true;
+		a->fresh_seq = tcp_sk(sk)->snd_nxt;
+	}
+	a->route = route;
+}
+
+/* Bytes of a full packet, as the rate counts them. */
+static u32 ratcp_packet_size(const struct sock *sk, u32 mss, u8 layer)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+	u32 headers = icsk->icsk_af_ops->net_header_len +
+		      icsk->icsk_ext_hdr_len + tcp_sk(sk)->tcp_header_len;
+
+	if (layer == RATE_FEEDBACK_LAYER_PAYLOAD)
+		return max(mss, 1U);
+	return wale_wire_len(layer, mss + headers);
+}
+
+static void ratcp_set_rate_window(struct sock *sk,
+				  const struct rate_advice *advice, u32 rtt_us)
+{
+	struct ratcp_advisor *a = ratcp_advisor(sk);
+	u32 mss = tcp_sk(sk)->mss_cache;
+	u32 size = ratcp_packet_size(sk, mss, advice->layer);
+
+	a->rise = advice->rise;
+	a->layer = advice->layer;
+	a->pace = advice->pace;
+	a->mss = mss;
+	if (a->rate_window && advice->rate == a->rate &&
+	    rtt_us == a->used_rtt_us && size == a->packet_size &&
+	    advice->beta == a->beta)
+		return;		/* no division for most ACKs */
+	a->rate = advice->rate;
+	a->used_rtt_us = rtt_us;
+	a->packet_size = size;
+	a->beta = advice->beta;
+	a->rate_window = min(ratcp_rate_window(a->rate, rtt_us, size, a->beta),
+			     tcp_sk(sk)->snd_cwnd_clamp);
+}
+
+static void ratcp_found(struct sock *sk)
+{
+	struct ratcp_advisor *a = ratcp_advisor(sk);
+
+	a->found++;
+	a->marked = inet_csk(sk)->icsk_ca_state == TCP_CA_CWR;
+	a->phase = tcp_in_slow_start(tcp_sk(sk)) ?
+		   RATE_FEEDBACK_PHASE_SLOW_START :
+		   RATE_FEEDBACK_PHASE_AVOIDANCE;
+}
+
+static void ratcp_lost(struct ratcp_advisor *a)
+{
+	a->lost++;
+	a->rate = 0;
+	a->rate_window = 0;
+	a->phase = RATE_FEEDBACK_PHASE_RENO;
+}
+
+/**
+ * ratcp_update_at() - read the advice
+ * @sk: the socket
+ * @now: ns
+ *
+ * Return: W_rate, packets; or 0 without advice.
+ */
+u32 ratcp_update_at(struct sock *sk, u64 now)
+{
+	struct ratcp_advisor *a = ratcp_advisor(sk);
+	struct rate_advice advice;
+	u32 rtt_us;
+	bool there;
+	u64 known;
+
+	if (!a->flow)
+		return 0;
+	known = a->base_rtt_us == RATCP_NO_RTT ? 0 :
+		(u64)a->base_rtt_us * NSEC_PER_USEC;
+	there = rate_flow_read(a->flow, sk, now, known, &advice);
+	ratcp_check_route(sk, advice.route);
+
+	rtt_us = a->base_rtt_us;
+	if (there && advice.base_rtt_ns)
+		rtt_us = max_t(u64, 1, div_u64(advice.base_rtt_ns,
+					       NSEC_PER_USEC));
+	if (there && rtt_us != RATCP_NO_RTT) {
+		ratcp_set_rate_window(sk, &advice, rtt_us);
+		if (a->phase == RATE_FEEDBACK_PHASE_RENO)
+			ratcp_found(sk);
+	} else if (a->phase != RATE_FEEDBACK_PHASE_RENO) {
+		ratcp_lost(a);
+	}
+	return a->rate_window;
+}
+
+/**
+ * ratcp_report() - tell those who look: the flow dump and the tracepoint
+ * @sk: the socket
+ * @cwnd: the congestion window that is meant, packets
+ */
+void ratcp_report(struct sock *sk, u32 cwnd)
+{
+	const struct ratcp_advisor *a = ratcp_advisor(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 rtt_us = a->rate_window ? a->used_rtt_us : a->base_rtt_us;
+	struct rate_flow_state state;
+
+	if (!a->flow)
+		return;
+	state = (struct rate_flow_state) {
+		.rate = a->rate,
+		.base_rtt_ns = rtt_us == RATCP_NO_RTT ? 0 :
+			       (u64)rtt_us * NSEC_PER_USEC,
+		.bytes_acked = tp->bytes_acked,
+		.phase = a->phase,
+		.rate_window = a->rate_window,
+		.cwnd = cwnd,
+		.in_flight = tcp_packets_in_flight(tp),
+		.packet_size = a->packet_size,
+		.mss = tp->mss_cache,
+		.lost = a->lost,
+		.found = a->found,
+	};
+	if (a->rate_window && BIT(inet_csk(sk)->icsk_ca_state) &
+	    (TCPF_CA_Recovery | TCPF_CA_CWR))
+		state.phase = RATE_FEEDBACK_PHASE_RECOVERY;
+	rate_flow_report(a->flow, &state);
+	trace_ratcp_window(sk, &state);
+}
+
+/**
+ * ratcp_window_load() - the socket's window, for the pure rules
+ * @sk: the socket
+ * @w: set
+ */
+void ratcp_window_load(const struct sock *sk, struct ratcp_window *w)
+{
+	const struct ratcp_advisor *a = ratcp_advisor(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	w->cwnd = tcp_snd_cwnd(tp);
+	w->cwnd_cnt = tp->snd_cwnd_cnt;
+	w->ssthresh = tp->snd_ssthresh;
+	w->phase = a->phase;
+	w->rise = a->rise;
+	w->marked = a->marked;
+}
+
+/**
+ * ratcp_window_store() - the window, as the rules have set it
+ * @sk: the socket
+ * @w: the window
+ */
+void ratcp_window_store(struct sock *sk, const struct ratcp_window *w)
+{
+	struct ratcp_advisor *a = ratcp_advisor(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tcp_snd_cwnd_set(tp, w->cwnd);
+	tp->snd_cwnd_cnt = w->cwnd_cnt;
+	tp->snd_ssthresh = w->ssthresh;
+	a->phase = w->phase;
+	a->marked = w->marked;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ratcp_window.h - the window rule of RATCP   (pure)
+ */
+#ifndef _RATCP_WINDOW_H
+#define _RATCP_WINDOW_H
+
+#include <linux/bits.h>
+#include <linux/rate_feedback.h>
+#include <linux/types.h>
+
+/*
+ * From this rate on (2^50 bytes/s, 9 Pbit/s) there is no limit: so what is
+ * computed from a rate and an RTT stays within 64 bits.
+ */
+#define RATCP_RATE_HUGE		BIT_ULL(50)
+
+/**
+ * struct ratcp_window - a congestion window that obeys a rate window
+ * @cwnd: W^cong, packets
+ * @cwnd_cnt: packets acknowledged since @cwnd grew, in congestion avoidance
+ * @ssthresh: slow start ends here, packets
+ * @phase: enum rate_feedback_phase; not RENO or RECOVERY
+ * @rise: enum rate_feedback_rise
+ * @marked: a router said that it is congested: grow additively, until the
+ *	window is at the rate window again
+ */
+struct ratcp_window {
+	u32 cwnd;
+	u32 cwnd_cnt;
+	u32 ssthresh;
+	u8 phase;
+	u8 rise;
+	bool marked;
+};
+
+u32 ratcp_rate_window(u64 rate, u32 rtt_us, u32 packet_size, u32 beta);
+void ratcp_window_limit(struct ratcp_window *w, u32 rate_window, u32 in_flight);
+void ratcp_window_grow(struct ratcp_window *w, u32 rate_window, u32 acked);
+void ratcp_window_timeout(struct ratcp_window *w, u32 rate_window);
+
+#endif /* _RATCP_WINDOW_H */
