@@ -11,7 +11,14 @@ _wale_interfaces()
 	done
 }
 
-# The link options that were not given yet; some have words for values.
+_wale_link_options()
+{
+	echo --rate --delay --limit --loss --overhead --drops --seed \
+		--trace --loop --hold --stop --sessions --feedback \
+		--nofeedback --up --down --replace
+}
+
+# The options of a link; some have words for values.
 _wale_link_add()
 {
 	local cur=$1 prev=$2
@@ -31,12 +38,13 @@ _wale_link_add()
 	--rate)
 		echo unlimited
 		;;
+	--feedback)
+		echo idle
+		[[ -n $cur ]] || _wale_link_options
+		;;
 	--delay | --limit | --loss | --seed) ;;
 	*)
-		[[ $cur == -* || -z $cur ]] &&
-			echo --rate --delay --limit --loss --overhead --drops \
-				--seed --trace --loop --hold --stop \
-				--sessions --up --down --replace
+		[[ $cur == -* || -z $cur ]] && _wale_link_options
 		;;
 	esac
 }
@@ -53,6 +61,78 @@ _wale_link()
 		_wale_link_add "$cur" "$prev"
 	elif [[ $verb == show ]]; then
 		echo --json --stats
+	fi
+}
+
+_wale_rate_options()
+{
+	case $1 in
+	lag | --lag)
+		echo now rtt
+		;;
+	age | --age)
+		echo none
+		;;
+	rise | --rise)
+		echo fast additive
+		;;
+	base-rtt | --base-rtt)
+		echo measured
+		;;
+	layer | --layer)
+		echo ip ethernet atm payload
+		;;
+	follow)
+		echo dev
+		;;
+	netns)
+		ls /run/netns 2>/dev/null
+		;;
+	beta | --beta | time | --capacity | --interval) ;;
+	*)
+		return 1
+		;;
+	esac
+}
+
+_wale_rate()
+{
+	local cur=$1 prev=$2 verb=${COMP_WORDS[2]}
+	if ((COMP_CWORD == 2)); then
+		echo set del show monitor play share --help
+	elif [[ $prev == dev ]] || [[ $verb == share && $prev == share ]]; then
+		_wale_interfaces
+	elif [[ $prev == dst || $prev == flow || $prev == play ]]; then
+		:
+	elif _wale_rate_options "$prev"; then
+		:
+	else
+		case $verb in
+		set)
+			((COMP_CWORD == 3)) && echo dev dst flow
+			((COMP_CWORD > 4)) &&
+				echo share link lag age beta rise pace nopace \
+					base-rtt layer time follow netns \
+					unlimited
+			;;
+		del)
+			echo dev dst flow all
+			;;
+		show)
+			echo dev dst flow --flows --json
+			;;
+		monitor)
+			echo --flows --json
+			;;
+		play)
+			echo dev dst flow lag age beta rise pace base-rtt \
+				layer --loop --delete --quiet
+			;;
+		share)
+			echo --capacity --interval --age --beta --lag --rise \
+				--pace --base-rtt --layer --json --quiet
+			;;
+		esac
 	fi
 }
 
@@ -108,14 +188,14 @@ _wale()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		words='serve get link watch help'
+		words='serve get link rate watch help'
 	else
 		case ${COMP_WORDS[1]} in
-		link | watch | serve | get)
+		link | rate | watch | serve | get)
 			words=$("_wale_${COMP_WORDS[1]}" "$cur" "$prev")
 			;;
 		help)
-			words='serve get link watch'
+			words='serve get link rate watch'
 			;;
 		esac
 	fi
@@ -124,7 +204,7 @@ _wale()
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 	if [[ -z $words ]]; then
 		case $prev in
-		--out | -o | --links-csv | --flows-csv | file | serve)
+		--out | -o | --links-csv | --flows-csv | file | serve | play)
 			compopt -o default 2>/dev/null
 			;;
 		esac

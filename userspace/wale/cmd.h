@@ -19,6 +19,7 @@ enum wale_exit {
 int cmd_serve(int argc, char **argv);
 int cmd_get(int argc, char **argv);
 int cmd_link(int argc, char **argv);
+int cmd_rate(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 
 #endif /* WALE_CMD_H */

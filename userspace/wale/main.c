@@ -16,6 +16,7 @@ static const struct {
 	{ "serve", cmd_serve, "Offer the files of a folder to wale get" },
 	{ "get", cmd_get, "Fetch a file, and measure how fast it came" },
 	{ "link", cmd_link, "Set both directions of an interface" },
+	{ "rate", cmd_rate, "Tell senders how fast they may send" },
 	{ "watch", cmd_watch, "Record links and TCP flows over time" },
 };
 

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rate_path.c - the options of a path, as users type them
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rate_path.h"
+#include "units.h"
+
+static int parse_age(struct rate_path *path, const char *value,
+		     struct rate_error *error)
+{
+	path->age_limit = 0;
+	if (!strcmp(value, "none"))
+		return 0;
+	if (units_parse_time(value, &path->age_limit) || !path->age_limit ||
+	    path->age_limit > RATE_FEEDBACK_TIME_MAX)
+		return rate_error_set(error,
+				      "age: \"%.40s\": expected none or a time "
+				      "up to 86400s, such as 3s",
+				      value);
+	return 0;
+}
+
+static int parse_lag(struct rate_path *path, const char *value,
+		     struct rate_error *error)
+{
+	if (!strcmp(value, "now")) {
+		path->lag = RATE_FEEDBACK_LAG_NOW;
+		return 0;
+	}
+	if (!strcmp(value, "rtt")) {
+		path->lag = RATE_FEEDBACK_LAG_RTT;
+		return 0;
+	}
+	if (units_parse_time(value, &path->lag_time) ||
+	    path->lag_time > RATE_FEEDBACK_TIME_MAX)
+		return rate_error_set(error,
+				      "lag: \"%.40s\": expected now, rtt, or a "
+				      "time up to 86400s, such as 200ms",
+				      value);
+	path->lag = RATE_FEEDBACK_LAG_FIXED;
+	path->set |= RATE_PATH_LAG_TIME;
+	return 0;
+}
+
+static int parse_beta(struct rate_path *path, const char *value,
+		      struct rate_error *error)
+{
+	uint64_t beta;
+
+	if (units_parse_count(value, RATE_FEEDBACK_BETA_MAX, &beta))
+		return rate_error_set(error,
+				      "beta: \"%.40s\": expected a number of "
+				      "packets, 0 to %u",
+				      value, RATE_FEEDBACK_BETA_MAX);
+	path->beta = beta;
+	return 0;
+}
+
+static int parse_rise(struct rate_path *path, const char *value,
+		      struct rate_error *error)
+{
+	int rise = rate_rise_value(value);
+
+	if (rise < 0)
+		return rate_error_set(error,
+				      "rise: \"%.40s\": expected fast or "
+				      "additive",
+				      value);
+	path->rise = rise;
+	return 0;
+}
+
+static int parse_base_rtt(struct rate_path *path, const char *value,
+			  struct rate_error *error)
+{
+	path->base_rtt = 0;
+	if (!strcmp(value, "measured"))
+		return 0;
+	if (units_parse_time(value, &path->base_rtt) || !path->base_rtt ||
+	    path->base_rtt > RATE_FEEDBACK_RTT_MAX)
+		return rate_error_set(error,
+				      "base-rtt: \"%.40s\": expected measured, "
+				      "or a time up to 60s, such as 100ms",
+				      value);
+	return 0;
+}
+
+static int parse_layer(struct rate_path *path, const char *value,
+		       struct rate_error *error)
+{
+	int layer = rate_layer_value(value);
+
+	if (layer < 0)
+		return rate_error_set(error,
+				      "layer: \"%.40s\": expected ip, "
+				      "ethernet, atm or payload",
+				      value);
+	path->layer = layer;
+	return 0;
+}
+
+static int parse_time(struct rate_path *path, const char *value,
+		      struct rate_error *error)
+{
+	if (units_parse_time(value, &path->time))
+		return rate_error_set(error,
+				      "time: \"%.40s\": expected ns of "
+				      "CLOCK_MONOTONIC",
+				      value);
+	return 0;
+}
+
+/* A namespace of ip-netns(8), or of a process; a descriptor, or -1. */
+static int open_netns(const char *name, struct rate_error *error)
+{
+	uint64_t pid;
+	char file[80];
+	int fd = -1;
+
+	if (!strchr(name, '/') && strlen(name) < 60) {
+		snprintf(file, sizeof(file), "/run/netns/%s", name);
+		fd = open(file, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 && !units_parse_count(name, INT32_MAX, &pid)) {
+			snprintf(file, sizeof(file), "/proc/%u/ns/net",
+				 (unsigned int)pid);
+			fd = open(file, O_RDONLY | O_CLOEXEC);
+		}
+	}
+	if (fd < 0)
+		return rate_error_set(error,
+				      "netns: cannot open \"%.60s\": expected "
+				      "a name of 'ip netns' or a process",
+				      name);
+	return fd;
+}
+
+/* The index of a device in the other namespace; 0, with @error, if none. */
+static uint32_t device_in(int netns_fd, const char *name,
+			  struct rate_error *error)
+{
+	int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	uint32_t ifindex = 0;
+
+	if (home < 0 || setns(netns_fd, CLONE_NEWNET)) {
+		rate_error_set(error, "netns: cannot look into it: %s",
+			       strerror(errno));
+	} else {
+		ifindex = rate_device_index(name);
+		if (!ifindex)
+			rate_error_set(error,
+				       "there is no device \"%.40s\" there",
+				       name);
+		if (setns(home, CLONE_NEWNET)) {
+			rate_error_set(error, "netns: cannot return: %s",
+				       strerror(errno));
+			ifindex = 0;
+		}
+	}
+	if (home >= 0)
+		close(home);
+	return ifindex;
+}
+
+/* follow dev DEV [netns NAME|PID]: how many words it took, or -1. */
+static int parse_follow(struct rate_path *path, int argc, char **argv,
+			struct rate_error *error)
+{
+	bool netns = argc > 3 && !strcmp(argv[3], "netns");
+	int fd;
+
+	if (argc < 3 || strcmp(argv[1], "dev") || (netns && argc < 5))
+		return rate_error_set(error, "follow: expected dev DEV "
+					     "[netns NAME|PID]");
+	if (!netns) {
+		path->follow_ifindex = rate_device_index(argv[2]);
+		if (!path->follow_ifindex)
+			return rate_error_set(error,
+					      "follow: there is no device "
+					      "\"%.40s\"",
+					      argv[2]);
+		return 3;
+	}
+	fd = open_netns(argv[4], error);
+	if (fd < 0)
+		return -1;
+	path->follow_ifindex = device_in(fd, argv[2], error);
+	if (!path->follow_ifindex) {
+		close(fd);
+		return -1;
+	}
+	path->follow_netns_fd = fd;
+	return 5;
+}
+
+static const struct option {
+	const char *name;
+	unsigned int bit;
+	int (*parse)(struct rate_path *path, const char *value,
+		     struct rate_error *error);
+} options[] = {
+	{ "age", RATE_PATH_AGE_LIMIT, parse_age },
+	{ "lag", RATE_PATH_LAG, parse_lag },
+	{ "beta", RATE_PATH_BETA, parse_beta },
+	{ "rise", RATE_PATH_RISE, parse_rise },
+	{ "base-rtt", RATE_PATH_BASE_RTT, parse_base_rtt },
+	{ "layer", RATE_PATH_LAYER, parse_layer },
+	{ "time", RATE_PATH_TIME, parse_time },
+};
+
+static const struct option *find_option(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (!strcmp(options[i].name, name))
+			return &options[i];
+	return NULL;
+}
+
+/* Every option once. */
+static int take(struct rate_path *path, unsigned int bit, const char *word,
+		struct rate_error *error)
+{
+	if (path->set & bit)
+		return rate_error_set(error,
+				      "\"%.40s\" sets for the second time what "
+				      "is set",
+				      word);
+	path->set |= bit;
+	return 0;
+}
+
+/* Options that are one word. */
+static int parse_word(struct rate_path *path, const char *word,
+		      struct rate_error *error)
+{
+	int meaning = rate_meaning_value(word);
+
+	if (meaning >= 0) {
+		path->meaning = meaning;
+		return take(path, RATE_PATH_MEANING, word, error) ? -1 : 1;
+	}
+	if (!strcmp(word, "pace") || !strcmp(word, "nopace")) {
+		path->pace = *word == 'p';
+		return take(path, RATE_PATH_PACE, word, error) ? -1 : 1;
+	}
+	/* Only a rate begins so. */
+	if ((*word >= '0' && *word <= '9') || !strcmp(word, "unlimited")) {
+		if (units_parse_rate(word, &path->rate))
+			return rate_error_set(error,
+					      "\"%.40s\" is not a rate; "
+					      "expected one such as 10mbit, or "
+					      "unlimited",
+					      word);
+		return take(path, RATE_PATH_RATE, word, error) ? -1 : 1;
+	}
+	return 0;
+}
+
+int rate_path_parse(struct rate_path *path, int argc, char **argv,
+		    struct rate_error *error)
+{
+	const struct option *option;
+
+	if (argc < 1)
+		return 0;
+	if (!strcmp(*argv, "follow")) {
+		if (take(path, RATE_PATH_FOLLOW, *argv, error))
+			return -1;
+		return parse_follow(path, argc, argv, error);
+	}
+	option = find_option(*argv);
+	if (!option)
+		return parse_word(path, *argv, error);
+	if (argc < 2)
+		return rate_error_set(error, "%s: expected a value", *argv);
+	if (take(path, option->bit, *argv, error) ||
+	    option->parse(path, argv[1], error))
+		return -1;
+	return 2;
+}
+
+void rate_path_close(struct rate_path *path)
+{
+	if (path->set & RATE_PATH_FOLLOW && path->follow_netns_fd >= 0)
+		close(path->follow_netns_fd);
+	path->follow_netns_fd = -1;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rate_trace.c - a rate as a function of time, as a file
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rate_trace.h"
+#include "units.h"
+
+/* 73 years: added to any time of the clock, it stays a number. */
+#define TRACE_NS_MAX (UINT64_MAX / 8)
+
+/* Where a step is, for those who must mend it. */
+struct place {
+	const char *name;
+	unsigned int line;
+};
+
+/* Two steps at one time are one, the later. */
+static int append(struct rate_trace *trace, uint64_t rate)
+{
+	struct rate_trace_step *steps = trace->steps;
+	size_t n = trace->n_steps;
+
+	if (n && steps[n - 1].offset_ns == trace->end_ns) {
+		steps[n - 1].rate = rate;
+		return 0;
+	}
+	/* Room is doubled whenever the number of steps is a power of two. */
+	if (!(n & (n - 1))) {
+		steps = realloc(steps, (n ? 2 * n : 1) * sizeof(*steps));
+		if (!steps)
+			return -ENOMEM;
+		trace->steps = steps;
+	}
+	steps[n].offset_ns = trace->end_ns;
+	steps[n].rate = rate;
+	trace->n_steps++;
+	return 0;
+}
+
+static int parse_rate(struct rate_trace *trace, const char *word,
+		      const struct place *at, struct rate_error *error)
+{
+	uint64_t rate;
+
+	if (units_parse_rate(word, &rate))
+		return rate_error_set(error,
+				      "%s:%u: \"%.40s\" is not a rate; "
+				      "expected one such as 10mbit",
+				      at->name, at->line, word);
+	if (append(trace, rate))
+		return rate_error_set(error, "%s: no memory", at->name);
+	return 0;
+}
+
+static int parse_time(uint64_t *ns, const char *word, const struct place *at,
+		      struct rate_error *error)
+{
+	if (units_parse_time(word, ns))
+		return rate_error_set(error,
+				      "%s:%u: \"%.40s\" is not a time; "
+				      "expected one such as 1.5s",
+				      at->name, at->line, word);
+	if (*ns > TRACE_NS_MAX)
+		return rate_error_set(error, "%s:%u: %.40s is too long",
+				      at->name, at->line, word);
+	return 0;
+}
+
+/* DURATION RATE */
+static int parse_duration(struct rate_trace *trace, const char *duration,
+			  const char *rate, const struct place *at,
+			  struct rate_error *error)
+{
+	uint64_t ns;
+
+	if (parse_time(&ns, duration, at, error) ||
+	    parse_rate(trace, rate, at, error))
+		return -1;
+	trace->end_ns += ns;
+	if (trace->end_ns > TRACE_NS_MAX)
+		return rate_error_set(error, "%s:%u: the trace is too long",
+				      at->name, at->line);
+	return 0;
+}
+
+/* at TIME RATE, at TIME end */
+static int parse_at(struct rate_trace *trace, const char *time,
+		    const char *rate, const struct place *at,
+		    struct rate_error *error)
+{
+	char buf[UNITS_MAX];
+	uint64_t ns;
+
+	if (parse_time(&ns, time, at, error))
+		return -1;
+	if (ns < trace->end_ns)
+		return rate_error_set(error,
+				      "%s:%u: %.40s is before %s, where the "
+				      "trace is already",
+				      at->name, at->line, time,
+				      units_format_time(buf, trace->end_ns));
+	trace->end_ns = ns;
+	return strcmp(rate, "end") ? parse_rate(trace, rate, at, error) : 0;
+}
+
+static int parse_line(struct rate_trace *trace, char *line,
+		      const struct place *at, struct rate_error *error)
+{
+	static const char blanks[] = " \t\r\n\f\v";
+	char *word[4], *rest;
+	size_t n;
+
+	line[strcspn(line, "#")] = '\0';
+	word[0] = strtok_r(line, blanks, &rest);
+	if (!word[0])
+		return 0;
+	for (n = 1; n < 4; n++) {
+		word[n] = strtok_r(NULL, blanks, &rest);
+		if (!word[n])
+			break;
+	}
+	if (n == 2)
+		return parse_duration(trace, word[0], word[1], at, error);
+	if (n == 3 && !strcmp(word[0], "at"))
+		return parse_at(trace, word[1], word[2], at, error);
+	return rate_error_set(error,
+			      "%s:%u: expected DURATION RATE or at TIME RATE",
+			      at->name, at->line);
+}
+
+int rate_trace_read_file(struct rate_trace *trace, FILE *file, const char *name,
+			 struct rate_error *error)
+{
+	struct place at = { .name = name };
+	char *line = NULL;
+	size_t room = 0;
+	int err = 0;
+
+	memset(trace, 0, sizeof(*trace));
+	errno = 0;
+	while (!err && getline(&line, &room, file) >= 0) {
+		at.line++;
+		err = parse_line(trace, line, &at, error);
+	}
+	free(line);
+	if (!err && ferror(file))
+		err = rate_error_set(error, "cannot read %s: %s", name,
+				     strerror(errno));
+	if (!err && !trace->n_steps)
+		err = rate_error_set(error, "%s: there is no step in it", name);
+	return err;
+}
+
+int rate_trace_read(struct rate_trace *trace, const char *path,
+		    struct rate_error *error)
+{
+	FILE *file;
+	int err;
+
+	memset(trace, 0, sizeof(*trace));
+	if (!strcmp(path, "-"))
+		return rate_trace_read_file(trace, stdin, "stdin", error);
+	file = fopen(path, "re");
+	if (!file)
+		return rate_error_set(error, "cannot open %.100s: %s", path,
+				      strerror(errno));
+	err = rate_trace_read_file(trace, file, path, error);
+	fclose(file);
+	return err;
+}
+
+void rate_trace_free(struct rate_trace *trace)
+{
+	free(trace->steps);
+	memset(trace, 0, sizeof(*trace));
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_rate_trace.c - traces that "wale rate play" plays
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/rate_trace.h"
+#include "tests/tap.h"
+
+/* OFFSET RATE, OFFSET RATE, ... END */
+static const char *as_text(const struct rate_trace *trace)
+{
+	static char buf[512];
+	size_t length = 0, i;
+
+	for (i = 0; i < trace->n_steps; i++)
+		length += snprintf(buf + length, sizeof(buf) - length,
+				   "%" PRIu64 " %" PRIu64 ", ",
+				   trace->steps[i].offset_ns,
+				   trace->steps[i].rate);
+	snprintf(buf + length, sizeof(buf) - length, "%" PRIu64, trace->end_ns);
+	return buf;
+}
+
+static int read_text(struct rate_trace *trace, const char *text,
+		     struct rate_error *error)
+{
+	FILE *file = fmemopen((void *)text, strlen(text), "r");
+	int err = rate_trace_read_file(trace, file, "T", error);
+
+	fclose(file);
+	return err;
+}
+
+static const struct {
+	const char *text;
+	const char *steps; /* or what the error says */
+	bool bad;
+} cases[] = {
+	{ "10s 8kbit\n", "0 1000, 10000000000", false },
+	{ "# a day\n\n 1ms\t8bit # slow\n2ms 16bit", "0 1, 1000000 2, 3000000",
+	  false },
+	{ "at 0 8bit\nat 5 16bit\n", "0 1, 5 2, 5", false },
+	{ "at 10 8bit\nat 20 end\n", "10 1, 20", false },
+	{ "5 8bit\nat 10 16bit\n3 24bit\n", "0 1, 10 3, 13", false },
+	{ "0 8bit\n7 16bit\n", "0 2, 7", false },
+	{ "1 0bit\n1 unlimited\r\n", "0 0, 1 18446744073709551615, 2", false },
+	{ "", "no step", true },
+	{ "# nothing\n", "no step", true },
+	{ "at 5 end\n", "no step", true },
+	{ "1s\n", "T:1: expected DURATION RATE or at TIME RATE", true },
+	{ "1s 1mbit\n1s 1mbit 2\n", "T:2: expected", true },
+	{ "at 1s\n", "T:1: \"at\" is not a time", true },
+	{ "by 1s 1mbit\n", "T:1: expected", true },
+	{ "at 1s 1mbit x\n", "T:1: expected", true },
+	{ "x 1mbit\n", "T:1: \"x\" is not a time", true },
+	{ "-1s 1mbit\n", "T:1: \"-1s\" is not a time", true },
+	{ "1s 1foo\n", "T:1: \"1foo\" is not a rate", true },
+	{ "1s end\n", "T:1: \"end\" is not a rate", true },
+	{ "10 1mbit\nat 9 2mbit\n", "T:2: 9 is before 10ns", true },
+	{ "1e10s 1mbit\n", "too long", true },
+	{ "1e9s 1mbit\n1e9s 1mbit\n1e9s 1mbit\n", "T:3: the trace is too long",
+	  true },
+};
+
+static void test_cases(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rate_error error = { "" };
+		struct rate_trace trace;
+		const char *got;
+		bool bad;
+
+		/* An empty buffer cannot be a stream everywhere. */
+		bad = read_text(&trace, *cases[i].text ? cases[i].text : "\n",
+				&error);
+		got = bad ? error.text : as_text(&trace);
+		ok(bad == cases[i].bad && (bad ? !!strstr(got, cases[i].steps)
+					       : !strcmp(got, cases[i].steps)),
+		   "case %zu: %s", i, got);
+		rate_trace_free(&trace);
+	}
+}
+
+static void test_many_steps(void)
+{
+	struct rate_trace trace;
+	struct rate_error error;
+	FILE *file = tmpfile();
+	int i;
+
+	for (i = 0; i < 100000; i++)
+		fprintf(file, "1ms %dbps\n", i);
+	rewind(file);
+	ok(!rate_trace_read_file(&trace, file, "T", &error) &&
+		   trace.n_steps == 100000 &&
+		   trace.steps[99999].offset_ns == UINT64_C(99999000000) &&
+		   trace.steps[99999].rate == 99999,
+	   "100,000 steps");
+	rate_trace_free(&trace);
+	fclose(file);
+	ok(rate_trace_read(&trace, "/no/such/file", &error) &&
+		   strstr(error.text, "cannot open /no/such/file"),
+	   "no file");
+	ok(rate_trace_read(&trace, "/", &error) &&
+		   strstr(error.text, "cannot read /"),
+	   "a folder: %s", error.text);
+	rate_trace_free(&trace);
+}
+
+int main(void)
+{
+	test_cases();
+	test_many_steps();
+	return tap_done();
+}

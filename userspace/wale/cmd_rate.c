@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * cmd_rate.c - wale rate: tells senders how fast they may send, and shows it
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "rate.h"
+
+static const char synopsis[] =
+	"Usage: wale rate set KEY [RATE | follow dev DEV [netns NAME|PID]] "
+	"[OPTION]...\n"
+	"       wale rate del KEY... | all\n"
+	"       wale rate show [KEY] [--flows] [--json]\n"
+	"       wale rate monitor [--flows] [--json]\n"
+	"       wale rate play FILE KEY... [OPTION]... [--loop] [--delete] "
+	"[--quiet]\n"
+	"       wale rate share DEV --capacity RATE [--interval TIME] "
+	"[--OPTION]...\n"
+	"                       [--json] [--quiet]\n";
+
+static const char description[] =
+	"\n"
+	"Says how fast who may send, to the senders of this network namespace "
+	"that listen\n"
+	"(congestion control ratcp).  KEY, the most specific one counts:\n"
+	"  flow LOCAL:PORT PEER:PORT    one connection; IPv6 as in [::1]:7770\n"
+	"  dst PREFIX                   what goes there\n"
+	"  dev DEV                      what leaves by this device\n"
+	"\n"
+	"RATE is bytes or bits of IP packets per second, as in 10mbit; 0bit "
+	"stops all but\n"
+	"beta packets, unlimited limits nothing.  OPTION:\n"
+	"  share | link         the rate of each flow (default), or of the "
+	"link, to be\n"
+	"                       divided by the flows active on it\n"
+	"  lag now|rtt|TIME     the rate that senders read: the present one "
+	"(default),\n"
+	"                       that of one of their round trips ago, of TIME "
+	"ago\n"
+	"  age TIME|none        a rate that was not set for so long counts no "
+	"more (none)\n"
+	"  beta N               packets that each sender keeps in the buffer "
+	"(1)\n"
+	"  rise fast|additive   when the rate rose: up to it fast (default), or "
+	"a packet\n"
+	"                       per window\n"
+	"  pace | nopace        senders pace their packets\n"
+	"  base-rtt TIME|measured\n"
+	"                       round-trip time without queues\n"
+	"  layer ip|ethernet|atm|payload\n"
+	"                       which bytes the rate counts (ip)\n"
+	"  time NS              since when, CLOCK_MONOTONIC (now)\n"
+	"Without RATE, set changes the options of a path that is there.\n"
+	"\n"
+	"play follows a file of lines DURATION RATE or at TIME RATE.  share "
+	"gives the\n"
+	"flows that leave by DEV their max-min shares, until SIGINT or "
+	"SIGTERM; it looks\n"
+	"every 100ms (--interval), and its advice holds for 3s (--age).\n";
+
+static const char examples[] =
+	"\n"
+	"Examples:\n"
+	"  wale rate set dev eth0 10mbit link lag rtt\n"
+	"  wale rate set dst 10.0.2.0/24 2mbit lag 200ms age 1s\n"
+	"  wale rate set flow 10.0.1.1:7770 10.0.2.1:40000 1mbit beta 2\n"
+	"  wale rate set dev a0 follow dev bottleneck netns router\n"
+	"  wale rate show --flows\n"
+	"  wale rate play day.txt dev eth0 age 5s --loop\n"
+	"  wale rate share eth0 --capacity 10mbit\n"
+	"  wale rate del all\n";
+
+static void usage(FILE *to)
+{
+	fputs(synopsis, to);
+	fputs(description, to);
+	fputs(examples, to);
+}
+
+int rate_wrong(const char *format, ...)
+{
+	va_list args;
+
+	fputs("wale rate: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputs("; see 'wale rate --help'\n", stderr);
+	return WALE_EXIT_USAGE;
+}
+
+int rate_cannot(const char *what, const char *why)
+{
+	fprintf(stderr, "wale rate: cannot %s: %s\n", what, why);
+	return WALE_EXIT_FAILED;
+}
+
+int rate_open(struct genl *g, const char *verb)
+{
+	if (rate_channel_open(g))
+		return rate_cannot(verb, g->rtnl.error);
+	return WALE_EXIT_OK;
+}
+
+int rate_take_key(struct rate_key *key, int argc, char **argv, int *taken)
+{
+	struct rate_error error;
+
+	*taken = rate_key_parse(key, argc, argv, &error);
+	if (*taken < 0)
+		return rate_wrong("%s", error.text);
+	if (!*taken)
+		return rate_wrong("%s%s%sdev, dst or flow was expected",
+				  argc > 0 ? "what is \"" : "",
+				  argc > 0 ? *argv : "",
+				  argc > 0 ? "\"?  " : "");
+	return WALE_EXIT_OK;
+}
+
+int rate_take_options(struct rate_path *path, int argc, char **argv)
+{
+	struct rate_error error;
+	int taken;
+
+	for (; argc > 0; argc -= taken, argv += taken) {
+		char *word = *argv;
+
+		if (!strncmp(word, "--", 2))
+			*argv += 2;
+		taken = rate_path_parse(path, argc, argv, &error);
+		if (taken < 0)
+			return rate_wrong("%s", error.text);
+		if (!taken)
+			return rate_wrong("no option \"%s\"", word);
+	}
+	return WALE_EXIT_OK;
+}
+
+/* "cannot VERB KEY: what the kernel says" */
+static int failed(const struct genl *g, const char *verb,
+		  const struct rate_key *key)
+{
+	char buf[RATE_KEY_MAX], what[RATE_KEY_MAX + 16];
+
+	snprintf(what, sizeof(what), "%s %s", verb, rate_key_format(buf, key));
+	return rate_cannot(what, g->rtnl.error);
+}
+
+static int set(struct genl *g, int argc, char **argv)
+{
+	struct rate_path path = { .follow_netns_fd = -1 };
+	int status, taken;
+
+	status = rate_take_key(&path.key, argc, argv, &taken);
+	if (!status)
+		status = rate_take_options(&path, argc - taken, argv + taken);
+	if (!status && !path.set)
+		status = rate_wrong("set: a rate or an option was expected");
+	if (!status)
+		status = rate_open(g, "set");
+	if (!status && rate_channel_set(g, &path))
+		status = failed(g, "set", &path.key);
+	rate_path_close(&path);
+	return status;
+}
+
+static int del_all(struct genl *g)
+{
+	const struct rate_key key = { .kind = RATE_KEY_NONE };
+	int status = rate_open(g, "delete");
+
+	if (!status && rate_channel_del(g, &key))
+		status = rate_cannot("delete all", g->rtnl.error);
+	return status;
+}
+
+/* Nothing is deleted before all words were understood. */
+static int del(struct genl *g, int argc, char **argv)
+{
+	struct rate_key key;
+	int status, taken, at;
+
+	if (argc == 1 && !strcmp(*argv, "all"))
+		return del_all(g);
+	at = 0;
+	do {
+		status = rate_take_key(&key, argc - at, argv + at, &taken);
+		at += taken;
+	} while (!status && at < argc);
+
+	if (!status)
+		status = rate_open(g, "delete");
+	for (at = 0; !status && at < argc; at += taken) {
+		status = rate_take_key(&key, argc - at, argv + at, &taken);
+		if (!status && rate_channel_del(g, &key))
+			status = failed(g, "delete", &key);
+	}
+	return status;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct genl *g, int argc, char **argv);
+} verbs[] = {
+	{ "set", set },	       { "del", del },
+	{ "show", rate_show }, { "monitor", rate_monitor },
+	{ "play", rate_play }, { "share", rate_share },
+};
+
+static int run(const char *verb, int argc, char **argv)
+{
+	struct genl g = { .family = 0 };
+	int status;
+	size_t i;
+
+	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (strcmp(verb, verbs[i].name))
+			continue;
+		status = verbs[i].run(&g, argc, argv);
+		genl_close(&g);
+		return status;
+	}
+	return rate_wrong("no verb \"%s\"", verb);
+}
+
+int cmd_rate(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--help") && strcmp(argv[i], "-h"))
+			continue;
+		usage(stdout);
+		return WALE_EXIT_OK;
+	}
+	if (argc < 2)
+		return run("show", 0, argv);
+	return run(argv[1], argc - 2, argv + 2);
+}
