@@ -6,6 +6,7 @@
 #   KERNEL=V     kernel line of the uml engine, such as 6.12 (default: newest)
 #   PREFIX, DESTDIR    as usual, for install and uninstall
 #   PYTEST_ARGS  more words for pytest, such as -x or -k accuracy
+#   BENCH_ARGS   words for the benchmarks, such as "--rounds 9 --json"
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
@@ -30,6 +31,9 @@ check: packages-check userspace kernel	## every test; the last line is 'N passed
 
 lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest -m lint $(PYTEST_ARGS)
+
+bench: packages userspace kernel	## what an ACK costs by congestion control, what paths cost (BENCH_ARGS=--help)
+	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m bench $(BENCH_ARGS)
 
 help:	## this list
 	@awk -f testbed/setup/make-help.awk $(firstword $(MAKEFILE_LIST))
@@ -67,5 +71,5 @@ uninstall:	## remove what install put there
 clean:	## remove build/ and out/ (the cached kernel stays)
 	rm -rf build out
 
-.PHONY: demo check lint help modules modules-stock userspace kernel packages \
+.PHONY: demo check lint bench help modules modules-stock userspace kernel packages \
 	packages-check install uninstall clean

@@ -7,6 +7,7 @@ With WALE_NO_BUILD in the environment what is there is taken as it is.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -26,7 +27,7 @@ def _newest(folders: Iterable[str]) -> float:
     for folder in folders:
         for base, _, files in os.walk(ROOT / folder):
             for name in files:
-                if name.endswith((".c", ".h", "Kbuild", "Makefile")):
+                if name.endswith((".c", ".h", ".mk", "Kbuild", "Makefile")):
                     newest = max(newest, (Path(base) / name).stat().st_mtime)
     return newest
 
@@ -49,17 +50,37 @@ def _stale(products: Sequence[Path], folders: Iterable[str]) -> bool:
     return min(p.stat().st_mtime for p in products) < _newest(folders)
 
 
+def needs(module: bytes) -> list[str]:
+    """The modules that a .ko file names as those it needs."""
+    found = re.search(rb"(?:^|\0)depends=([^\0]*)\0", module)
+    return [name.decode() for name in found[1].split(b",") if name] if found else []
+
+
+def in_load_order(names: Iterable[str], have: dict[str, Path]) -> list[Path]:
+    """What there is of these modules, and of those they need, each after what it needs."""
+    order: list[Path] = []
+    for name in names:
+        if name in have and have[name] not in order:
+            wanted = in_load_order(needs(have[name].read_bytes()), have)
+            order += [path for path in [*wanted, have[name]] if path not in order]
+    return order
+
+
 def find_modules(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
-    """The .ko files of these modules for this kernel, in the order asked for."""
+    """The .ko files of these modules for this kernel, and of those they need, to load in order."""
     if not names:
         return []
     folder = BUILD / "modules" / kernel.module_folder
 
     def built() -> list[Path]:
         have = {p.stem: p for p in folder.rglob("*.ko")} if folder.exists() else {}
-        return [have[n] for n in names if n in have]
+        return in_load_order(names, have)
 
-    if len(built()) < len(names) or _stale(built(), _MODULE_SOURCES):
+    def current() -> bool:
+        paths = built()
+        return set(names) <= {p.stem for p in paths} and not _stale(paths, _MODULE_SOURCES)
+
+    if not current():
         if not os.access(BUILD if BUILD.exists() else ROOT, os.W_OK):
             raise EngineError(
                 f"no modules for {kernel.release} in {folder}, and {BUILD} is not writable: "
@@ -73,7 +94,7 @@ def find_modules(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
             )
         arguments = ["modules", f"KDIR={tree}"] + ([f"ARCH={kernel.arch}"] if kernel.arch else [])
         with locked(BUILD / "modules.lock", log):
-            if len(built()) < len(names) or _stale(built(), _MODULE_SOURCES):
+            if not current():
                 _make(log, *arguments)
                 for path in built():  # make leaves alone what has not changed
                     os.utime(path)

@@ -152,6 +152,36 @@ class Agent:
         for netns, batch in lines.items():
             self.run(["tc", "-batch", "-"], netns, text=joined(batch))
 
+    def install_advice(self):
+        """What senders are advised before the start; the links have told theirs by now."""
+        for advice in self.plan["advice"]:
+            argv = ["wale", "rate", "set", "dev", advice["dev"], *advice["rate"]]
+            self.run(argv, advice["netns"])
+
+    def play_advice(self):
+        """Advice that changes with time, from now on; its settings stay as they were set."""
+        players = []
+        for number, advice in enumerate(self.plan["advice"]):
+            if not advice["trace"]:
+                continue
+            path = f"{WORK}/advice{number}"
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(joined(advice["trace"]))
+            argv = ["wale", "rate", "play", path, "dev", advice["dev"], *advice["play"], "--quiet"]
+            pid, _ = self.spawn(argv, advice["netns"])
+            players.append(pid)
+        return players
+
+    def check_controls(self):
+        """Say which congestion control the kernel does not have, before anything starts."""
+        for flow in self.plan["flows"]:
+            has = read("/proc/sys/net/ipv4/tcp_available_congestion_control").split()
+            if flow["cc"] not in has and not load_control(flow["cc"]):
+                raise AgentError(
+                    f"flow {flow['name']}: this kernel has no congestion control {flow['cc']!r}; "
+                    f"it has {', '.join(sorted(has))}"
+                )
+
     def make_file(self):
         """The file that is sent: bytes that follow from the seed."""
         from hashlib import shake_128
@@ -189,6 +219,11 @@ class Agent:
                 argv += ["--flows", "--flows-csv", f"{WORK}/flows.{number}.csv"]
             pid, out = self.spawn(argv, netns)
             recorders.append({"pid": pid, "out": out, "netns": netns, "number": number})
+        if record["channel"]:
+            argv = [sys.executable, "-I", "-S", os.path.dirname(__file__) + "/channel_recorder.py"]
+            argv += [str(record["interval_ns"]), WORK + "/channel.csv", *record["channel"]]
+            pid, out = self.spawn(argv)
+            recorders.append({"pid": pid, "out": out, "netns": "channel", "number": None})
         return recorders
 
     # The scenario
@@ -314,6 +349,7 @@ class Agent:
             pass
 
     def scenario(self):
+        self.check_controls()
         self.make_file()
         self.build()
         self.start_servers()
@@ -323,12 +359,16 @@ class Agent:
         sleep_until(start - LEAD_NS[self.virtual])
         self.install_links()
         links_at = now()
+        self.install_advice()
         recorders = self.start_recorders()
         sleep_until(start)
+        players = self.play_advice()
         self.run_flows(start)
         ended = max([r["ended_ns"] for r in self.flows.values() if "ended_ns" in r], default=now())
         for recorder in recorders:
             self.stop(recorder["pid"])
+        for player in players:
+            self.stop(player)
         qdiscs = self.drained_qdiscs()
         for record in self.flows.values():
             self.stop(record["server"])
@@ -346,6 +386,10 @@ class Agent:
         series = []
         for recorder in recorders:
             number = recorder["number"]
+            if read(recorder["out"] + ".2"):
+                self.warnings.append(f"recorder: {read(recorder['out'] + '.2').strip()}")
+            if number is None:
+                continue
             series.append(
                 {
                     "netns": recorder["netns"],
@@ -362,6 +406,7 @@ class Agent:
             "flows": flows,
             "qdiscs": qdiscs,
             "series": series,
+            "channel": read(WORK + "/channel.csv"),
             "warnings": self.warnings,
         }
 
@@ -406,6 +451,18 @@ def closed_for_ever(link, qdisc):
     return "epoch_ns" in stats and stats["now_ns"] >= stats["epoch_ns"] + length
 
 
+def load_control(name):
+    """Have the kernel load a congestion control, as the first socket that asks for it does."""
+    import socket
+
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as sock:
+        try:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        except OSError:
+            return False
+    return True
+
+
 # ethtool's own numbers: ETHTOOL_STSO and so on
 OFFLOADS = {"tso": 0x1F, "gso": 0x24, "gro": 0x2C}
 
@@ -433,6 +490,7 @@ def main():
     if plan.get("shell"):
         agent.build()
         agent.install_links()
+        agent.install_advice()
         agent.netns.enter(None)
         os.execvp(plan["shell"][0], plan["shell"])
     try:

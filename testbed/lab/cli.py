@@ -104,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = add(
         "run",
-        "Run a scenario; write result.json, flows.csv and links.csv.",
+        "Run a scenario; write result.json and its time series.",
         "  wale-lab run demo --plot\n"
         "  wale-lab run my.yaml --out /tmp/mine --seed 3 --set flows.0.cc=bbr\n"
         "  wale-lab run demo --json | jq .digest\n"
@@ -173,7 +173,7 @@ def _parser() -> argparse.ArgumentParser:
         default=["sch_wale"],
         type=lambda text: [m for m in text.split(",") if m not in ("", "none")],
         metavar="M,...",
-        help="modules of this tree to load, built if need be; or none (sch_wale)",
+        help="modules of this tree to load, with those they need; or none (sch_wale)",
     )
     sub.add_argument(
         "--env", action="append", default=[], metavar="NAME=VALUE", help="more than one"

@@ -8,7 +8,7 @@ import json
 import sys
 from typing import Any
 
-from lab.result import FLOW_COLUMNS, LINK_COLUMNS
+from lab.result import CHANNEL_COLUMNS, FLOW_COLUMNS, LINK_COLUMNS
 from lab.scenario import TESTBED, Scenario, load_profile, load_scenario
 from lab.units import show_time_ns
 from lab.yaml_lines import ScenarioError
@@ -93,9 +93,11 @@ def markdown(schema: dict[str, Any]) -> str:
     """A table for each part of a scenario, and of the recorded files."""
     parts = [_section("Scenario", schema)]
     parts += [_section(name, part) for name, part in schema.get("$defs", {}).items()]
-    for file, columns in (("flows.csv", FLOW_COLUMNS), ("links.csv", LINK_COLUMNS)):
+    series = {"flows": FLOW_COLUMNS, "links": LINK_COLUMNS, "channel": CHANNEL_COLUMNS}
+    for file, columns in series.items():
         rows = [f"| `{name}` | {text} |" for name, text in columns.items()]
-        parts.append("\n".join([f"## {file}", "", "| column | meaning |", "|---|---|", *rows, ""]))
+        head = [f"## {file}.csv", "", "| column | meaning |", "|---|---|"]
+        parts.append("\n".join([*head, *rows, ""]))
     return "\n".join(parts)
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""From what the agent saw to result.json, flows.csv and links.csv; and the digest.
+"""From what the agent saw to result.json and its time series; and the digest.
 
 The digest is SHA-256 over canonical JSON (sorted keys, no blanks, UTF-8) of
 
     {"settings": ..., "seed": ..., "kernel": ..., "flows": ..., "links": ...,
-     "virtual_s": ..., "flows_csv": ..., "links_csv": ...}
+     "virtual_s": ..., "flows_csv": ..., "links_csv": ..., "channel_csv": ...}
 
 which is the resolved scenario (every key, and the profile's content), the seed, the
-kernel's release, and everything that was observed, both CSV files as text included.  Wall times,
+kernel's release, and everything that was observed, the CSV files as text included.  Wall times,
 paths, the engine's name and the versions of programs are not in it: they do not change
 what happened in virtual time.
 """
@@ -22,7 +22,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lab.scenario import Link, Scenario, wire_bytes
+from lab.scenario import LISTENING_CC, Link, Scenario, wire_bytes
 from lab.yaml_lines import ScenarioError
 from topologies.dumbbell import Plan, PlannedFlow
 
@@ -30,7 +30,7 @@ from topologies.dumbbell import Plan, PlannedFlow
 FORMAT = 1
 
 #: What a run leaves in its output folder.
-OUTPUT_FILES = ("result.json", "flows.csv", "links.csv", "result.png")
+OUTPUT_FILES = ("result.json", "flows.csv", "links.csv", "channel.csv", "result.png")
 
 #: flows.csv: one row for each flow and sample. Cumulative counts begin with the flow.
 FLOW_COLUMNS = {
@@ -73,6 +73,25 @@ LINK_COLUMNS = {
     "rate_Bps": "of service now, bytes/s (inf: no limit)",
     "sessions": "that share the link now, M",
 }
+
+#: channel.csv: one row for each flow that listens and sample, as of its last ACK.
+CHANNEL_COLUMNS = {
+    "t_s": "seconds since the scenario's start",
+    "flow": "name",
+    "phase": "of the sender: reno (no advice), slow-start, avoidance, inactive, recovery",
+    "rate_Bps": "the flow's own share as it used it last, bytes/s (inf: no limit)",
+    "base_rtt_us": "base round-trip time in use, microseconds",
+    "rate_window_packets": "W_rate; 0: no advice",
+    "cwnd_packets": "congestion window",
+    "in_flight_packets": "packets in flight",
+    "packet_bytes": "a full packet, as the rate counts it",
+    "bytes_acked": "acknowledged so far",
+    "lost_advice": "how often advice ended or grew too old",
+    "found_advice": "how often it began or came back",
+}
+
+_PHASES = ("reno", "slow-start", "avoidance", "inactive", "recovery")
+_NO_LIMIT = 2**64 - 1
 
 
 def _rows(text: str) -> list[dict[str, str]]:
@@ -142,6 +161,36 @@ def flows_csv(raw: dict[str, Any], plan: Plan) -> str:
     return _csv(list(FLOW_COLUMNS), result)
 
 
+def channel_csv(raw: dict[str, Any], plan: Plan) -> str:
+    """channel.csv from what the recorder of the channel wrote; no text if nobody listened."""
+    result: dict[tuple[str, str], dict[str, str]] = {}
+    flows: dict[str, list[PlannedFlow]] = {}
+    for flow in plan.flows:
+        flows.setdefault(flow.sender_netns, []).append(flow)
+    for row in _rows(raw.get("channel", "")):
+        for flow in flows[row["netns"]]:
+            key = (row["t_ns"], flow.name)
+            best = result.get(key, {"bytes_acked": "-1"})
+            if _is_data(row, flow, at_sender=True):
+                if int(row["bytes_acked"] or 0) > int(best["bytes_acked"]):
+                    result[key] = {**row, "flow": flow.name}
+    rows = [_channel_row(row, raw["start_ns"]) for row in result.values()]
+    rows.sort(key=lambda r: (float(r["t_s"]), r["flow"]))
+    return _csv(list(CHANNEL_COLUMNS), rows) if rows else ""
+
+
+def _channel_row(row: dict[str, str], start_ns: int) -> dict[str, str]:
+    """A row with the words and units of people."""
+    rate = row["rate"]
+    return {
+        **row,
+        "t_s": _seconds(row["t_ns"], start_ns),
+        "phase": _PHASES[int(row["phase"])] if row["phase"] else "",
+        "rate_Bps": "inf" if rate and int(rate) == _NO_LIMIT else rate,
+        "base_rtt_us": str(int(row["base_rtt_ns"]) // 1000) if row["base_rtt_ns"] else "",
+    }
+
+
 def _last_json(text: str) -> dict[str, Any]:
     """The last JSON object of a program's output, {} if there is none."""
     for candidate in (text, text.strip().rpartition("\n")[2]):
@@ -209,15 +258,49 @@ def ideal_goodput_Bps(
     link: Link, mtu: int, mss: int | None, t0_s: float, t1_s: float
 ) -> float | None:
     """What full packets could carry from t0 to t1 over a link without loss; None: no bound."""
-    rate_bps: float
-    if link.trace is not None:
-        rate_bps = _mean_trace_bps(link, t0_s, t1_s)
-    elif isinstance(link.rate, int) and link.sessions is None and link.qdisc is None:
-        rate_bps = link.rate
-    else:
+    rate_bps = _mean_rate_bps(link, t0_s, t1_s)
+    if rate_bps is None:
         return None
     wire = wire_bytes(link, mtu)
     return rate_bps / 8 * (mss if mss else mtu - 40) / wire
+
+
+def _mean_rate_bps(link: Link, t0_s: float, t1_s: float) -> float | None:
+    """The mean rate of a link between two times; None if the settings do not tell."""
+    if link.trace is not None:
+        return _mean_trace_bps(link, t0_s, t1_s)
+    if isinstance(link.rate, int) and link.sessions is None and link.qdisc is None:
+        return link.rate
+    return None
+
+
+def utilisation(link: Link, sent_bytes: int, t0_s: float, t1_s: float) -> float | None:
+    """What left a link, as a share of what it could carry from t0 to t1; None if unknown."""
+    rate_bps = _mean_rate_bps(link, t0_s, t1_s)
+    return sent_bytes * 8 / (rate_bps * (t1_s - t0_s)) if rate_bps and t1_s > t0_s else None
+
+
+def settled(link: Link, rows: list[dict[str, str]], t0_s: float, t1_s: float) -> dict[str, Any]:
+    """The counts of a link from t0 to t1, from its samples; {} if there are fewer than two."""
+    rows = [row for row in rows if t0_s <= float(row["t_s"]) <= t1_s]
+    if len(rows) < 2:
+        return {}
+    first, last = rows[0], rows[-1]
+    from_s, until_s = float(first["t_s"]), float(last["t_s"])
+
+    def growth(column: str) -> int:
+        return int(last[column]) - int(first[column])
+
+    dropped = [c for c in first if c.startswith("dropped_") and c.endswith("_packets")]
+    return {
+        "from_s": from_s,
+        "until_s": until_s,
+        "sent_packets": growth("sent_packets"),
+        "sent_bytes": growth("sent_bytes"),
+        "utilisation": utilisation(link, growth("sent_bytes"), from_s, until_s),
+        "dropped_packets": {c[len("dropped_") : -len("_packets")]: growth(c) for c in dropped},
+        "peak_backlog_packets": max(int(row["backlog_packets"]) for row in rows),
+    }
 
 
 def _mean_trace_bps(link: Link, t0_s: float, t1_s: float) -> float:
@@ -287,9 +370,14 @@ def _counters(qdisc: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def link_results(raw: dict[str, Any], plan: Plan) -> list[dict[str, Any]]:
+def link_results(
+    raw: dict[str, Any], scenario: Scenario, plan: Plan, links_text: str
+) -> list[dict[str, Any]]:
     """The `links` of result.json, each with the check offered = sent + dropped + held."""
     results = []
+    samples: dict[str, list[dict[str, str]]] = {}
+    for row in _rows(links_text):
+        samples.setdefault(row["link"], []).append(row)
     for link in plan.links:
         if not link.shown:
             continue
@@ -309,7 +397,8 @@ def link_results(raw: dict[str, Any], plan: Plan) -> list[dict[str, Any]]:
         else:
             dropped_by = {
                 reason: counters[f"dropped_{reason}_packets"]
-                for reason in ("buffer", "loss", "memory")
+                for reason in ("buffer", "loss", "memory", "purge")
+                if f"dropped_{reason}_packets" in counters
             }
             held = counters["backlog_packets"] + counters["line_packets"]
             found = {
@@ -325,24 +414,44 @@ def link_results(raw: dict[str, Any], plan: Plan) -> list[dict[str, Any]]:
                 "balanced": counters["offered_packets"]
                 == counters["sent_packets"] + sum(dropped_by.values()) + held,
             }
+        direction = link.name.rpartition(".")[2]
+        settings: Link = getattr(scenario.bottleneck, direction)
+        begin_s, end_s = _times_of_use(raw, plan, link.name.removesuffix(direction))
+        found["utilisation"] = utilisation(settings, found["sent_bytes"], begin_s, end_s)
+        if scenario.record.settled is not None:
+            begin_s = scenario.record.settled / 1e9
+            found["settled"] = settled(settings, samples.get(link.name, []), begin_s, end_s)
         results.append({"name": link.name, "qdisc": link.tc, **found})
     return results
 
 
-def digest_of(result: dict[str, Any], flows_text: str, links_text: str) -> str:
+def _times_of_use(raw: dict[str, Any], plan: Plan, prefix: str) -> tuple[float, float]:
+    """When the first flow of a copy of the topology began, and when the last one ended."""
+    flows = [raw["flows"][f.name] for f in plan.flows if f.sender_netns.startswith(prefix)]
+    begins = [f["started_ns"] for f in flows if f["started_ns"] is not None]
+    ends = [f["ended_ns"] for f in flows if f["ended_ns"] is not None]
+    begin_ns, end_ns = min(begins, default=raw["start_ns"]), max(ends, default=raw["ended_ns"])
+    return (begin_ns - raw["start_ns"]) / 1e9, (end_ns - raw["start_ns"]) / 1e9
+
+
+def digest_of(result: dict[str, Any], series: dict[str, str]) -> str:
     """The digest, as the top of this file defines it."""
     keys = ("settings", "seed", "kernel", "flows", "links", "virtual_s")
     covered = {key: result[key] for key in keys}
-    covered |= {"flows_csv": flows_text, "links_csv": links_text}
+    covered |= {name.replace(".", "_"): text for name, text in series.items()}
     text = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def make_result(
     raw: dict[str, Any], scenario: Scenario, plan: Plan, seed: int, about: dict[str, Any]
-) -> tuple[dict[str, Any], str, str]:
-    """result.json, flows.csv and links.csv of a run; `about` has engine, versions, wall_s."""
-    flows_text, links_text = flows_csv(raw, plan), links_csv(raw, plan)
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """result.json, and the CSV files by name; `about` has engine, versions, wall_s."""
+    series = {
+        "flows.csv": flows_csv(raw, plan),
+        "links.csv": links_csv(raw, plan),
+        "channel.csv": channel_csv(raw, plan),
+    }
     result: dict[str, Any] = {
         "format": FORMAT,
         "scenario": scenario.name,
@@ -355,11 +464,11 @@ def make_result(
         "virtual_s": (raw["ended_ns"] - raw["start_ns"]) / 1e9,
         "wall_s": about["wall_s"],
         "flows": flow_results(raw, scenario, plan),
-        "links": link_results(raw, plan),
+        "links": link_results(raw, scenario, plan, series["links.csv"]),
         "warnings": raw["warnings"] + about["warnings"],
     }
-    result["digest"] = digest_of(result, flows_text, links_text)
-    return result, flows_text, links_text
+    result["digest"] = digest_of(result, series)
+    return result, series
 
 
 def problems(result: dict[str, Any]) -> list[str]:
@@ -377,10 +486,11 @@ def problems(result: dict[str, Any]) -> list[str]:
     return found + list(result["warnings"])
 
 
-def write(folder: Path, result: dict[str, Any], flows_text: str, links_text: str) -> None:
+def write(folder: Path, result: dict[str, Any], series: dict[str, str]) -> None:
     """The files of an output folder; result.json comes last, and whole."""
-    (folder / "flows.csv").write_text(flows_text, encoding="utf-8")
-    (folder / "links.csv").write_text(links_text, encoding="utf-8")
+    for name, text in series.items():
+        if text:
+            (folder / name).write_text(text, encoding="utf-8")
     text = json.dumps(result, indent=2, ensure_ascii=False) + "\n"
     unfinished = folder / ".result.json.new"
     unfinished.unlink(missing_ok=True)
@@ -417,6 +527,7 @@ def plan_data(
         for flow in plan.flows:
             for netns in (flow.sender_netns, flow.receiver_netns):
                 recorded.setdefault(netns, {"links": [], "flows": False})["flows"] = True
+    listening = {flow.sender_netns for flow in plan.flows if flow.cc in LISTENING_CC}
     largest = max([flow.size or 0 for flow in plan.flows], default=0)
     return {
         **asdict(plan),
@@ -424,6 +535,10 @@ def plan_data(
         "virtual_limit_ns": scenario.virtual_limit,
         "seed": seed,
         "file_bytes": min(max(largest, 2**20), 2**24),
-        "record": {"interval_ns": scenario.record.interval, "namespaces": recorded},
+        "record": {
+            "interval_ns": scenario.record.interval,
+            "namespaces": recorded,
+            "channel": sorted(listening) if scenario.record.flows else [],
+        },
         "shell": shell,
     }

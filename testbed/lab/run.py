@@ -57,7 +57,7 @@ def start(
     if scenario.time == "virtual" and not engine.virtual_time:
         raise EngineError(f"the {engine.name} engine has no virtual time: run with --set time=real")
     kernel = engine.prepare(kernel_version, progress)
-    modules = find_modules(kernel, ["sch_wale"], progress)
+    modules = find_modules(kernel, scenario.modules(), progress)
     return kernel, modules, find_userspace(progress)
 
 
@@ -99,8 +99,8 @@ def run_scenario(
         "wall_s": round(outcome.wall_s, 3),
         "warnings": [f"kernel: {line}" for line in outcome.complaints],
     }
-    result, flows_text, links_text = results.make_result(raw, scenario, plan, seed, about)
-    results.write(out, result, flows_text, links_text)
+    result, series = results.make_result(raw, scenario, plan, seed, about)
+    results.write(out, result, series)
     return result
 
 

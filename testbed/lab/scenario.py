@@ -11,151 +11,67 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    GetJsonSchemaHandler,
-    ValidationError,
-    WithJsonSchema,
-    field_validator,
-    model_validator,
-)
-from pydantic_core import CoreSchema
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from lab import units, yaml_lines
+from lab.advice import Advice
+from lab.fields import (
+    STRICT,
+    Delay,
+    FlowSize,
+    Limit,
+    Name,
+    Or,
+    Positive,
+    Probability,
+    Rate,
+    Steps,
+    Switch,
+    Text,
+    TimeLimit,
+    TimeNs,
+    check_steps,
+    quantity,
+)
 from lab.yaml_lines import Document, KeyPath, ScenarioError
 
 TESTBED = Path(__file__).resolve().parents[1]
 
-#: What the qdisc takes at most, and what a transfer's size may be.
-MAX_DELAY_NS = 86_400 * 10**9
-MAX_RATE_BPS = 8 * 10**15
-MAX_FLOW_BYTES = 2**63 - 1
-
-
-def _quantity(parse: Any, what: str) -> Any:
-    """A field type: parsed by a function of lab/units.py, text or number in the schema."""
-    schema = {"type": ["string", "number"], "quantity": what}
-    return [BeforeValidator(parse), WithJsonSchema(schema)]
-
-
-def _rate(value: object) -> int | str:
-    if value == units.UNLIMITED:
-        return units.UNLIMITED
-    rate = units.parse_rate_bps(value)
-    if rate > MAX_RATE_BPS:  # the parser has none between 0 and 8 bit/s
-        raise ValueError(f"expected a rate from 8 bit/s to 8e15 bit/s, got {value!r}")
-    return rate
-
-
-def _delay_ns(value: object) -> int:
-    delay = units.parse_time_ns(value)
-    if delay > MAX_DELAY_NS:
-        raise ValueError(f"expected a delay from 0 to 1 day, got {value!r}")
-    return delay
-
-
-def _time_limit_ns(value: object) -> int:
-    limit = units.parse_time_ns(value)
-    if limit < 1:
-        raise ValueError(f"expected a time above 0, got {value!r}")
-    return limit
-
-
-def _flow_size(value: object) -> int:
-    size = units.parse_size_bytes(value)
-    if size > MAX_FLOW_BYTES:
-        raise ValueError(f"expected a size from 1 to 2^63 - 1 bytes, got {value!r}")
-    return size
-
-
-def _text(value: object) -> object:
-    """A sysctl's value; YAML makes booleans of true, on and yes."""
-    if isinstance(value, bool):
-        return str(int(value))
-    return str(value) if isinstance(value, int | float) else value
-
-
-class _Or:
-    """Another way to write a field, for its JSON schema; a validator understands it."""
-
-    def __init__(self, **schema: Any) -> None:
-        self.schema = schema
-
-    def __get_pydantic_json_schema__(
-        self, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        return {"anyOf": [self.schema, handler(core_schema)]}
-
-
-TimeNs = Annotated[int, *_quantity(units.parse_time_ns, "time: 50ms, 1.5s; a number: seconds")]
-Delay = Annotated[int, *_quantity(_delay_ns, "time: 50ms, 1.5s; a number: seconds")]
-TimeLimit = Annotated[int, *_quantity(_time_limit_ns, "time: 5s, 2min; a number: seconds")]
-Rate = Annotated[int | str, *_quantity(_rate, "rate: 2mbit, 250kB/s, unlimited; a number: bit/s")]
-FlowSize = Annotated[int, *_quantity(_flow_size, "size: 3MB, 64KiB; a number: bytes")]
-Limit = Annotated[str, *_quantity(units.parse_limit, "buffer: 30kB, 20p; a number: packets")]
-Probability = Annotated[float, *_quantity(units.parse_probability, "probability: 1%, 0.01")]
-Text = Annotated[
-    str,
-    BeforeValidator(_text),
-    WithJsonSchema({"type": ["string", "number", "boolean"], "quantity": "string or number"}),
-]
-Step = Annotated[
-    tuple[TimeNs, Rate],
-    _Or(type="string", pattern="^[^:]+:[^:]+$", quantity='"DURATION:RATE"'),
-]
-Positive = Annotated[int, Field(ge=1, le=2**32 - 1)]
-Switch = Annotated[
-    bool,
-    BeforeValidator(lambda v: {"on": True, "off": False}.get(v, v) if isinstance(v, str) else v),
-]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,30}$")]
-
-
 _ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
+
+#: Congestion controls of this tree, and those of them that listen to advice.
+OWN_CC = {"ratcp", "ratcp_oldtahoe", "oldtahoe", "tahoe", "reno_classic"}
+LISTENING_CC = {"ratcp", "ratcp_oldtahoe"}
+
+
+def _idle_ns(value: object) -> int:
+    idle = units.parse_time_ns(value)
+    if not 10**6 <= idle <= 3600 * 10**9:
+        raise ValueError(f"expected a time from 1ms to 1h, got {value!r}")
+    return idle
 
 
 class Strict(BaseModel):
     """Unknown keys are errors."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True)
+    model_config = STRICT
 
 
 class Trace(Strict):
     """A rate that changes in steps."""
 
-    steps: Annotated[list[Step], _Or(type="string", quantity='"DURATION:RATE,..."')] = []
+    steps: Steps = []
     """the steps, each as "DURATION:RATE", such as ["1s:2mbit", "500ms:0bit"]"""
     file: str | None = None
     """instead of steps: a file with lines `DURATION RATE`, relative to the scenario's folder"""
     end: Literal["loop", "hold", "stop"] = "loop"
     """after the last step: the first again, its rate for ever, or an outage for ever"""
 
-    @field_validator("steps", mode="before")
-    @classmethod
-    def _split_steps(cls, value: object) -> object:
-        if isinstance(value, str):
-            value = value.split(",")
-        if not isinstance(value, list):
-            raise ValueError('expected a list of steps such as ["1s:2mbit", "500ms:0bit"]')
-        steps = []
-        for step in value:
-            parts = step.split(":") if isinstance(step, str) else step
-            if not isinstance(parts, list | tuple) or len(parts) != 2:
-                raise ValueError(f'expected a step such as "1s:2mbit", got {step!r}')
-            steps.append((parts[0], parts[1]))
-        return steps
-
     @model_validator(mode="after")
     def _check(self) -> Trace:
         if bool(self.steps) == bool(self.file):
             raise ValueError("expected either steps or a file")
-        if any(duration < 1 for duration, _ in self.steps):
-            raise ValueError("expected steps of at least 1 ns")
-        if any(rate == units.UNLIMITED for _, rate in self.steps):
-            raise ValueError("expected a finite rate in every step")
+        check_steps(self.steps)
         return self
 
 
@@ -170,6 +86,13 @@ class Sessions(Strict):
     """most sessions at once"""
     step: TimeNs
     """how often sessions arrive and leave, at least 1 ms"""
+
+
+class Feedback(Strict):
+    """The link tells senders its rate, and how many flows are active on it."""
+
+    idle: Annotated[int, *quantity(_idle_ns, "time: 2s; a number: seconds")] = 2_000_000_000
+    """a flow that sent nothing for this long is not active"""
 
 
 class Link(Strict):
@@ -191,8 +114,17 @@ class Link(Strict):
     """a rate that changes in steps, instead of rate"""
     sessions: Sessions | None = None
     """sessions that share the rate"""
+    feedback: Annotated[Feedback | None, Or(type="boolean")] = None
+    """true: the link publishes its rate for senders that listen, such as ratcp"""
     qdisc: str | None = None
     """instead of all others: any qdisc as tc takes it, such as "netem delay 50ms rate 2mbit" """
+
+    @field_validator("feedback", mode="before")
+    @classmethod
+    def _on_or_off(cls, value: object) -> object:
+        if value in (True, "on"):
+            return {}
+        return None if value in (False, "off") else value
 
     @model_validator(mode="after")
     def _check(self) -> Link:
@@ -294,10 +226,17 @@ class HostSettings(Strict):
         )
 
 
+class SenderSettings(HostSettings):
+    """How a sender's TCP and interface are set, and what it is advised."""
+
+    advice: Advice | None = None
+    """the rate that its sockets listen to, and how they use it"""
+
+
 class PairHosts(Strict):
     """Settings of one pair's hosts."""
 
-    sender: HostSettings = HostSettings()
+    sender: SenderSettings = SenderSettings()
     """its sender"""
     receiver: HostSettings = HostSettings()
     """its receiver"""
@@ -308,7 +247,7 @@ class Hosts(Strict):
 
     all: HostSettings = HostSettings()
     """every host"""
-    senders: HostSettings = HostSettings()
+    senders: SenderSettings = SenderSettings()
     """every sender"""
     receivers: HostSettings = HostSettings()
     """every receiver"""
@@ -321,7 +260,7 @@ class Profile(Strict):
 
     description: str
     all: HostSettings = HostSettings()
-    senders: HostSettings = HostSettings()
+    senders: SenderSettings = SenderSettings()
     receivers: HostSettings = HostSettings()
 
 
@@ -342,7 +281,7 @@ class Topology(Strict):
     pairs: Annotated[
         list[Pair],
         Field(min_length=1, max_length=200),
-        _Or(type="integer", minimum=1, maximum=200),
+        Or(type="integer", minimum=1, maximum=200),
     ] = [Pair(name="pair1")]
     """how many pairs, or a list of them"""
 
@@ -393,7 +332,9 @@ class Record(Strict):
     links: bool = True
     """links.csv: buffers, rates and counters"""
     flows: bool = True
-    """flows.csv: bytes, windows, round trip times"""
+    """flows.csv: bytes, windows, round trip times; channel.csv, of flows that listen"""
+    settled: TimeNs | None = None
+    """from this time on, links are counted a second time, from their samples: without the start"""
 
     @field_validator("interval")
     @classmethod
@@ -401,6 +342,12 @@ class Record(Strict):
         if value < 1_000_000:
             raise ValueError("expected an interval of at least 1ms")
         return value
+
+    @model_validator(mode="after")
+    def _check(self) -> Record:
+        if self.settled is not None and not self.links:
+            raise ValueError("expected links: on together with settled")
+        return self
 
 
 class Scenario(Strict):
@@ -456,6 +403,23 @@ class Scenario(Strict):
                     f"flows.{n}.after: expected a flow that stands before it, got {flow.after!r}"
                 )
         return self
+
+    def advice(self, pair: str) -> Advice | None:
+        """What a pair's sender is advised, by its link or otherwise; None: nothing."""
+        result = load_profile(self.profile).senders.advice or Advice()
+        own = self.hosts.pairs.get(pair, PairHosts()).sender.advice
+        result = result.merged_with(self.hosts.senders.advice).merged_with(own)
+        published = self.bottleneck.forward.feedback is not None
+        return result if published or result.has_rate else None
+
+    def modules(self) -> list[str]:
+        """The kernel modules of this tree that it needs."""
+        result = ["sch_wale"]
+        if any(self.advice(pair.name) for pair in self.topology.pairs):
+            result.append("rate_feedback")
+        if any(flow.cc in OWN_CC for flow in self.flows):
+            result.append("tcp_ratcp")
+        return result
 
     def host_settings(self, pair: str, role: Literal["sender", "receiver"]) -> HostSettings:
         """What a host is set to: profile, all, its role, its pair, in this order."""
@@ -522,6 +486,7 @@ def check_scenario(document: Document, overrides: list[str], folder: Path) -> Sc
     except ScenarioError as error:
         raise ScenarioError(f"{document.where(('profile',))}: {error}") from None
     _check_limits(scenario, document)
+    _check_advice(scenario, document)
     return scenario
 
 
@@ -541,6 +506,27 @@ def _check_limits(scenario: Scenario, document: Document) -> None:
             raise ScenarioError(
                 f"{document.where(path)}: {show(path)}expected a buffer for at least one packet, "
                 f"which takes {least} bytes, got {link.limit[:-1]} bytes"
+            )
+
+
+def _check_advice(scenario: Scenario, document: Document) -> None:
+    """Refuse feedback that nobody can hear, and settings of advice that nobody gives."""
+
+    def refuse(path: KeyPath, why: str) -> None:
+        raise ScenarioError(f"{document.where(path)}: {show(path)}expected {why}")
+
+    if scenario.bottleneck.reverse.feedback is not None:
+        where = ("bottleneck", "reverse", "feedback")
+        refuse(where, "feedback on the forward link alone: no flow sends on the reverse one")
+    hosts = scenario.hosts
+    told = [p.name for p in scenario.topology.pairs if scenario.advice(p.name)]
+    if hosts.senders.advice is not None and not told:
+        refuse(("hosts", "senders", "advice"), "a rate, steps, or feedback on the forward link")
+    for name, pair in hosts.pairs.items():
+        if pair.sender.advice is not None and name not in told:
+            refuse(
+                ("hosts", "pairs", name, "sender", "advice"),
+                "a rate, steps, or feedback on the forward link",
             )
 
 

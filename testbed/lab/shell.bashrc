@@ -39,6 +39,20 @@ links() {
 	done
 }
 
+# advice: what senders are advised, and which of their sockets listen
+advice() {
+	local name
+	for name in $WALE_NAMESPACES; do
+		case $name in
+		*-sender) ;;
+		*) continue ;;
+		esac
+		echo "$name:"
+		ip netns exec "$name" wale rate show || return
+		ip netns exec "$name" wale rate show --flows
+	done
+}
+
 if [ -n "${PS1:-}" ]; then
 	PS1='\[\e[1m\]'"$WALE_SCENARIO"':$(wale_here)\[\e[0m\] # '
 	if [ -z "$(wale_here)" ]; then
@@ -47,6 +61,7 @@ if [ -n "${PS1:-}" ]; then
 			  ns NAME            a shell in a namespace (exit leaves it)
 			  ns NAME COMMAND    a command in it, such as: ns pair1-sender ip route
 			  links              the state of the links
+			  advice             what senders are advised, and who listens
 			tc, ip, ss, ping, iperf3 and wale are at hand; exit ends everything.
 		TEXT
 	fi

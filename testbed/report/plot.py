@@ -95,7 +95,9 @@ def _received(axes: Axes, result: dict[str, Any], flows: Series, colours: dict[s
     _finish(axes, "Bytes received", "MB")
 
 
-def _windows(axes: Axes, result: dict[str, Any], flows: Series, colours: dict[str, str]) -> None:
+def _windows(
+    axes: Axes, result: dict[str, Any], flows: Series, advised: Series, colours: dict[str, str]
+) -> None:
     for flow in result["flows"]:
         data = flows.get(flow["name"], {})
         axes.plot(
@@ -105,6 +107,19 @@ def _windows(axes: Axes, result: dict[str, Any], flows: Series, colours: dict[st
             drawstyle="steps-post",
             lw=1.1,
         )
+        heard = advised.get(flow["name"])
+        if heard:
+            axes.plot(
+                heard["rate_window_packets at"],
+                heard["rate_window_packets"],
+                color=colours[flow["name"]],
+                drawstyle="steps-post",
+                ls=":",
+                lw=1.6,
+                label="rate window of " + flow["name"],
+            )
+    if advised:
+        axes.legend(loc="upper right")
     _finish(axes, "Congestion window", "packets")
 
 
@@ -137,12 +152,15 @@ def draw(folder: Path) -> Path:
     columns = ["bytes_received", "bytes_acked", "cwnd_packets"]
     flows = read_series(folder / "flows.csv", "flow", columns)
     links = read_series(folder / "links.csv", "link", ["backlog_bytes"])
+    advised: Series = {}
+    if (folder / "channel.csv").exists():
+        advised = read_series(folder / "channel.csv", "flow", ["rate_window_packets"])
     names = [flow["name"] for flow in result["flows"]]
     colours = {name: _COLOURS[n % len(_COLOURS)] for n, name in enumerate(names)}
     with plt.rc_context(_STYLE):
         figure, axes = plt.subplots(3, 1, figsize=(9, 8.4), sharex=True, layout="constrained")
         _received(axes[0], result, flows, colours)
-        _windows(axes[1], result, flows, colours)
+        _windows(axes[1], result, flows, advised, colours)
         _queues(axes[2], result, links, colours)
         axes[2].set_xlabel(f"{result['settings']['time']} time, s")
         axes[2].set_xlim(0, max(result["virtual_s"], 0.1))

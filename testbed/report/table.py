@@ -49,17 +49,38 @@ def link_table(result: dict[str, Any]) -> Table:
     for link in result["links"]:
         reasons += [r for r in link["dropped_packets"] if r not in reasons]
     titles = ["offered", "sent", *[f"dropped: {r}" for r in reasons], "held", "peak queue"]
-    for title in titles:
+    for title in ["used", *titles]:
         table.add_column(title, justify="right")
     for link in result["links"]:
         table.add_row(
             link["name"],
+            _number(link.get("utilisation"), "{:.1%}"),
             str(link["offered_packets"]),
             str(link["sent_packets"]),
             *[str(link["dropped_packets"].get(r, _NONE)) for r in reasons],
             str(link["held_packets"]),
             _number(link["peak_backlog_packets"], "{}"),
         )
+    return table
+
+
+def settled_table(result: dict[str, Any]) -> Table:
+    """The links again, without the start of the scenario."""
+    since = result["settings"]["record"]["settled"] / 1e9
+    table = Table(header_style="bold", pad_edge=False)
+    table.add_column(f"link, from {since:g} s on")
+    for title in ("used", "sent", "dropped", "peak queue of samples"):
+        table.add_column(title, justify="right")
+    for link in result["links"]:
+        if link["settled"]:
+            counts = link["settled"]
+            table.add_row(
+                link["name"],
+                _number(counts["utilisation"], "{:.2%}"),
+                str(counts["sent_packets"]),
+                str(sum(counts["dropped_packets"].values())),
+                str(counts["peak_backlog_packets"]),
+            )
     return table
 
 
@@ -70,6 +91,8 @@ def print_result(result: dict[str, Any], folder: Path) -> None:
         console = Console(highlight=False, width=120)
     console.print(flow_table(result))
     console.print(link_table(result))
+    if result["settings"]["record"].get("settled") is not None:
+        console.print(settled_table(result))
     packets = sum(link["offered_packets"] for link in result["links"])
     wall = result["wall_s"]
     speed = f"{result['virtual_s'] / wall:.1f} times real time, {packets / wall:.0f} packets/s"

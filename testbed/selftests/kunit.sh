@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The KUnit tests of the modules that are loaded: their results as flat TAP.
 #
-# Runs inside a guest; loading wale_kunit.ko has run its tests already.
+# Runs inside a guest; loading a *_kunit.ko has run its tests already.
 set -eu
 
 results=/sys/kernel/debug/kunit

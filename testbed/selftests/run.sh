@@ -24,12 +24,24 @@ declare -A commands=(
 	[change]="python3 $here/change.py"
 	[life]="python3 $here/life.py"
 	[tcp]="python3 $here/tcp.py"
+	[classic]="python3 $here/classic.py"
+	[feedback]="python3 $here/feedback.py"
+	[channel]="python3 $here/channel.py"
+	[channel-follow]="python3 $here/channel_follow.py"
+	[channel-advice]="python3 $here/channel_advice.py"
+	[channel-scale]="python3 $here/channel_scale.py"
+	[ratcp]="python3 $here/ratcp.py"
+	[ratcp-stress]="python3 $here/ratcp_stress.py"
 	[tdc]="$here/tdc.sh"
 	[tool-tc]="python3 $tools/tc.py"
 	[tool-link]="python3 $tools/link.py"
 	[tool-watch]="python3 $tools/watch.py"
+	[tool-rate]="python3 $tools/rate.py"
+	[tool-share]="python3 $tools/rate_share.py"
 )
-names=(kunit counters placement change life tcp tdc tool-tc tool-link tool-watch)
+names=(kunit counters placement change life feedback tcp classic
+	channel channel-follow channel-advice channel-scale ratcp ratcp-stress tdc
+	tool-tc tool-link tool-watch tool-rate tool-share)
 
 # Unpacks tc-testing from the newest linux-source package, once; prints where.
 tdc_source() {
@@ -56,7 +68,10 @@ guest() {
 	local name=$1
 	local -a options=(--quiet --wall-limit "$limit")
 	case $name in
-	kunit) options+=("--modules=sch_wale,wale_kunit") ;;
+	kunit) options+=("--modules=wale_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit") ;;
+	tool-rate | tool-share) options+=("--modules=sch_wale,rate_feedback,tcp_ratcp") ;;
+	feedback) options+=("--modules=sch_wale,rate_feedback") ;;
+	classic | channel* | ratcp*) options+=("--modules=rate_feedback,tcp_ratcp,sch_wale") ;;
 	tdc) options+=(--env "TDC_SOURCE=$(tdc_source)") ;;
 	esac
 	# shellcheck disable=SC2086 # a command is words

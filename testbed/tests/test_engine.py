@@ -274,11 +274,18 @@ def test_digest_repeats_beside_a_busy_machine(tmp_path: Path) -> None:
 
 @pytest.mark.guest
 def test_failed_flow_keeps_the_rest(tmp_path: Path) -> None:
-    changes = ["flows.0.cc=nosuch", "flows.1.size=200kB", "flows.2.size=200kB"]
+    changes = ["flows.1.size=200kB", "flows.2.size=200kB", "virtual_limit=5s"]
     scenario = load_scenario(find_scenario("demo"), changes)
     result = run_scenario(scenario, 1, tmp_path)
     assert [f["completed"] for f in result["flows"]] == [False, True, True]
-    assert "nosuch" in result["flows"][0]["error"]
+    assert "still ran at the scenario's virtual_limit" in result["flows"][0]["error"]
+
+
+@pytest.mark.guest
+def test_congestion_control_that_the_kernel_does_not_have(tmp_path: Path) -> None:
+    scenario = load_scenario(find_scenario("demo"), ["flows.bbr.cc=nosuch"])
+    with pytest.raises(EngineError, match=r"flow bbr: .* no congestion control 'nosuch'; it has "):
+        run_scenario(scenario, 1, tmp_path)
 
 
 @pytest.mark.guest

@@ -20,7 +20,8 @@ def test_install_and_uninstall(tmp_path: Path) -> None:
     words = [f"DESTDIR={tmp_path}", "PREFIX=/usr", f"KDIR={kernel}"]
     subprocess.run(["make", "-C", TOP, "install", *words], check=True, capture_output=True)
     names = {path.name for path in tmp_path.rglob("*") if path.is_file()}
-    assert {"sch_wale.ko", "q_wale.so", "wale", "wale.1", "tc-wale.8"} <= {
+    modules = {"sch_wale.ko", "rate_feedback.ko", "tcp_ratcp.ko"}
+    assert modules | {"q_wale.so", "wale", "wale.1", "tc-wale.8"} <= {
         name.removesuffix(".gz") for name in names
     }
     module = next(tmp_path.rglob("sch_wale.ko"))

@@ -93,7 +93,7 @@ def kbuild_findings(kernel: Path, *arch: str, flags: str = "W=1") -> list[str]:
         text=True,
         check=True,
     ).stdout.strip()
-    for stale in (TOP / "build/modules" / "-".join([release, *arch])).glob("kmod/**/*.o"):
+    for stale in (TOP / "build/modules" / "-".join([release, *arch])).glob("**/*.o"):
         stale.unlink()
     done = subprocess.run(
         [TOP / "testbed/setup/build-modules", kernel, *arch],

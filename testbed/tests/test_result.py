@@ -73,9 +73,10 @@ def test_keys(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> None:
 
 
 def test_csv(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> None:
-    _, flows_text, links_text = results.make_result(raw, scenario, plan, 1, ABOUT)
-    flows = list(csv.DictReader(io.StringIO(flows_text)))
-    links = list(csv.DictReader(io.StringIO(links_text)))
+    _, series = results.make_result(raw, scenario, plan, 1, ABOUT)
+    assert series["channel.csv"] == ""
+    flows = list(csv.DictReader(io.StringIO(series["flows.csv"])))
+    links = list(csv.DictReader(io.StringIO(series["links.csv"])))
     assert list(flows[0]) == list(results.FLOW_COLUMNS)
     assert list(links[0]) == list(results.LINK_COLUMNS)
     assert float(links[0]["t_s"]) == 0
@@ -143,6 +144,49 @@ def test_ideal_of_a_trace() -> None:
     assert results.ideal_goodput_Bps(netem, 1500, 1460, 0, 1) is None
 
 
+CHANNEL = """\
+t_ns,netns,local_port,remote_port,cc,phase,rate,base_rtt_ns,rate_window_packets,cwnd_packets,\
+in_flight_packets,packet_bytes,bytes_acked,lost_advice,found_advice
+{at},reno.pair1-sender,5001,40000,ratcp,2,250000,100999999,17,16,15,1500,14480,0,1
+{at},reno.pair1-sender,22,40001,ratcp,2,1,1,1,1,1,1500,99999,0,1
+{at},reno.pair1-sender,5001,40002,ratcp,1,1,1,1,1,1,1500,0,0,1
+{at},bbr.pair1-sender,5001,40000,ratcp,0,18446744073709551615,0,0,10,,,0,0,0
+"""
+
+
+def test_channel_csv(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> None:
+    """A flow's row is of its data connection: the one with its port, and with most bytes."""
+    raw["channel"] = CHANNEL.format(at=raw["start_ns"] + 1_500_000_000)
+    text = results.channel_csv(raw, plan)
+    bbr, reno = csv.DictReader(io.StringIO(text))
+    assert list(reno) == list(results.CHANNEL_COLUMNS)
+    assert (reno["t_s"], reno["flow"], reno["phase"]) == ("1.500000", "reno", "avoidance")
+    assert (reno["base_rtt_us"], reno["rate_window_packets"]) == ("100999", "17")
+    assert (bbr["flow"], bbr["phase"], bbr["rate_Bps"]) == ("bbr", "reno", "inf")
+    without = results.make_result({**raw, "channel": ""}, scenario, plan, 1, ABOUT)[0]
+    assert made(raw, scenario, plan)["digest"] != without["digest"]
+
+
+def test_utilisation_with_and_without_the_start(raw: dict[str, Any], plan: Plan) -> None:
+    sizes = [f"flows.{n}.size=200kB" for n in range(3)]
+    scenario = load_scenario(find_scenario("demo"), [*sizes, "record.settled=1s"])
+    forward = made(raw, scenario, plan)["links"][0]
+    assert 0 < forward["utilisation"] < 1
+    counts = forward["settled"]
+    assert counts["from_s"] == 1
+    assert 0 < counts["sent_packets"] < forward["sent_packets"]
+    assert counts["peak_backlog_packets"] <= forward["peak_backlog_packets"]
+    expected = counts["sent_bytes"] / ((counts["until_s"] - 1) * 250_000)
+    assert counts["utilisation"] == pytest.approx(expected)
+    late = load_scenario(find_scenario("demo"), [*sizes, "record.settled=1h"])
+    assert made(raw, late, plan)["links"][0]["settled"] == {}
+
+
+def test_settled_needs_samples_of_links() -> None:
+    with pytest.raises(ScenarioError, match="expected links: on together with settled"):
+        load_scenario(find_scenario("demo"), ["record.settled=1s", "record.links=off"])
+
+
 def test_table_and_plot(
     raw: dict[str, Any],
     scenario: Scenario,
@@ -150,11 +194,22 @@ def test_table_and_plot(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    raw["channel"] = CHANNEL.format(at=raw["start_ns"] + 1_500_000_000)
+    settled = scenario.record.model_copy(update={"settled": 10**9})
+    scenario = scenario.model_copy(update={"record": settled})
     parts = results.make_result(raw, scenario, plan, 1, ABOUT)
     results.write(tmp_path, *parts)
     print_result(parts[0], tmp_path)
     said = capsys.readouterr().out
-    for word in ("200.00 kB", "of ideal", "dropped: loss", "sha256 ok", parts[0]["digest"]):
+    for word in (
+        "link, from 1 s on",
+        "channel.csv",
+        "200.00 kB",
+        "of ideal",
+        "dropped: loss",
+        "sha256 ok",
+        parts[0]["digest"],
+    ):
         assert word in said
     picture = draw(tmp_path)
     assert picture.read_bytes().startswith(b"\x89PNG")
@@ -172,7 +227,7 @@ def test_output_folder(tmp_path: Path) -> None:
     results.make_folder(folder)
     results.clear(folder)
     assert list(folder.iterdir()) == []
-    results.write(folder, {"a": 1}, "f", "l")
+    results.write(folder, {"a": 1}, {"flows.csv": "f", "links.csv": "l", "channel.csv": ""})
     assert {p.name for p in folder.iterdir()} == {"result.json", "flows.csv", "links.csv"}
     assert json.loads((folder / "result.json").read_text()) == {"a": 1}
     assert kept.read_text() == "mine"

@@ -246,7 +246,7 @@ def test_trace_file(tmp_path: Path) -> None:
 def test_settings_of_hosts() -> None:
     scenario = check(
         GOOD,
-        "profile=plain",
+        "profile=newreno",
         "hosts.all.mtu=600",
         "hosts.senders.sysctls.net.ipv4.tcp_sack=1",
         "hosts.pairs={pair1: {receiver: {mtu: 700, route: {quickack: off}}}}",

@@ -18,6 +18,8 @@
 forward is the qdisc of bottleneck in left, reverse that of bottleneck in right.  A pair's
 access delay is a qdisc of accessN in right (data) and in left (ACKs).  Nothing is queued on
 the hosts' own interfaces, so no host's TCP is told about a drop or throttled by a delay.
+With feedback, forward publishes its rate as the path "dev bottleneck" of left, and the path
+"dev eth0" of each sender follows that one.
 With isolate every flow has all of this for itself, in namespaces FLOW.left and so on.
 For IPv6, 10.A.B.C is fd00:A:B::C.  Neighbours are static and IPv6 is off with IPv4, so that
 only the flows' packets cross the links.
@@ -72,6 +74,17 @@ class PlannedLink:
 
 
 @dataclass
+class PlannedAdvice:
+    """The rate that the sockets of a sender's namespace listen to."""
+
+    netns: str
+    dev: str
+    rate: list[str]  # what `wale rate set dev DEV` is told
+    trace: list[str] = field(default_factory=list)  # then played, from the start on
+    play: list[str] = field(default_factory=list)  # options of `wale rate play`
+
+
+@dataclass
 class PlannedFlow:
     """One transfer."""
 
@@ -96,6 +109,7 @@ class Plan:
     namespaces: list[Namespace] = field(default_factory=list)
     wires: list[str] = field(default_factory=list)  # `ip -batch` lines outside: veth pairs
     links: list[PlannedLink] = field(default_factory=list)
+    advice: list[PlannedAdvice] = field(default_factory=list)
     flows: list[PlannedFlow] = field(default_factory=list)
 
 
@@ -226,6 +240,8 @@ class _Copy:
             chosen = {k: v for k, v in dict(settings.offloads).items() if v is not None}
             if chosen:
                 host.offloads["eth0"] = chosen
+            if role == "sender":
+                self.advice(host, name)
             if access_delay_ns:
                 self.into.links.append(
                     PlannedLink(
@@ -237,6 +253,15 @@ class _Copy:
                         shown=False,
                     )
                 )
+
+    def advice(self, host: Namespace, pair: str) -> None:
+        """A path of the sender's own namespace, which follows that of the link."""
+        advice = self.scenario.advice(pair)
+        if advice is not None:
+            words = advice.words(follow=f"dev bottleneck netns {self.left.name}")
+            trace = advice.trace()
+            play = advice.play_options() if trace else []
+            self.into.advice.append(PlannedAdvice(host.name, "eth0", words, trace, play))
 
     def default_routes(self) -> None:
         """Routers know their own pairs; all else is across the bottleneck."""
@@ -275,6 +300,8 @@ def wale_options(link: Link, seed: int) -> tuple[str, list[str]]:
     if link.loss:
         words += ["loss", f"{link.loss * 100:.12g}%"]
     words += ["overhead", link.overhead, "drops", link.drops, "seed", str(seed)]
+    if link.feedback:
+        words += ["feedback", "idle", f"{link.feedback.idle}ns"]
     lines: list[str] = []
     if link.trace:
         words += ["trace", "file", "TRACE", link.trace.end]

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a path costs the channel: set, set again, get and dump many, in a guest in real time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from engines import get_engine
+from engines.base import EngineError, Job
+from engines.modules import find_modules, find_userspace
+from lab.progress import Progress
+
+SCRIPT = Path(__file__).with_name("paths_guest.py")
+
+
+def measure(count: int, kernel_version: str | None, progress: Progress) -> dict[str, float]:
+    """Seconds of wall time for each step, by name."""
+    engine = get_engine("uml")
+    kernel = engine.prepare(kernel_version, progress)
+    job = Job(
+        argv=["/usr/bin/python3", "-I", "-S", str(SCRIPT), str(count)],
+        time="real",
+        memory_mb=1024,
+        wall_limit_s=120,
+        env=find_userspace(progress),
+        modules=find_modules(kernel, ["rate_feedback"], progress),
+    )
+    progress(f"paths: {count} of them")
+    outcome = engine.run(kernel, job)
+    if outcome.reason != "ok" or outcome.complaints:
+        raise EngineError(f"the guest {outcome.describe()}\n{outcome.tail()}")
+    result: dict[str, float] = json.loads(outcome.console)
+    return result

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The rate that senders are advised of, and how they use it: the options of `wale rate`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, model_validator
+
+from lab import units
+from lab.fields import STRICT, Rate, Steps, Switch, check_steps, quantity
+
+#: What the channel takes at most.
+MAX_TIME_NS = 86_400 * 10**9
+MAX_BASE_RTT_NS = 60 * 10**9
+
+_MEANING = Literal["share", "link"]
+_LAYER = Literal["ip", "ethernet", "atm", "payload"]
+
+
+def _time(value: object, most_ns: int, words: tuple[str, ...]) -> int | str:
+    """A time up to a limit, or one of some words."""
+    if isinstance(value, str) and value in words:
+        return value
+    choice = " or ".join(words)
+    try:
+        time = units.parse_time_ns(value)
+    except ValueError:
+        raise ValueError(f'expected {choice} or a time such as "200ms", got {value!r}') from None
+    if time > most_ns:
+        most = units.show_time_ns(most_ns)
+        raise ValueError(f"expected {choice} or a time up to {most}, got {value!r}")
+    return time
+
+
+def _lag(value: object) -> int | str:
+    return _time(value, MAX_TIME_NS, ("now", "rtt"))
+
+
+def _age(value: object) -> int | str:
+    return _time(value, MAX_TIME_NS, ("none",)) or "none"
+
+
+def _base_rtt(value: object) -> int | str:
+    return _time(value, MAX_BASE_RTT_NS, ("measured",)) or "measured"
+
+
+class Advice(BaseModel):
+    """The rate that a sender listens to, and how it uses it; None: as the channel has it.
+
+    The rate is that of the forward link if this has `feedback`, unless `rate` or `steps` is
+    given here.
+    """
+
+    model_config = STRICT
+
+    rate: Rate | None = None
+    """advised from before the start on, whatever the link does"""
+    steps: Steps = []
+    """instead of rate: ["1s:2mbit", "500ms:0bit"], from the scenario's start on"""
+    end: Literal["hold", "loop", "delete"] = "hold"
+    """after the last step: its rate for ever, the first again, or no advice"""
+    meaning: _MEANING | None = None
+    """what rate or steps are: each flow's share, or the link's, divided by the flows on it"""
+    layer: _LAYER | None = None
+    """which bytes of a packet rate or steps count"""
+    beta: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    """target backlog, packets"""
+    lag: Annotated[int | str, *quantity(_lag, "now, rtt, or a time: 200ms")] | None = None
+    """which rate is read: the present one, that of a base round-trip time ago, or of a time ago"""
+    rise: Literal["fast", "additive"] | None = None
+    """how a window grows when the rate has risen"""
+    pace: Switch | None = None
+    """packets are paced at the rate"""
+    base_rtt: Annotated[int | str, *quantity(_base_rtt, "measured, or a time: 100ms")] | None = None
+    """base round-trip time that is used instead of what is measured"""
+    age: Annotated[int | str, *quantity(_age, "none, or a time: 1s")] | None = None
+    """advice that was not renewed for this long is none; each of the steps renews it"""
+
+    @model_validator(mode="after")
+    def _check(self) -> Advice:
+        if self.rate is not None and self.steps:
+            raise ValueError("expected either a rate or steps")
+        check_steps(self.steps)
+        own = self.rate is not None or bool(self.steps)
+        for key in ("meaning", "layer"):
+            if getattr(self, key) is not None and not own:
+                raise ValueError(f"expected {key} together with rate or steps, not the link's")
+        if "end" in self.model_fields_set and not self.steps:
+            raise ValueError("expected end together with steps")
+        return self
+
+    @property
+    def has_rate(self) -> bool:
+        """Does it say a rate of its own?"""
+        return self.rate is not None or bool(self.steps)
+
+    def merged_with(self, other: Advice | None) -> Advice:
+        """This advice, with what the other one says on top."""
+        if other is None:
+            return self
+        mine: dict[str, Any] = self.model_dump(exclude_unset=True, exclude_none=True)
+        if other.has_rate:
+            for key in ("rate", "steps", "end", "meaning", "layer"):
+                mine.pop(key, None)
+        mine |= other.model_dump(exclude_unset=True, exclude_none=True)
+        return Advice.model_construct(**mine)
+
+    def words(self, follow: str) -> list[str]:
+        """What `wale rate set dev DEV` is told: the value, then the settings."""
+        if not self.has_rate:
+            words = ["follow", *follow.split(), "lag", _show(self.lag or "rtt")]
+        else:
+            words = [_show_rate(self.steps[0][1] if self.steps else self.rate or 0)]
+            words += [self.meaning] if self.meaning else []
+            words += ["layer", self.layer] if self.layer else []
+            words += ["lag", _show(self.lag)] if self.lag is not None else []
+        for name, value in (("age", self.age), ("beta", self.beta), ("rise", self.rise)):
+            words += [name, _show(value, plain=name == "beta")] if value is not None else []
+        if self.pace is not None:
+            words.append("pace" if self.pace else "nopace")
+        if self.base_rtt is not None:
+            words += ["base-rtt", _show(self.base_rtt)]
+        return words
+
+    def trace(self) -> list[str]:
+        """The lines of the file that `wale rate play` reads; none without steps."""
+        return [f"{duration}ns {_show_rate(rate)}" for duration, rate in self.steps]
+
+    def play_options(self) -> list[str]:
+        """What `wale rate play` is told beside the file and the settings."""
+        return {"hold": [], "loop": ["--loop"], "delete": ["--delete"]}[self.end]
+
+
+def _show_rate(rate: int | str) -> str:
+    return rate if isinstance(rate, str) else f"{rate}bit"
+
+
+def _show(value: int | str, plain: bool = False) -> str:
+    """A word, or a number: a time unless it is plain."""
+    return str(value) if plain or isinstance(value, str) else f"{value}ns"

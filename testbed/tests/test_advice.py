@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Feedback and advice in a scenario: what is accepted, what is refused, what `wale` is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engines.modules import in_load_order, needs
+from lab import yaml_lines
+from lab.genetlink import numbers_of
+from lab.scenario import TESTBED, Scenario, check_scenario
+from lab.yaml_lines import ScenarioError
+from topologies import dumbbell
+
+TEXT = """\
+name: advised
+topology: {pairs: [{name: near}, {name: far}]}
+bottleneck:
+  forward: {rate: 2mbit, limit: 30kB, feedback: true}
+flows:
+  - {name: one, cc: ratcp, pair: near, size: 1MB}
+"""
+NO_FEEDBACK = "bottleneck.forward.feedback=off"
+SENDERS = "hosts.senders.advice"
+
+
+def check(*overrides: str) -> Scenario:
+    return check_scenario(yaml_lines.parse(TEXT, "s.yaml"), list(overrides), Path())
+
+
+def told(*overrides: str) -> dict[str, str]:
+    """What `wale rate set` is told in each namespace."""
+    plan = dumbbell.plan(check(*overrides), 1)
+    return {a.netns: f"dev {a.dev} {' '.join(a.rate)}" for a in plan.advice}
+
+
+def test_senders_follow_the_link() -> None:
+    plan = dumbbell.plan(check(), 1)
+    assert plan.links[0].tc.endswith(" feedback idle 2000000000ns")
+    assert "feedback" not in plan.links[1].tc
+    follow = "dev eth0 follow dev bottleneck netns left lag rtt"
+    assert told() == {"near-sender": follow, "far-sender": follow}
+    assert set(told("isolate=on")) == {"one.near-sender", "one.far-sender"}
+    assert "netns one.left " in told("isolate=on")["one.near-sender"]
+
+
+def test_settings_of_all_and_of_one() -> None:
+    every = "{beta: 4, lag: now, rise: additive, pace: on, base_rtt: 100ms, age: 1s}"
+    own = "hosts.pairs={far: {sender: {advice: {beta: 1, lag: 2s, pace: off, age: none}}}}"
+    words = told(f"{SENDERS}={every}", own)
+    follow = "dev eth0 follow dev bottleneck netns left lag"
+    rest = "rise additive"
+    assert words["near-sender"] == (
+        f"{follow} now age 1000000000ns beta 4 {rest} pace base-rtt 100000000ns"
+    )
+    assert words["far-sender"] == (
+        f"{follow} 2000000000ns age none beta 1 {rest} nopace base-rtt 100000000ns"
+    )
+
+
+def test_a_rate_of_their_own() -> None:
+    words = told(NO_FEEDBACK, f"{SENDERS}={{rate: 8mbit, meaning: link, layer: ethernet, beta: 0}}")
+    assert words["near-sender"] == "dev eth0 8000000bit link layer ethernet beta 0"
+    assert told(NO_FEEDBACK) == {}
+    assert told(f"{SENDERS}={{rate: unlimited}}")["far-sender"] == "dev eth0 unlimited"
+    # a pair's own rate takes the place of steps for all
+    own = "hosts.pairs={far: {sender: {advice: {rate: 1mbit}}}}"
+    words = told(NO_FEEDBACK, f"{SENDERS}={{steps: [1s:2mbit], end: loop, meaning: link}}", own)
+    assert words == {"near-sender": "dev eth0 2000000bit link", "far-sender": "dev eth0 1000000bit"}
+
+
+def test_steps_are_played() -> None:
+    steps = f"{SENDERS}={{steps: '1s:2mbit,500ms:0bit', end: delete, beta: 2}}"
+    plan = dumbbell.plan(check(NO_FEEDBACK, steps), 1)
+    advice = plan.advice[0]
+    assert advice.rate == ["2000000bit", "beta", "2"]
+    assert advice.trace == ["1000000000ns 2000000bit", "500000000ns 0bit"]
+    assert advice.play == ["--delete"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "modules"),
+    [
+        ([NO_FEEDBACK, "flows.one.cc=cubic"], ["sch_wale"]),
+        (["flows.one.cc=cubic"], ["sch_wale", "rate_feedback"]),
+        ([NO_FEEDBACK, "flows.one.cc=tahoe"], ["sch_wale", "tcp_ratcp"]),
+        ([], ["sch_wale", "rate_feedback", "tcp_ratcp"]),
+    ],
+)
+def test_modules(overrides: list[str], modules: list[str]) -> None:
+    assert check(*overrides).modules() == modules
+
+
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        (
+            ["bottleneck.reverse.feedback=on"],
+            "bottleneck.reverse.feedback: expected feedback on the forward link alone",
+        ),
+        (
+            [NO_FEEDBACK, f"{SENDERS}={{beta: 2}}"],
+            "hosts.senders.advice: expected a rate, steps, or feedback on the forward link",
+        ),
+        (
+            [NO_FEEDBACK, "hosts.pairs={far: {sender: {advice: {beta: 1}}}}"],
+            "hosts.pairs.far.sender.advice: expected a rate, steps, or feedback",
+        ),
+        (["hosts.receivers={advice: {beta: 1}}"], "hosts.receivers.advice: unknown key"),
+        ([f"{SENDERS}={{rate: 1mbit, steps: [1s:2mbit]}}"], "expected either a rate or steps"),
+        ([f"{SENDERS}={{steps: [0s:2mbit]}}"], "expected steps of at least 1 ns"),
+        ([f"{SENDERS}={{meaning: link}}"], "expected meaning together with rate or steps"),
+        ([f"{SENDERS}={{end: loop}}"], "expected end together with steps"),
+        ([f"{SENDERS}={{lag: 25h}}"], "advice.lag: expected now or rtt or a time up to 24 h, got"),
+        ([f"{SENDERS}={{lag: soon}}"], "expected now or rtt or a time such as"),
+        ([f"{SENDERS}={{base_rtt: 61s}}"], "expected measured or a time up to 1 min, got '61s'"),
+        ([f"{SENDERS}={{age: 2d}}"], "expected none or a time up to 24 h, got '2d'"),
+        ([f"{SENDERS}={{beta: 1000001}}"], "advice.beta: expected less than or equal to 1000000"),
+        ([f"{SENDERS}={{rise: slow}}"], "advice.rise: expected 'fast' or 'additive', got 'slow'"),
+        (["bottleneck.forward.feedback={idle: 1us}"], "feedback.idle: expected a time from 1ms"),
+        (
+            ["bottleneck.forward={qdisc: netem, feedback: on}"],
+            "expected qdisc alone, it comes with feedback",
+        ),
+    ],
+)
+def test_refused(overrides: list[str], expected: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        check(*overrides)
+    assert expected in str(caught.value)
+
+
+def test_numbers_of_the_contract() -> None:
+    """The recorder and the benchmark read them from the UAPI header."""
+    header = (TESTBED.parent / "kmod/include/uapi/linux/rate_feedback.h").read_text()
+    commands = numbers_of(header, "RATE_FEEDBACK_CMD_")
+    assert list(commands)[:4] == ["set", "del", "get", "flow_get"]
+    assert commands["set"] == 1
+    assert numbers_of("enum {\n\tA_B = 1,\n\tA_C,\n\n\t__A_MAX,\n};", "A_") == {"b": 1, "c": 2}
+
+
+def test_modules_are_loaded_after_what_they_need(tmp_path: Path) -> None:
+    have = {}
+    for name, depends in (("a", ""), ("b", "c,a"), ("c", "a"), ("d", "elsewhere")):
+        have[name] = tmp_path / f"{name}.ko"
+        have[name].write_bytes(f"\x7fELF\0depends={depends}\0name={name}\0".encode())
+    assert needs(have["b"].read_bytes()) == ["c", "a"]
+    order = [path.stem for path in in_load_order(["d", "b", "a"], have)]
+    assert order == ["d", "a", "c", "b"]
