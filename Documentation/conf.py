@@ -17,7 +17,7 @@ project = "WALE"
 author = "WALE maintainers"
 project_copyright = author
 
-extensions = ["testbed_reference"]
+extensions = ["testbed_reference", "netlink_spec"]
 exclude_patterns = ["sphinx"]
 
 primary_domain = "c"

@@ -3,7 +3,7 @@
 
 `scenario-reference` shows what a scenario may say: keys, values, defaults and
 descriptions are those of the model in testbed/lab/scenario.py that checks it.
-`csv-columns:: flows` (or links) shows the columns of a time series, from
+`csv-columns:: flows` (or links, channel) shows the columns of a time series, from
 testbed/lab/result.py that writes it.  Neither can differ from what `wale-lab` does.
 """
 
@@ -190,7 +190,11 @@ class CsvColumns(FromText):
         """One table."""
         from lab import result
 
-        series = {"flows": result.FLOW_COLUMNS, "links": result.LINK_COLUMNS}
+        series = {
+            "flows": result.FLOW_COLUMNS,
+            "links": result.LINK_COLUMNS,
+            "channel": result.CHANNEL_COLUMNS,
+        }
         if self.arguments[0] not in series:
             raise self.error(f"expected one of {', '.join(series)}")
         yield from (".. list-table::", "   :header-rows: 1", "   :widths: 30 70", "")
