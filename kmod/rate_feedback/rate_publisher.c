@@ -15,13 +15,11 @@
  * @rn: the namespace of its device
  * @key: the path of its device
  * @source: its rate
- * @layer: enum rate_feedback_layer
  */
 struct rate_publisher {
 	struct rate_net *rn;
 	struct rate_key key;
 	struct rate_source *source;
-	u8 layer;
 };
 
 /**
@@ -40,14 +38,14 @@ void rate_publisher_notify(struct work_struct *work)
 }
 
 static void rate_publisher_publish(struct rate_publisher *publisher, u64 since,
-				   u64 rate, u32 flows)
+				   u64 rate, u8 layer, u32 flows)
 {
 	const struct rate_step step = {
 		.since = since,
 		.rate = rate,
 		.flows = flows,
 		.meaning = RATE_FEEDBACK_MEANING_LINK,
-		.layer = publisher->layer,
+		.layer = layer,
 	};
 	struct rate_source *source = publisher->source;
 
@@ -93,7 +91,7 @@ static int rate_publisher_take(struct rate_publisher *publisher,
 }
 
 static struct rate_publisher *
-rate_publisher_open(const struct net_device *dev, u8 layer,
+rate_publisher_open(const struct net_device *dev,
 		    struct netlink_ext_ack *extack)
 {
 	struct rate_publisher *publisher;
@@ -106,7 +104,6 @@ rate_publisher_open(const struct net_device *dev, u8 layer,
 	if (!publisher->source)
 		goto out_free;
 	publisher->source->published = true;
-	publisher->layer = layer;
 	publisher->key.kind = RATE_KEY_DEV;
 	publisher->key.ifindex = dev->ifindex;
 	publisher->rn = rate_net_get(rate_net(dev_net(dev)));

@@ -54,7 +54,8 @@ struct wale_channel {
  * @channel: where to; no publisher: nowhere yet
  * @rate: that was published last, in units of the schedule
  * @active: number of flows that was published last
- * @layer: enum rate_feedback_layer
+ * @layer: enum rate_feedback_layer that was published last
+ * @layer_since_ns: when the link got it
  * @published: number of updates that the channel took
  * @key: secret of the keys of flows
  * @sch: the link
@@ -68,6 +69,7 @@ struct wale_feedback {
 	u64 rate;
 	u32 active;
 	u8 layer;
+	u64 layer_since_ns;
 	u64 published;
 	siphash_key_t key;
 	struct Qdisc *sch;
@@ -90,9 +92,10 @@ static void wale_feedback_tell(const struct wale_sched_data *q)
 	if (rate != WALE_RATE_UNLIMITED)
 		rate = div_u64(rate, WALE_RATE_UNIT);
 	channel->ops->publish(channel->publisher,
-			      max(q->schedule.since_ns,
-				  feedback->flows.since_ns),
-			      rate, feedback->active);
+			      max3(q->schedule.since_ns,
+				   feedback->flows.since_ns,
+				   feedback->layer_since_ns),
+			      rate, feedback->layer, feedback->active);
 	feedback->published++;
 }
 
@@ -115,6 +118,11 @@ static void wale_feedback_tell_change(const struct wale_sched_data *q)
 void wale_feedback_update(struct wale_sched_data *q, u64 now)
 {
 	wale_feedback_tell_change(q);
+	if (q->feedback->layer != q->overhead) {
+		q->feedback->layer = q->overhead;  /* same numbers: wale_wire.h */
+		q->feedback->layer_since_ns = now;
+		wale_feedback_tell(q);
+	}
 	if (wale_flows_expire(&q->feedback->flows, now))
 		wale_feedback_tell_change(q);
 }
@@ -276,8 +284,7 @@ static int wale_channel_open(struct wale_channel *channel,
 	ops = symbol_get(rate_publisher_ops);
 	if (!ops)
 		return -ENOENT;
-	publisher = ops->open(qdisc_dev(feedback->sch), feedback->layer,
-			      extack);
+	publisher = ops->open(qdisc_dev(feedback->sch), extack);
 	if (IS_ERR(publisher)) {
 		symbol_put(rate_publisher_ops);
 		return PTR_ERR(publisher);
@@ -326,7 +333,6 @@ static void wale_feedback_attach(struct work_struct *work)
  * wale_feedback_new() - get ready to publish
  * @sch: the link
  * @idle_ns: a flow that was not seen for so long has ended
- * @overhead: enum wale_overhead of the link
  * @extack: why not; or that there is no channel yet
  *
  * The module is asked for without waiting: it may want RTNL to come up.
@@ -336,7 +342,6 @@ static void wale_feedback_attach(struct work_struct *work)
  * not want this link: -EBUSY if another one publishes on its device.
  */
 struct wale_feedback *wale_feedback_new(struct Qdisc *sch, u64 idle_ns,
-					u8 overhead,
 					struct netlink_ext_ack *extack)
 {
 	struct wale_feedback *feedback;
@@ -346,7 +351,6 @@ struct wale_feedback *wale_feedback_new(struct Qdisc *sch, u64 idle_ns,
 	if (!feedback)
 		return ERR_PTR(-ENOMEM);
 	feedback->sch = sch;
-	feedback->layer = overhead;	/* the same numbers: wale_wire.h */
 	INIT_DELAYED_WORK(&feedback->attach, wale_feedback_attach);
 	wale_flows_init(&feedback->flows, idle_ns, 0);
 
@@ -395,6 +399,7 @@ void wale_feedback_start(struct Qdisc *sch, struct wale_feedback *feedback,
 	feedback->key.key[0] = wale_stream_draw(&stream);
 	feedback->key.key[1] = wale_stream_draw(&stream);
 	feedback->flows.since_ns = now;
+	feedback->layer = q->overhead;	/* the same numbers: wale_wire.h */
 	q->feedback = feedback;
 	wale_feedback_tell(q);
 	if (!feedback->channel.publisher)

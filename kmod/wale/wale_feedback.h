@@ -16,7 +16,6 @@ struct wale_feedback;
 struct wale_sched_data;
 
 struct wale_feedback *wale_feedback_new(struct Qdisc *sch, u64 idle_ns,
-					u8 overhead,
 					struct netlink_ext_ack *extack);
 void wale_feedback_free(struct wale_feedback *feedback);
 void wale_feedback_start(struct Qdisc *sch, struct wale_feedback *feedback,

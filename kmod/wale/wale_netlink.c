@@ -389,26 +389,6 @@ static int wale_check_sharing(const struct wale_sched_data *q,
 	return -EINVAL;
 }
 
-/*
- * The channel is told of the overhead when the link comes to it; coming anew
- * would cost the path its settings.
- */
-static int wale_check_feedback(const struct wale_sched_data *q,
-			       const struct wale_request *request,
-			       struct nlattr **tb,
-			       struct netlink_ext_ack *extack)
-{
-	if (!q->feedback || !wale_given(request, TCA_WALE_OVERHEAD) ||
-	    request->overhead == q->overhead)
-		return 0;
-	if (wale_given(request, TCA_WALE_FEEDBACK) &&
-	    !request->feedback_idle_ns)
-		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_OVERHEAD],
-			    "wale: overhead must stay while feedback is on: switch it off first");
-	return -EBUSY;
-}
-
 /* What a valid request needs beside its values. */
 static int wale_prepare(struct Qdisc *sch, struct wale_request *request,
 			struct netlink_ext_ack *extack)
@@ -418,9 +398,7 @@ static int wale_prepare(struct Qdisc *sch, struct wale_request *request,
 
 	if (!request->feedback_idle_ns || q->feedback)
 		return 0;
-	feedback = wale_feedback_new(sch, request->feedback_idle_ns,
-				     wale_given(request, TCA_WALE_OVERHEAD) ?
-				     request->overhead : q->overhead, extack);
+	feedback = wale_feedback_new(sch, request->feedback_idle_ns, extack);
 	if (IS_ERR(feedback))
 		return PTR_ERR(feedback);
 	request->feedback = feedback;
@@ -532,9 +510,6 @@ int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 		err = wale_check_request(sch, &request, tb, extack);
 	if (!err)
 		err = wale_check_sharing(qdisc_priv(sch), &request, tb, extack);
-	if (!err)
-		err = wale_check_feedback(qdisc_priv(sch), &request, tb,
-					  extack);
 	if (!err)
 		err = wale_prepare(sch, &request, extack);
 	if (!err) {

@@ -94,11 +94,10 @@ struct rate_publisher;	/* a link that publishes */
  * struct rate_publisher_ops - the channel, as a link sees it
  * @open: begin to publish the rate of @dev in its network namespace, as the
  *	path of that egress device, with meaning link and lag rtt; settings that
- *	the path has are kept.  @layer: enum rate_feedback_layer.  Process
- *	context.  Return: ERR_PTR(-EBUSY) if another link publishes there,
+ *	the path has are kept.  Process context.  Return: ERR_PTR(-EBUSY) if another link publishes there,
  *	ERR_PTR(-ENOMEM); and the extack says so.
- * @publish: from @since on, the link has @rate and @flows active flows (at
- *	least 1 is taken).  @since does not lie before that of the call before,
+ * @publish: from @since on, the link has @rate, of the bytes of @layer (enum
+ *	rate_feedback_layer), and @flows active flows (at least 1 is taken).  @since does not lie before that of the call before,
  *	else the later one is taken.  Any context but hard interrupts; does not
  *	sleep.
  * @close: end; the path is deleted.  Process context.
@@ -107,10 +106,10 @@ struct rate_publisher;	/* a link that publishes */
  * while they wait.
  */
 struct rate_publisher_ops {
-	struct rate_publisher *(*open)(const struct net_device *dev, u8 layer,
+	struct rate_publisher *(*open)(const struct net_device *dev,
 				       struct netlink_ext_ack *extack);
 	void (*publish)(struct rate_publisher *publisher, u64 since, u64 rate,
-			u32 flows);
+			u8 layer, u32 flows);
 	void (*close)(struct rate_publisher *publisher);
 };
 
