@@ -18,7 +18,8 @@
  *   nothing is sent until what is in flight fits.
  * - At a loss the window is kept, as far as W_rate allows: where the network
  *   says what it can carry, a loss says that a packet was corrupted.  Recovery
- *   is the stack's: NewReno, or SACK and RACK, with PRR.
+ *   is the stack's: NewReno, or SACK and RACK, with PRR; unless the path says
+ *   "rise additive", what was lost is replaced at once.
  * - Without advice, or when it is too old, this is Reno: the stack's own code.
  *
  * Differences from the paper:
@@ -52,7 +53,11 @@
  * @set_pacing: what this module put there; 0: nothing
  * @filled_seq: data beyond this was sent after the window had risen at once, or
  *	after a recovery
- * @filling: none of that data is acknowledged yet
+ * @answered_seq: data beyond this was sent after a mark had halved the window
+ * @first_cwnd: the stack's first window, in place of which there is 1; 0: none
+ * @filling: none of the data beyond @filled_seq is acknowledged yet
+ * @answered: none of the data beyond @answered_seq is: the marks that are echoed
+ *	are of the window before
  * @paces: it was this module that had the stack pace
  */
 struct ratcp {
@@ -60,7 +65,10 @@ struct ratcp {
 	unsigned long user_pacing;
 	unsigned long set_pacing;
 	u32 filled_seq;
+	u32 answered_seq;
+	u32 first_cwnd;
 	bool filling;
+	bool answered;
 	bool paces;
 };
 
@@ -148,6 +156,25 @@ static void ratcp_pace(struct sock *sk)
 		ca->paces = true;
 }
 
+/*
+ * PRR sends one packet for each that arrived, so that each one lost costs a place
+ * in the window until the recovery ends; with a loss or more in every round trip
+ * it never does.  A loss that is no congestion costs none: what was lost is
+ * replaced at once, at the pace of R.
+ */
+static void ratcp_refill(struct sock *sk)
+{
+	const struct ratcp_advisor *a = ratcp_advisor(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 in_flight = tcp_packets_in_flight(tp);
+
+	if (inet_csk(sk)->icsk_ca_state != TCP_CA_Recovery || a->marked ||
+	    a->rise != RATE_FEEDBACK_RISE_FAST || in_flight >= tp->snd_ssthresh)
+		return;
+	tp->prr_delivered = max(tp->prr_delivered,
+				tp->prr_out + tp->snd_ssthresh - in_flight);
+}
+
 /* The window obeys W_rate, whatever the stack is doing. */
 static void ratcp_obey(struct sock *sk, u32 rate_window)
 {
@@ -160,6 +187,7 @@ static void ratcp_obey(struct sock *sk, u32 rate_window)
 	    (TCPF_CA_Recovery | TCPF_CA_CWR)) {
 		/* PRR takes the window there */
 		tp->snd_ssthresh = min(tp->snd_ssthresh, rate_window);
+		ratcp_refill(sk);
 		return;
 	}
 	ratcp_window_load(sk, &w);
@@ -174,38 +202,65 @@ static void ratcp_init(struct sock *sk)
 
 	ca->set_pacing = 0;
 	ca->filling = false;
+	ca->answered = false;
 	ca->paces = false;
 	ratcp_listen(sk);
 	/* the stack's clock may be old: of a socket that was idle */
 	rate_window = ratcp_update_at(sk, ktime_get_ns());
 	/* nothing was sent yet, and there is advice: start as slowly as that */
-	if (rate_window && !tcp_sk(sk)->data_segs_out)
+	ca->first_cwnd = 0;
+	if (rate_window && !tcp_sk(sk)->data_segs_out) {
+		ca->first_cwnd = tcp_snd_cwnd(tcp_sk(sk));
 		tcp_snd_cwnd_set(tcp_sk(sk), 1);
+	}
 	ratcp_obey(sk, rate_window);
 	ratcp_report(sk, tcp_snd_cwnd(tcp_sk(sk)));
 }
 
 static void ratcp_release(struct sock *sk)
 {
+	const struct ratcp *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	/* what is held back goes now, with the time of now */
+	if (ca->paces)
+		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache);
 	ratcp_end_pacing(sk);
 	ratcp_unlisten(sk);
+	/* another congestion control takes over before anything was sent */
+	if (ca->first_cwnd && !tp->data_segs_out)
+		tcp_snd_cwnd_set(tp, ca->first_cwnd);
+}
+
+/* The window is halved for a mark, once for those of one window (RFC 3168). */
+static void ratcp_answer(struct sock *sk)
+{
+	struct ratcp *ca = inet_csk_ca(sk);
+
+	ca->answered = true;
+	ca->answered_seq = tcp_sk(sk)->snd_nxt;
+	ca->advisor.marked = true;
 }
 
 /*
  * Each ACK, before the stack judges it.  In a recovery the stack has reduced the
- * window already, as it thinks, and takes no notice of a mark.
+ * window already, as it thinks, has told the receiver so, and takes no notice of
+ * a mark; of one on the ACK that ends it, it does.
  */
 static void ratcp_in_ack_event(struct sock *sk, u32 flags)
 {
+	const struct ratcp *ca = inet_csk_ca(sk);
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	a->ece = !!(flags & CA_ACK_ECE);
-	if (!a->ece || !a->rate_window || a->marked ||
-	    inet_csk(sk)->icsk_ca_state != TCP_CA_Recovery)
+	if (!a->ece || !a->rate_window || ca->answered ||
+	    inet_csk(sk)->icsk_ca_state != TCP_CA_Recovery ||
+	    !before(tp->snd_una, tp->high_seq))
 		return;
 	tp->snd_ssthresh = max(tp->snd_ssthresh >> 1U, 2U);
-	a->marked = true;
+	tp->ecn_flags |= TCP_ECN_QUEUE_CWR;
+	ratcp_answer(sk);
 }
 
 /* Each ACK: after its RTT is known, before the stack moves the window. */
@@ -216,6 +271,8 @@ static void ratcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 
 	if (ca->filling && after(tp->snd_una, ca->filled_seq))
 		ca->filling = false;
+	if (ca->answered && after(tp->snd_una, ca->answered_seq))
+		ca->answered = false;
 	ca->advisor.probed = tp->tlp_high_seq && tp->tlp_retrans &&
 			     !before(tp->snd_una, tp->tlp_high_seq);
 	ratcp_sample_rtt(sk, sample->rtt_us);
@@ -254,14 +311,14 @@ static void ratcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 
 static u32 ratcp_ssthresh(struct sock *sk)
 {
-	struct ratcp_advisor *a = ratcp_advisor(sk);
+	const struct ratcp *ca = inet_csk_ca(sk);
 	u32 rate_window = ratcp_update(sk);
 
 	if (!rate_window)
 		return tcp_reno_ssthresh(sk);
-	if (!a->ece)
+	if (!ca->advisor.ece || ca->answered)
 		return min(tcp_snd_cwnd(tcp_sk(sk)), rate_window);
-	a->marked = true;
+	ratcp_answer(sk);
 	return min(tcp_reno_ssthresh(sk), rate_window);
 }
 
@@ -275,8 +332,8 @@ static void ratcp_enter_cwr(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	a->phase = RATE_FEEDBACK_PHASE_AVOIDANCE;
-	if (a->probed && !a->ece)
-		return;		/* .ssthresh has kept the window */
+	if (a->probed || a->ece)
+		return;		/* .ssthresh has seen to it */
 	tp->snd_ssthresh = min(tcp_reno_ssthresh(sk), a->rate_window);
 	a->marked = true;
 }

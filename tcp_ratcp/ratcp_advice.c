@@ -35,8 +35,8 @@ void ratcp_listen(struct sock *sk)
 	memset(a, 0, sizeof(*a));
 	a->phase = RATE_FEEDBACK_PHASE_RENO;
 	a->base_rtt_us = tcp_min_rtt(tp);	/* ~0U: unknown, here as there */
-	/* of the SYN; or, if another congestion control was here, of data */
-	a->provisional = !tp->data_segs_out;
+	/* of the SYN; if another congestion control was here, of data, too */
+	a->provisional = tp->bytes_acked < 2 * tp->mss_cache;
 	a->una = tp->snd_una;
 	a->fresh_seq = sk->sk_state == TCP_SYN_SENT ? tp->snd_nxt : tp->snd_una;
 	a->flow = rate_flow_open(sk);
@@ -53,6 +53,19 @@ void ratcp_unlisten(struct sock *sk)
 	rate_flow_close(a->flow);
 	a->flow = NULL;
 	a->rate_window = 0;
+}
+
+/*
+ * Are these full packets?  Options that not every segment has (SACK, MPTCP) take
+ * their room from its payload.
+ */
+static bool ratcp_is_full(const struct tcp_sock *tp, u32 acked)
+{
+	u32 segments = DIV_ROUND_UP(acked, tp->mss_cache);
+	u32 missing = segments * tp->mss_cache - acked;
+
+	return missing <= min(segments * MAX_TCP_OPTION_SPACE,
+			      tp->mss_cache / 2);
 }
 
 /**
@@ -74,7 +87,7 @@ void ratcp_sample_rtt(struct sock *sk, s32 rtt_us)
 	/* the state is still that in which the ACK came */
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery || a->probed)
 		return;
-	if (acked % tp->mss_cache) {
+	if (!ratcp_is_full(tp, acked)) {
 		/* of a short segment: better than none */
 		if (a->base_rtt_us == RATCP_NO_RTT)
 			a->base_rtt_us = rtt_us;

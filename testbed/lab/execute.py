@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from engines import get_engine
-from engines.base import EXIT_TIMEOUT, EXIT_WARNING, Job, Outcome
-from engines.modules import find_modules, userspace_env
+from engines.base import EXIT_TIMEOUT, EXIT_WARNING, EngineError, Job, Outcome
+from engines.modules import find_modules, find_userspace, userspace_env
 from lab.progress import Progress
 from lab.result import make_folder
 
@@ -41,7 +41,11 @@ def exec_command(args: argparse.Namespace) -> int:
     with Progress(quiet=args.quiet) as progress:
         kernel = engine.prepare(args.kernel, progress)
         modules = find_modules(kernel, args.modules, progress)
-    env = userspace_env()
+        try:
+            env = find_userspace(progress)
+        except EngineError as error:  # the command may need neither tc's plugin nor wale
+            progress(f"without tc's plugin and wale: {error}")
+            env = userspace_env()
     for pair in args.env:
         name, _, value = pair.partition("=")
         env[name] = value

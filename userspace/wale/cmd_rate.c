@@ -32,7 +32,7 @@ static const char description[] =
 	"\n"
 	"RATE is bytes or bits of IP packets per second, as in 10mbit; 0bit "
 	"stops all but\n"
-	"beta packets, unlimited limits nothing.  OPTION:\n"
+	"beta packets, unlimited is no advice.  OPTION:\n"
 	"  share | link         the rate of each flow (default), or of the "
 	"link, to be\n"
 	"                       divided by the flows active on it\n"

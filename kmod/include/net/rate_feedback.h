@@ -94,12 +94,12 @@ struct rate_publisher;	/* a link that publishes */
  * struct rate_publisher_ops - the channel, as a link sees it
  * @open: begin to publish the rate of @dev in its network namespace, as the
  *	path of that egress device, with meaning link and lag rtt; settings that
- *	the path has are kept.  Process context.  Return: ERR_PTR(-EBUSY) if another link publishes there,
- *	ERR_PTR(-ENOMEM); and the extack says so.
+ *	the path has are kept.  Process context.  Return: ERR_PTR(-EBUSY) if
+ *	another link publishes there, ERR_PTR(-ENOMEM); and the extack says so.
  * @publish: from @since on, the link has @rate, of the bytes of @layer (enum
- *	rate_feedback_layer), and @flows active flows (at least 1 is taken).  @since does not lie before that of the call before,
- *	else the later one is taken.  Any context but hard interrupts; does not
- *	sleep.
+ *	rate_feedback_layer), and @flows active flows (at least 1 is taken).
+ *	@since does not lie before that of the call before, else the later one is
+ *	taken.  Any context but hard interrupts; does not sleep.
  * @close: end; the path is deleted.  Process context.
  *
  * RTNL may be held by the callers of @open and @close: the channel never takes it
