@@ -16,48 +16,41 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from lab import genetlink
-from lab.genetlink import ACK, REQUEST
+from lab import netlink
 
 TOP = Path(__file__).resolve().parents[2]
 _HEADER = (TOP / "kmod/include/uapi/linux/rate_feedback.h").read_text(encoding="utf-8")
-_COMMANDS = genetlink.numbers_of(_HEADER, "RATE_FEEDBACK_CMD_")
-_PATH = genetlink.numbers_of(_HEADER, "RATE_FEEDBACK_A_PATH_")
-
-#: Messages in one send().
-BATCH = 100
+_COMMANDS = netlink.numbers_of(_HEADER, "RATE_FEEDBACK_CMD_")
+_PATH = netlink.numbers_of(_HEADER, "RATE_FEEDBACK_A_PATH_")
 
 
 def key(number: int) -> bytes:
     """The path of one address in 10.0.0.0/8."""
-    return genetlink.attribute(_PATH["daddr"], struct.pack(">I", 0x0A000000 + number))
+    return netlink.attribute(_PATH["daddr"], struct.pack(">I", 0x0A000000 + number))
 
 
-def set_all(channel: genetlink.Family, count: int, rate: int) -> None:
-    """Set each path's rate, some messages at a time; the last of them is acknowledged."""
-    for begin in range(0, count, BATCH):
-        batch = range(begin, min(begin + BATCH, count))
-        channel.send(
-            channel.message(
-                _COMMANDS["set"],
-                REQUEST | (ACK if number == batch[-1] else 0),
-                key(number) + genetlink.u64(_PATH["rate"], rate + number),
-            )
-            for number in batch
-        )
-        channel.wait_for_ack()
+def set_all(channel: netlink.Family, count: int, rate: int) -> None:
+    """Set each path's rate, many messages at a time."""
+    form = struct.Struct("Q")
+    channel.many(
+        _COMMANDS["set"],
+        [
+            key(number) + netlink.attribute(_PATH["rate"], form.pack(rate + number))
+            for number in range(count)
+        ],
+    )
 
 
-def get_some(channel: genetlink.Family, count: int, step: int) -> None:
+def get_some(channel: netlink.Family, count: int, step: int) -> None:
     """Ask for paths all over the table."""
     for number in range(0, count, step):
-        channel.do(_COMMANDS["get"], key(number))
+        channel.request(_COMMANDS["get"], key(number))
 
 
 def main() -> None:
     """Print a JSON object: step, seconds."""
     count = int(sys.argv[1])
-    channel = genetlink.Family("rate_feedback")
+    channel = netlink.Family("rate_feedback")
     asked = max(1, count // 10_000)
 
     def show() -> None:
@@ -71,7 +64,7 @@ def main() -> None:
         "set again": lambda: set_all(channel, count, 2000),
         "get": lambda: get_some(channel, count, asked),
         "wale rate show": show,
-        "delete all": lambda: channel.do(_COMMANDS["del"], b""),
+        "delete all": lambda: channel.request(_COMMANDS["del"]),
     }
     result: dict[str, float] = {}
     for name, step in steps.items():

@@ -18,32 +18,42 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from lab import genetlink
+from lab import netlink
 
 HEADER = Path(__file__).resolve().parents[2] / "kmod/include/uapi/linux/rate_feedback.h"
 
+#: Forms of an attribute's value.
+NUMBER, PORT, TEXT = "number", "port", "text"
+
 #: Column: name and form of the attribute.
 COLUMNS = {
-    "local_port": ("sport", genetlink.BIG16),
-    "remote_port": ("dport", genetlink.BIG16),
-    "cc": ("congestion", genetlink.TEXT),
-    "phase": ("phase", genetlink.NUMBER),
-    "rate": ("rate", genetlink.NUMBER),
-    "base_rtt_ns": ("base_rtt", genetlink.NUMBER),
-    "rate_window_packets": ("rate_window", genetlink.NUMBER),
-    "cwnd_packets": ("cwnd", genetlink.NUMBER),
-    "in_flight_packets": ("in_flight", genetlink.NUMBER),
-    "packet_bytes": ("packet_size", genetlink.NUMBER),
-    "bytes_acked": ("bytes_acked", genetlink.NUMBER),
-    "lost_advice": ("lost_advice", genetlink.NUMBER),
-    "found_advice": ("found_advice", genetlink.NUMBER),
+    "local_port": ("sport", PORT),
+    "remote_port": ("dport", PORT),
+    "cc": ("congestion", TEXT),
+    "phase": ("phase", NUMBER),
+    "rate": ("rate", NUMBER),
+    "base_rtt_ns": ("base_rtt", NUMBER),
+    "rate_window_packets": ("rate_window", NUMBER),
+    "cwnd_packets": ("cwnd", NUMBER),
+    "in_flight_packets": ("in_flight", NUMBER),
+    "packet_bytes": ("packet_size", NUMBER),
+    "bytes_acked": ("bytes_acked", NUMBER),
+    "lost_advice": ("lost_advice", NUMBER),
+    "found_advice": ("found_advice", NUMBER),
 }
+
+
+def show(form: str, value: bytes) -> str:
+    """An attribute's value as text."""
+    if form == TEXT:
+        return value.rstrip(b"\0").decode()
+    return str(int.from_bytes(value, "big" if form == PORT else "little"))
 
 
 def row(netns: str, t_ns: int, numbers: dict[str, int], attributes: dict[int, bytes]) -> str:
     """One line of the CSV."""
     values = [
-        genetlink.show(form, attributes[numbers[name]]) if numbers[name] in attributes else ""
+        show(form, attributes[numbers[name]]) if numbers[name] in attributes else ""
         for name, form in COLUMNS.values()
     ]
     return ",".join([str(t_ns), netns, *values]) + "\n"
@@ -52,9 +62,9 @@ def row(netns: str, t_ns: int, numbers: dict[str, int], attributes: dict[int, by
 def record(interval_ns: int, out: int, names: list[str]) -> None:
     """Sample until the end."""
     header = HEADER.read_text(encoding="utf-8")
-    numbers = genetlink.numbers_of(header, "RATE_FEEDBACK_A_FLOW_")
-    flow_get = genetlink.numbers_of(header, "RATE_FEEDBACK_CMD_")["flow_get"]
-    sockets = {name: genetlink.Family("rate_feedback", name) for name in names}
+    numbers = netlink.numbers_of(header, "RATE_FEEDBACK_A_FLOW_")
+    flow_get = netlink.numbers_of(header, "RATE_FEEDBACK_CMD_")["flow_get"]
+    sockets = {name: netlink.Family("rate_feedback", name) for name in names}
     os.write(out, (",".join(["t_ns", "netns", *COLUMNS]) + "\n").encode())
     clock = time.CLOCK_MONOTONIC
     due = -(-time.clock_gettime_ns(clock) // interval_ns) * interval_ns
@@ -63,9 +73,9 @@ def record(interval_ns: int, out: int, names: list[str]) -> None:
         if wait > 0:
             time.sleep(wait / 1e9)
         lines = [
-            row(name, due, numbers, attributes)
+            row(name, due, numbers, dict(netlink.attributes(message.payload)))
             for name, family in sockets.items()
-            for attributes in family.dump(flow_get)
+            for message in family.dump(flow_get)
         ]
         os.write(out, "".join(lines).encode())
         late = time.clock_gettime_ns(clock) - due

@@ -11,10 +11,10 @@ import random
 import struct
 from typing import Any
 
-from lib import net
+from lib import net, netlink
 from lib.pair import MS, Pair
 from lib.tap import equal, main, true
-from lib.wale import DROPPED, LOSS_ALWAYS, RATE_UNLIMITED, Refused, attribute, encode
+from lib.wale import DROPPED, LOSS_ALWAYS, RATE_UNLIMITED, encode
 from lib.wale import SESSIONS as SESSIONS_TABLE
 
 BASE = {"rate": 10**6, "delay": 20 * MS, "limit_packets": 100_000, "seed": 424242}
@@ -144,7 +144,7 @@ REFUSED: list[tuple[dict[str, Any], list[str]]] = [
     ({"feedback": {"idle": 0}}, ["feedback", "idle"]),
     ({"feedback": {"idle": MS - 1}}, ["feedback", "idle"]),
     ({"feedback": {"idle": 3600 * 10**9 + 1}}, ["feedback", "idle"]),
-    ({"feedback": attribute(1, b"")}, ["feedback", "idle"]),
+    ({"feedback": netlink.attribute(1, b"")}, ["feedback", "idle"]),
     ({"sessions": SESSIONS | {"arrival": (1 << 32) - 1}}, ["arrival"]),
     ({"sessions": SESSIONS | {"arrival": 15 << 28, "mean": 1 << 31, "max": 1}}, ["arrival"]),
 ]
@@ -162,7 +162,7 @@ def test_failed_change_changes_nothing() -> None:
                 continue
             try:
                 pair.change(**good, **values)
-            except Refused as refused:
+            except netlink.Refused as refused:
                 text = refused.message
                 true(any(word in text for word in words), f"{values}: message {text!r}")
                 true("wale" in text or "ttribute" in text, f"{values}: message {text!r}")
@@ -181,14 +181,14 @@ def test_refused_at_creation() -> None:
     for values, words in REFUSED:
         try:
             pair.add(**values)
-        except Refused as refused:
+        except netlink.Refused as refused:
             true(any(word in refused.message for word in words), f"{values}: {refused.message!r}")
         else:
             raise AssertionError(f"accepted: {values}")
     for lacking in ({"sessions": SESSIONS}, {"sessions": SESSIONS, "rate": RATE_UNLIMITED}):
         try:
             pair.add(**lacking)
-        except Refused as refused:
+        except netlink.Refused as refused:
             true("rate" in refused.message, f"{lacking}: {refused.message!r}")
         else:
             raise AssertionError(f"accepted: {lacking}")
@@ -202,7 +202,7 @@ def test_no_rate_under_sessions() -> None:
     pair.add(rate=10**6, sessions=SESSIONS)
     try:
         pair.change(rate=RATE_UNLIMITED)
-    except Refused as refused:
+    except netlink.Refused as refused:
         true("rate" in refused.message or "sessions" in refused.message, refused.message)
         equal(pair.get().options["rate"], 10**6, "rate")
     else:
@@ -328,13 +328,15 @@ def test_random_requests() -> None:
                     if rng.random() < 0.9
                 }
                 payload = encode(nest, SESSIONS_TABLE)
-            body += attribute(number, payload)
-        rest = attribute(1, b"wale\0") + attribute(2 | rng.choice([0, 0x8000]), body)
+            body += netlink.attribute(number, payload)
+        rest = netlink.attribute(1, b"wale\0") + netlink.attribute(
+            2 | rng.choice([0, 0x8000]), body
+        )
         head = struct.pack("=B3xiIII", 0, pair.dev, 0x10000, 0xFFFFFFFF, 0)
         try:
-            pair.control.request(36, 4, head + rest)
+            pair.control.ask(36, 4, head + rest)
             obeyed += 1
-        except Refused:
+        except netlink.Refused:
             pass
         pair.send(1, rng.randint(40, 1500), gap_ns=rng.choice([0, MS]))
         if rng.random() < 0.1:

@@ -18,11 +18,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from lib import net, rate
+from lib import net, netlink, rate
 from lib.pair import Pair
 from lib.rate import S, channel, refused
 from lib.tap import equal, main, true
-from lib.wale import attribute
 
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 DAY = 86400 * S
@@ -305,7 +304,7 @@ def test_refusals_of_others() -> None:
     refused(errno.EINVAL, "a path is named by one of", ch.get)
     refused(errno.EINVAL, "takes no key", ch.dump, rate.GET, rate.encode({"ifindex": pair.dev}))
     refused(errno.EINVAL, "", ch.dump, rate.FLOW_GET, rate.encode({"id": 1}, rate.FLOW))
-    refused(errno.EINVAL, "", ch.dump, rate.FLOW_GET, attribute(8, b"\1"))
+    refused(errno.EINVAL, "", ch.dump, rate.FLOW_GET, netlink.attribute(8, b"\1"))
     refused(errno.EOPNOTSUPP, "", ch.request, 5)
     refused(errno.EOPNOTSUPP, "", ch.request, rate.FLOW_GET)
     refused(errno.EOPNOTSUPP, "", ch.dump, rate.SET)
@@ -510,26 +509,25 @@ def test_without_rights() -> None:
     foreign.step(0.5)
 
     def nobody() -> None:
-        with pair.a.entered():
-            become_nobody()
-            mine = socket.socket()
-            mine.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"ratcp")
-            mine.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            check_no_rights(rate.Channel(), pair.dev, 0)
-            mine.connect(("10.0.0.2", 5001))
-            check_no_rights(rate.Channel(), pair.dev, mine.getsockname()[1])
-            equal(rate.Channel().flows()[0]["uid"], 1000, "uid")
-            mine.close()
+        become_nobody()
+        mine = socket.socket()
+        mine.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"ratcp")
+        mine.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        check_no_rights(rate.Channel(), pair.dev, 0)
+        mine.connect(("10.0.0.2", 5001))
+        check_no_rights(rate.Channel(), pair.dev, mine.getsockname()[1])
+        equal(rate.Channel().flows()[0]["uid"], 1000, "uid")
+        mine.close()
 
     def root_of_nothing() -> None:
-        with pair.a.entered():
-            become_nobody()
-            unshare(CLONE_NEWUSER)
-            equal(os.getuid(), 0, "uid")
-            check_no_rights(rate.Channel(), pair.dev, 0)
+        become_nobody()
+        unshare(CLONE_NEWUSER)
+        equal(os.getuid(), 0, "uid")
+        check_no_rights(rate.Channel(), pair.dev, 0)
 
-    in_child(nobody)
-    in_child(root_of_nothing)
+    with pair.a.entered():
+        in_child(nobody)
+        in_child(root_of_nothing)
     equal(len(ch.paths()), 3, "paths that root sees")
     equal([flow["sport"] for flow in ch.flows()], [foreign.sport], "flows that root sees")
     foreign.close()
@@ -609,10 +607,12 @@ def garbage(draw: random.Random, dev: int) -> tuple[int, bytes]:
             data = draw.randrange(3).to_bytes(max(length, 1), "little")
         if number == 18 and draw.random() < 0.7:
             number |= 0x8000
-            data = b"".join(attribute(draw.randrange(4), draw.randbytes(4)) for _ in range(3))
+            data = b"".join(
+                netlink.attribute(draw.randrange(4), draw.randbytes(4)) for _ in range(3)
+            )
             if draw.random() < 0.5:
                 data = rate.encode({"ifindex": dev}, rate.FOLLOW)
-        payload += attribute(number, data)
+        payload += netlink.attribute(number, data)
     return command, payload[: None if draw.random() < 0.95 else len(payload) - 3]
 
 

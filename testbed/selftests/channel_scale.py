@@ -14,8 +14,7 @@ import struct
 from collections import Counter
 
 import life
-from lib import net, rate
-from lib.genl import Message
+from lib import net, netlink, rate
 from lib.pair import Pair
 from lib.rate import S, channel, refused
 from lib.tap import equal, main, true
@@ -39,7 +38,7 @@ def setting(number: int) -> bytes:
     return rate.encode({**key(number), "rate": number})
 
 
-def rate_of(message: Message) -> int:
+def rate_of(message: netlink.Message) -> int:
     """Return the rate in a message about a path, without looking at the rest."""
     data, place = message.payload, 0
     while place < len(data):

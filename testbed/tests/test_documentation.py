@@ -74,17 +74,53 @@ def test_every_statistic() -> None:
     assert not_in("sch_wale.rst", keys) == set()
 
 
-def test_every_tracepoint_and_its_fields() -> None:
-    code = source("kmod", "wale", "wale_trace.h")
+@pytest.mark.parametrize(
+    ("header", "page"),
+    [("kmod/wale/wale_trace.h", "sch_wale.rst"), ("tcp_ratcp/ratcp_trace.h", "ratcp.rst")],
+)
+def test_every_tracepoint_and_its_fields(header: str, page: str) -> None:
+    code = source(header)
     events = set(re.findall(r"^TRACE_EVENT\((\w+),", code, re.M))
     fields = {
         field
         for text in re.findall(r'TP_printk\("([^"]*)"', code)
         for field in re.findall(r"(\w+)=%", text)
     }
-    assert not_in("sch_wale.rst", events) == set()
-    shown = {"backlog_packets", "backlog_bytes"} | fields
-    assert not_in("sch_wale.rst", shown) == set()
+    system = set(re.findall(r"^#define TRACE_SYSTEM (\w+)", code, re.M))
+    assert not_in(page, system) == set()
+    assert not_in(page, events) == set()
+    assert not_in(page, fields) == set()
+
+
+def test_what_the_trace_has_beside() -> None:
+    assert not_in("sch_wale.rst", {"backlog_packets", "backlog_bytes"}) == set()
+
+
+def test_every_congestion_control() -> None:
+    code = "".join(source("tcp_ratcp", name) for name in ("ratcp.c", "tcp_classic.c"))
+    names = set(re.findall(r'\.name\s*= "(\w[\w-]*)"', code))
+    assert {"ratcp", "reno_classic"} <= names, "the form of the source has changed"
+    assert not_in("ratcp.rst", names) == set()
+
+
+def man_words(page: str) -> set[str]:
+    """Return the words of a manual page, without the escapes of its hyphens."""
+    text = source("userspace", "man", page).replace("\\-", "-").replace("\\fR", " ")
+    return set(re.findall(r"[\w-]+", re.sub(r"\\f[BIR]", " ", text)))
+
+
+def test_every_word_of_wale_rate() -> None:
+    options = source("userspace", "lib", "rate_path.c")
+    words = set(re.findall(r'\{ "([\w-]+)", RATE_PATH_\w+,', options))
+    words |= set(re.findall(r'!strcmp\([^,]*, "([\w-]+)"\)', options))
+    assert {"age", "follow", "nopace", "measured"} <= words, "the form of the source has changed"
+    text = source("userspace", "lib", "rate_text.c")
+    words |= set(re.findall(r'\[RATE_FEEDBACK_\w+\] = "([\w-]+)"', text))
+    words |= set(
+        re.findall(r'!strcmp\(\*argv, "(\w+)"\)', source("userspace", "lib", "rate_key.c"))
+    )
+    words |= set(re.findall(r'\{ "(\w+)", \w+', source("userspace", "wale", "cmd_rate.c")))
+    assert words - man_words("wale-rate.1") - literals("rate_feedback.rst") == set()
 
 
 def test_every_command() -> None:

@@ -20,9 +20,9 @@
 /* The kernel puts 32 kB into one answer at most. */
 #define RECEIVE_BUFFER (40 * 1024)
 
-/* The sentence in an error message, behind the (perhaps absent) request. */
-static void find_reason(struct rtnl *r, const struct nlmsghdr *header,
-			const struct nlmsgerr *error)
+/* The sentence in an answer, behind the (perhaps absent) request. */
+static void find_text(char *text, size_t size, const struct nlmsghdr *header,
+		      const struct nlmsgerr *error)
 {
 	size_t length = sizeof(*error), left;
 	const struct nlattr *a;
@@ -40,7 +40,7 @@ static void find_reason(struct rtnl *r, const struct nlmsghdr *header,
 		a, (struct nlattr *)((char *)error + NLMSG_ALIGN(length)),
 		(int)(left - NLMSG_ALIGN(length)),
 		rest) if (nla_type(a) == NLMSGERR_ATTR_MSG)
-		nla_strlcpy(r->error, a, sizeof(r->error));
+		nla_strlcpy(text, a, size);
 }
 
 static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *arg)
@@ -51,13 +51,23 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *arg)
 	r->errnum = -error->error;
 	if (r->errnum) {
 		snprintf(r->error, sizeof(r->error), "%s", strerror(r->errnum));
-		find_reason(r, header, error);
+		find_text(r->error, sizeof(r->error), header, error);
 	}
 	return NL_STOP;
 }
 
+/* What was done may come with a warning: for the user, as tc shows it. */
 static int on_ack(struct nl_msg *message, void *arg)
 {
+	const struct nlmsghdr *header = nlmsg_hdr(message);
+	struct rtnl *r = arg;
+	char text[sizeof(r->warning)] = "";
+
+	find_text(text, sizeof(text), header, nlmsg_data(header));
+	if (*text && strcmp(text, r->warning)) {
+		snprintf(r->warning, sizeof(r->warning), "%s", text);
+		fprintf(stderr, "Warning: %s.\n", text);
+	}
 	return NL_STOP;
 }
 
@@ -121,7 +131,7 @@ int rtnl_open(struct rtnl *r, int protocol)
 		   &one, sizeof(one));
 
 	nl_cb_err(r->callbacks, NL_CB_CUSTOM, on_error, r);
-	nl_cb_set(r->callbacks, NL_CB_ACK, NL_CB_CUSTOM, on_ack, NULL);
+	nl_cb_set(r->callbacks, NL_CB_ACK, NL_CB_CUSTOM, on_ack, r);
 	nl_cb_set(r->callbacks, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, r);
 	nl_cb_set(r->callbacks, NL_CB_VALID, NL_CB_CUSTOM, on_valid, r);
 	return 0;

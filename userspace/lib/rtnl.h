@@ -14,6 +14,8 @@ struct rtnl {
 	/* Of the last request that failed: the kernel's words, if it had any. */
 	char error[256];
 	int errnum;
+	/* What the kernel warned of last. */
+	char warning[256];
 	/* Of the dump under way. */
 	void (*each)(const struct nlmsghdr *message, void *arg);
 	void *arg;
@@ -25,7 +27,8 @@ void rtnl_close(struct rtnl *r);
 
 /*
  * Sends the message, which it frees, and waits for the answer.  Returns 0,
- * or -errno with r->error set.
+ * or -errno with r->error set.  What the kernel warns of goes to stderr,
+ * once if one request after another brings the same warning.
  */
 int rtnl_request(struct rtnl *r, struct nl_msg *message);
 

@@ -11,25 +11,7 @@
 #include "lib/link_config.h"
 #include "lib/link_stats.h"
 #include "tests/tap.h"
-
-#define WORDS_MAX 64
-
-struct words {
-	char buf[1024];
-	char *word[WORDS_MAX];
-	int n;
-};
-
-static void split(struct words *w, const char *text)
-{
-	char *rest = w->buf, *word;
-
-	snprintf(w->buf, sizeof(w->buf), "%s", text);
-	w->n = 0;
-	while ((word = strsep(&rest, " ")))
-		if (*word && w->n < WORDS_MAX)
-			w->word[w->n++] = word;
-}
+#include "tests/words.h"
 
 /* 0, an enum link_error_kind, or -1 for an unknown option. */
 static int parse(struct link_config *c, struct words *w, const char *text,

@@ -10,25 +10,7 @@
 #include "lib/json.h"
 #include "lib/rate_path.h"
 #include "tests/tap.h"
-
-#define WORDS_MAX 64
-
-struct words {
-	char buf[1024];
-	char *word[WORDS_MAX];
-	int n;
-};
-
-static void split(struct words *w, const char *text)
-{
-	char *rest = w->buf, *word;
-
-	snprintf(w->buf, sizeof(w->buf), "%s", text);
-	w->n = 0;
-	while ((word = strsep(&rest, " ")))
-		if (*word && w->n < WORDS_MAX)
-			w->word[w->n++] = word;
-}
+#include "tests/words.h"
 
 /* 0, or -1 with the error; -2 for a word that is no option. */
 static int parse(struct rate_path *path, const char *text,

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
 import os
 import random
 import socket
@@ -14,14 +13,12 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from . import netlink
 from .wale import Control
 
-CLONE_NEWNET = 0x40000000
 ETH_P_IP = 0x0800
 UDP_SEGMENT = 103
 TRACING = "/sys/kernel/tracing"
-
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def run(command: str, ns: Namespace | None = None, check: bool = True) -> str:
@@ -42,15 +39,6 @@ def ip_batch(lines: Sequence[str], ns: Namespace | None = None) -> None:
     done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"ip -batch: {done.stderr.strip()}\n{text}")
-
-
-def _setns(path: str) -> None:
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        if _libc.setns(fd, CLONE_NEWNET):
-            raise OSError(ctypes.get_errno(), "setns")
-    finally:
-        os.close(fd)
 
 
 class Namespace:
@@ -74,13 +62,8 @@ class Namespace:
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
         """Be in the namespace; sockets made here stay in it."""
-        home = os.open("/proc/self/ns/net", os.O_RDONLY)
-        _setns(f"/run/netns/{self.name}")
-        try:
+        with netlink.inside(self.name):
             yield
-        finally:
-            _libc.setns(home, CLONE_NEWNET)
-            os.close(home)
 
     def control(self) -> Control:
         """Return a netlink socket in the namespace."""

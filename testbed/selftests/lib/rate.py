@@ -19,11 +19,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from lab.netlink import NLA_F_NESTED, Family, Message, Refused, attribute, attributes
+
 from . import net
-from .genl import Client, Message
 from .pair import Pair
 from .tap import Skip, equal
-from .wale import NLA_F_NESTED, Refused, attribute, attributes
 
 FAMILY = "rate_feedback"
 SET, DEL, GET, FLOW_GET = 1, 2, 3, 4
@@ -116,7 +116,7 @@ def decode(payload: bytes, names: Table = PATH) -> dict[str, Any]:
     return result
 
 
-class Channel(Client):
+class Channel(Family):
     """The channel of the network namespace in which it is made."""
 
     def __init__(self, receive: int = 1 << 21) -> None:

@@ -8,21 +8,25 @@ Numbers are from kmod/include/uapi/linux/pkt_sched_wale.h.
 
 from __future__ import annotations
 
-import os
 import socket
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-NETLINK_ROUTE = 0
+from lab.netlink import (
+    NETLINK_ROUTE,
+    NLA_F_NESTED,
+    NLM_F_ACK,
+    NLM_F_CREATE,
+    NLM_F_DUMP,
+    NLM_F_EXCL,
+    NLM_F_REPLACE,
+    Socket,
+    attribute,
+    attributes,
+)
+
 RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
-NLMSG_ERROR, NLMSG_DONE = 2, 3
-NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP = 1, 4, 0x300
-NLM_F_REPLACE, NLM_F_EXCL, NLM_F_CREATE = 0x100, 0x200, 0x400
-NLM_F_CAPPED, NLM_F_ACK_TLVS = 0x100, 0x200
-SOL_NETLINK, NETLINK_CAP_ACK, NETLINK_EXT_ACK = 270, 10, 11
-NLMSGERR_ATTR_MSG = 1
-NLA_F_NESTED = 0x8000
 TCA_KIND, TCA_OPTIONS, TCA_STATS2 = 1, 2, 7
 TCA_STATS_BASIC, TCA_STATS_QUEUE, TCA_STATS_APP = 1, 3, 4
 TC_H_ROOT = 0xFFFFFFFF
@@ -65,29 +69,6 @@ DROPPED = ("dropped_buffer", "dropped_loss", "dropped_memory", "dropped_purge")
 OVERHEAD = {"raw": 0, "ethernet": 1, "atm": 2}
 DROPS = {"remote": 0, "local": 1}
 TRACE_END = {"loop": 0, "hold": 1, "stop": 2}
-
-
-class Refused(OSError):
-    """The kernel refused; `message` is what extack said."""
-
-    def __init__(self, errno: int, message: str) -> None:
-        super().__init__(errno, f"{os.strerror(errno)}: {message}")
-        self.message = message
-
-
-def attribute(number: int, payload: bytes) -> bytes:
-    """Return one netlink attribute."""
-    return struct.pack("HH", len(payload) + 4, number) + payload + b"\0" * (-len(payload) % 4)
-
-
-def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield (number, payload) of each attribute."""
-    while len(data) >= 4:
-        length, number = struct.unpack_from("HH", data)
-        if length < 4:
-            return
-        yield number & 0x3FFF, data[4:length]
-        data = data[(length + 3) & ~3 :]
 
 
 def encode(values: Mapping[str, Any], table: Mapping[str, tuple[int, str]] = OPTIONS) -> bytes:
@@ -169,60 +150,17 @@ class Qdisc:
         return s["offered_bytes"] - s["sent_bytes"] - dropped - held
 
 
-class Control:
-    """A netlink socket in the network namespace in which it is made."""
+class Control(Socket):
+    """The qdiscs of the network namespace in which it is made."""
 
-    def __init__(self, protocol: int = NETLINK_ROUTE) -> None:
-        self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
-        self.socket.setsockopt(SOL_NETLINK, NETLINK_EXT_ACK, 1)
-        self.socket.setsockopt(SOL_NETLINK, NETLINK_CAP_ACK, 1)
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
-        self.socket.bind((0, 0))
-        self.sequence = 0
-
-    def close(self) -> None:
-        """Close the socket."""
-        self.socket.close()
-
-    def request(self, kind: int, flags: int, body: bytes) -> list[bytes]:
-        """Send one request; return the messages that answer it, or raise Refused."""
-        self.sequence += 1
-        header = struct.pack("IHHII", 16 + len(body), kind, NLM_F_REQUEST | flags, self.sequence, 0)
-        self.socket.send(header + body)
-        answers: list[bytes] = []
-        while True:
-            data = self.socket.recv(1 << 17)
-            while data:
-                length, what, flags_in, sequence, _ = struct.unpack_from("IHHII", data)
-                message, data = data[16:length], data[(length + 3) & ~3 :]
-                if sequence != self.sequence:
-                    continue
-                if what == NLMSG_ERROR:
-                    self._check(message, flags_in)
-                    return answers
-                if what == NLMSG_DONE:
-                    return answers
-                answers.append(message)
-                if not flags & (NLM_F_ACK | NLM_F_DUMP):
-                    return answers
-
-    @staticmethod
-    def _check(message: bytes, flags: int) -> None:
-        error = -struct.unpack_from("i", message)[0]
-        if error == 0:
-            return
-        text = ""
-        if flags & NLM_F_ACK_TLVS:
-            for number, payload in attributes(message[20:]):
-                if number == NLMSGERR_ATTR_MSG:
-                    text = payload.rstrip(b"\0").decode()
-        raise Refused(error, text)
+    def __init__(self) -> None:
+        super().__init__(NETLINK_ROUTE)
 
     def _qdisc(
         self, kind: int, flags: int, dev: int, parent: int, handle: int, rest: bytes
     ) -> list[bytes]:
         body = struct.pack("=B3xiIII", socket.AF_UNSPEC, dev, handle, parent, 0)
-        return self.request(kind, flags, body + rest)
+        return [message.body for message in self.ask(kind, flags, body + rest)]
 
     def add(
         self,

@@ -94,6 +94,20 @@ def test_feedback_is_of_up() -> None:
     equal(state(pair.a), before, words)
 
 
+def test_warnings_are_shown() -> None:
+    """What the kernel warns of, though it does it, goes to the user."""
+    pair = Pair()
+    for words, text in (
+        ("--rate 1mbit", ""),
+        ("--rate 1mbit --feedback", "Warning: wale: rate_feedback is not loaded: "),
+    ):
+        added = call(pair.a, WALE, "link", "add", "a0", *words.split())
+        equal((added.returncode, added.stdout), (0, ""), words)
+        true(added.stderr.startswith(text), f"{words}: {added.stderr}")
+        equal(added.stderr.count("\n"), 1 if text else 0, f"lines of {added.stderr!r}")
+        link(pair, "del", "a0")
+
+
 def test_both_directions_are_delayed() -> None:
     """A round trip takes both delays, and both directions count it."""
     pair = Pair()
@@ -181,6 +195,7 @@ if __name__ == "__main__":
         [
             test_add_show_del,
             test_feedback_is_of_up,
+            test_warnings_are_shown,
             test_both_directions_are_delayed,
             test_failures_change_nothing,
             test_others_qdiscs_are_respected,
