@@ -28,7 +28,6 @@
  * @found: how often it was found
  * @phase: enum rate_feedback_phase
  * @rise: enum rate_feedback_rise
- * @layer: enum rate_feedback_layer
  * @pace: pace packets at @rate
  * @provisional: @base_rtt_us is of the SYN or of another route: the next sample
  *	of data beyond @fresh_seq takes its place
@@ -55,7 +54,6 @@ struct ratcp_advisor {
 	u32 found;
 	u8 phase;
 	u8 rise;
-	u8 layer;
 	u8 pace : 1,
 	   provisional : 1,
 	   marked : 1,

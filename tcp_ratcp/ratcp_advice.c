@@ -135,7 +135,6 @@ static void ratcp_set_rate_window(struct sock *sk,
 	u32 size = ratcp_packet_size(sk, mss, advice->layer);
 
 	a->rise = advice->rise;
-	a->layer = advice->layer;
 	a->pace = advice->pace;
 	a->mss = mss;
 	if (a->rate_window && advice->rate == a->rate &&

@@ -156,6 +156,12 @@ struct rate_settings {
 	bool pace;
 };
 
+/* of a new path; @lag: enum rate_feedback_lag */
+static inline struct rate_settings rate_default_settings(u8 lag)
+{
+	return (struct rate_settings) { .beta = 1, .lag = lag };
+}
+
 /**
  * struct rate_path - a path
  * @node: in the table
@@ -259,9 +265,9 @@ struct rate_path *rate_path_find(struct rate_net *rn,
 				 const struct rate_key *key);
 struct rate_path *rate_path_best(struct rate_net *rn,
 				 const struct rate_key *flow, u32 ifindex);
-struct rate_path *rate_path_new(struct rate_net *rn,
-				const struct rate_key *key);
-int rate_path_insert(struct rate_path *path);
+struct rate_path *rate_path_create(struct rate_net *rn,
+				   const struct rate_key *key,
+				   const struct rate_settings *settings);
 void rate_path_delete(struct rate_path *path);
 void rate_path_put(struct rate_path *path);
 void rate_path_attach(struct rate_path *path, struct rate_source *source);

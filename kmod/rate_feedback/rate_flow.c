@@ -60,6 +60,22 @@ static u32 rate_flow_route(const struct rate_flow *flow,
 	return jhash_1word((__force u32)rt->rt_gw4, ifindex) | 1;
 }
 
+/* Context: RCU read side, path->lock. */
+static void rate_flow_set_active(struct rate_flow *flow, struct rate_path *path,
+				 bool active)
+{
+	int change = active - flow->active;
+	struct rate_source *source;
+
+	if (!change)
+		return;
+	WRITE_ONCE(flow->active, active);
+	path->active += change;
+	source = rcu_dereference(path->source);
+	if (source)
+		atomic_add(change, &source->active);
+}
+
 /**
  * rate_flow_count() - a flow becomes active on its path, or no longer is
  * @flow: the flow
@@ -71,20 +87,13 @@ static u32 rate_flow_route(const struct rate_flow *flow,
 void rate_flow_count(struct rate_flow *flow, bool active)
 {
 	struct rate_path *path = rcu_dereference(flow->path);
-	struct rate_source *source;
 
 	if (!path)
 		return;
 	spin_lock_bh(&path->lock);
 	/* the owner may have left for another path */
-	if (rcu_access_pointer(flow->path) == path &&
-	    flow->active != active) {
-		WRITE_ONCE(flow->active, active);
-		path->active += active ? 1 : -1;
-		source = rcu_dereference(path->source);
-		if (source)
-			atomic_add(active ? 1 : -1, &source->active);
-	}
+	if (rcu_access_pointer(flow->path) == path)
+		rate_flow_set_active(flow, path, active);
 	spin_unlock_bh(&path->lock);
 }
 
@@ -99,18 +108,11 @@ static void rate_flow_watch(struct rate_flow *flow)
 static void rate_flow_leave(struct rate_flow *flow)
 {
 	struct rate_path *path = rcu_dereference_raw(flow->path);
-	struct rate_source *source;
 
 	if (!path)
 		return;
 	spin_lock_bh(&path->lock);
-	if (flow->active) {
-		WRITE_ONCE(flow->active, false);
-		path->active--;
-		source = rcu_dereference(path->source);
-		if (source)
-			atomic_dec(&source->active);
-	}
+	rate_flow_set_active(flow, path, false);
 	RCU_INIT_POINTER(flow->path, NULL);
 	spin_unlock_bh(&path->lock);
 	atomic_dec(&path->listeners);

@@ -147,11 +147,8 @@ static int rate_netdev_event(struct notifier_block *nb, unsigned long event,
 				rate_path_abandon(path);
 		}
 		path = rate_path_find(rn, &key);
-		if (path && !rate_path_published(path)) {
-			rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_DEL_NTF,
-					 GFP_KERNEL);
+		if (path && !rate_path_published(path))
 			rate_path_delete(path);
-		}
 	}
 	mutex_unlock(&rate_mutex);
 	return NOTIFY_DONE;

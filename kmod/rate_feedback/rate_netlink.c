@@ -31,12 +31,6 @@ static int rate_no_path(struct netlink_ext_ack *extack)
 	return -ENOENT;
 }
 
-static void rate_delete(struct rate_path *path)
-{
-	rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_DEL_NTF, GFP_KERNEL);
-	rate_path_delete(path);
-}
-
 static int rate_del_one(struct rate_net *rn, struct genl_info *info)
 {
 	struct rate_path *path;
@@ -54,7 +48,7 @@ static int rate_del_one(struct rate_net *rn, struct genl_info *info)
 			       "rate_feedback: a link publishes the rate of this path: it cannot be deleted");
 		return -EBUSY;
 	}
-	rate_delete(path);
+	rate_path_delete(path);
 	return 0;
 }
 
@@ -83,7 +77,7 @@ static int rate_del_doit(struct sk_buff *skb, struct genl_info *info)
 	}
 	xa_for_each(&rn->paths, id, path) {
 		if (!rate_path_published(path))
-			rate_delete(path);
+			rate_path_delete(path);
 		/* other namespaces, and who holds RTNL, wait for it */
 		mutex_unlock(&rate_mutex);
 		cond_resched();

@@ -12,6 +12,7 @@
 #include <linux/jhash.h>
 #include <linux/math64.h>
 #include <linux/slab.h>
+#include <net/ipv6.h>
 
 #include "rate.h"
 
@@ -76,20 +77,6 @@ static unsigned int rate_family_index(const struct rate_key *key)
 	return key->family == AF_INET6;
 }
 
-/* The first @len bits of an address. */
-static void rate_mask(struct in6_addr *addr, unsigned int len)
-{
-	unsigned int word;
-
-	for (word = 0; word < 4; word++) {
-		unsigned int bits = min(len, 32U);
-
-		addr->s6_addr32[word] &=
-			bits ? htonl(~0U << (32 - bits)) : 0;
-		len -= bits;
-	}
-}
-
 /**
  * rate_path_find() - the path of exactly this name
  * @rn: the namespace
@@ -112,7 +99,6 @@ static struct rate_path *rate_path_prefix(struct rate_net *rn,
 	struct rate_key key = {
 		.kind = RATE_KEY_PREFIX,
 		.family = flow->family,
-		.daddr = flow->daddr,
 	};
 	unsigned int len, above = RATE_LENGTHS;
 	struct rate_path *path;
@@ -120,7 +106,7 @@ static struct rate_path *rate_path_prefix(struct rate_net *rn,
 	/* find_last_bit() of a map without bits is the size of the map */
 	while ((len = find_last_bit(lengths, above)) < above) {
 		key.prefix_len = len;
-		rate_mask(&key.daddr, len);
+		ipv6_addr_prefix(&key.daddr, &flow->daddr, len);
 		path = rate_path_find(rn, &key);
 		if (path)
 			return path;
@@ -152,14 +138,9 @@ struct rate_path *rate_path_best(struct rate_net *rn,
 	return path;
 }
 
-/**
- * rate_path_new() - a path that is in no table yet, with the default settings
- * @rn: its namespace
- * @key: its name
- *
- * Return: the path, with one reference; or NULL.
- */
-struct rate_path *rate_path_new(struct rate_net *rn, const struct rate_key *key)
+static struct rate_path *rate_path_new(struct rate_net *rn,
+				       const struct rate_key *key,
+				       const struct rate_settings *settings)
 {
 	struct rate_path *path = kzalloc(sizeof(*path), GFP_KERNEL_ACCOUNT);
 
@@ -167,7 +148,7 @@ struct rate_path *rate_path_new(struct rate_net *rn, const struct rate_key *key)
 		return NULL;
 	path->rn = rn;
 	path->key = *key;
-	path->settings.beta = 1;
+	path->settings = *settings;
 	spin_lock_init(&path->lock);
 	atomic_set(&path->listeners, 0);
 	refcount_set(&path->refs, 1);
@@ -214,14 +195,8 @@ static void rate_path_lead(struct rate_path *path, struct rate_source *source)
 	}
 }
 
-/**
- * rate_path_insert() - give a path a number and put it into the table
- * @path: the path
- *
- * Context: rate_mutex is held; the key is not in the table.
- * Return: 0 or -ENOMEM, and then the path is as before.
- */
-int rate_path_insert(struct rate_path *path)
+/* Give a path a number and put it into the table, where its key is not. */
+static int rate_path_insert(struct rate_path *path)
 {
 	struct rate_net *rn = path->rn;
 	int err;
@@ -246,7 +221,32 @@ int rate_path_insert(struct rate_path *path)
 }
 
 /**
- * rate_path_delete() - take a path out of the table, and drop its reference
+ * rate_path_create() - a path without a value yet
+ * @rn: its namespace
+ * @key: its name, which no path has
+ * @settings: how senders use it
+ *
+ * Context: rate_mutex is held.
+ * Return: the path, in the table, or an ERR_PTR().
+ */
+struct rate_path *rate_path_create(struct rate_net *rn,
+				   const struct rate_key *key,
+				   const struct rate_settings *settings)
+{
+	struct rate_path *path = rate_path_new(rn, key, settings);
+	int err;
+
+	if (!path)
+		return ERR_PTR(-ENOMEM);
+	err = rate_path_insert(path);
+	if (!err)
+		return path;
+	rate_path_put(path);
+	return ERR_PTR(err);
+}
+
+/**
+ * rate_path_delete() - take a path out of the table, and tell those who look
  * @path: the path
  *
  * Context: rate_mutex is held.
@@ -255,6 +255,7 @@ void rate_path_delete(struct rate_path *path)
 {
 	struct rate_net *rn = path->rn;
 
+	rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_DEL_NTF, GFP_KERNEL);
 	WRITE_ONCE(path->dead, true);
 	rhashtable_remove_fast(&rn->table, &path->node, rate_table_params);
 	xa_erase(&rn->paths, path->id);

@@ -60,31 +60,23 @@ static void rate_publisher_publish(struct rate_publisher *publisher, u64 since,
 static int rate_publisher_take(struct rate_publisher *publisher,
 			       struct netlink_ext_ack *extack)
 {
-	struct rate_path *path = rate_path_find(publisher->rn, &publisher->key);
-	int err;
+	const struct rate_settings settings =
+		rate_default_settings(RATE_FEEDBACK_LAG_RTT);
+	struct rate_path *path;
 
+	path = rate_path_find(publisher->rn, &publisher->key);
 	if (path && rate_path_published(path)) {
 		NL_SET_ERR_MSG(extack,
 			       "rate_feedback: another link publishes the rate of this device");
 		return -EBUSY;
 	}
-	if (path) {
-		if (path->follow_ifindex)
-			rate_path_leave(path);
-		rate_path_attach(path, publisher->source);
-		rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF, GFP_KERNEL);
-		return 0;
-	}
-
-	path = rate_path_new(publisher->rn, &publisher->key);
 	if (!path)
-		return -ENOMEM;
-	path->settings.lag = RATE_FEEDBACK_LAG_RTT;
-	err = rate_path_insert(path);
-	if (err) {
-		rate_path_put(path);
-		return err;
-	}
+		path = rate_path_create(publisher->rn, &publisher->key,
+					&settings);
+	else if (path->follow_ifindex)
+		rate_path_leave(path);
+	if (IS_ERR(path))
+		return PTR_ERR(path);
 	rate_path_attach(path, publisher->source);
 	rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF, GFP_KERNEL);
 	return 0;
@@ -132,8 +124,6 @@ static void rate_publisher_close(struct rate_publisher *publisher)
 	mutex_lock(&rate_mutex);
 	if (!publisher->rn->dead) {
 		path = rate_path_find(publisher->rn, &publisher->key);
-		rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_DEL_NTF,
-				 GFP_KERNEL);
 		rate_path_delete(path);
 	}
 	mutex_unlock(&rate_mutex);

@@ -428,14 +428,11 @@ static int rate_prepare(struct rate_request *request, struct rate_net *rn,
 	struct nlattr **tb = request->tb;
 	int err;
 
-	if (path) {
-		request->settings = path->settings;
-	} else {
-		request->settings.beta = 1;
-		/* as of a path that a link publishes */
-		if (tb[RATE_FEEDBACK_A_PATH_FOLLOW])
-			request->settings.lag = RATE_FEEDBACK_LAG_RTT;
-	}
+	/* a new one that follows is as one that a link publishes */
+	request->settings = path ? path->settings :
+		rate_default_settings(tb[RATE_FEEDBACK_A_PATH_FOLLOW] ?
+				      RATE_FEEDBACK_LAG_RTT :
+				      RATE_FEEDBACK_LAG_NOW);
 	if (!path && !tb[RATE_FEEDBACK_A_PATH_RATE] &&
 	    !tb[RATE_FEEDBACK_A_PATH_FOLLOW]) {
 		NL_SET_ERR_MSG(extack,
@@ -535,7 +532,6 @@ static struct rate_path *rate_create(struct rate_net *rn,
 {
 	struct rate_path *path;
 	bool there = true;
-	int err;
 
 	if (key->kind == RATE_KEY_DEV) {
 		rcu_read_lock();
@@ -548,16 +544,11 @@ static struct rate_path *rate_create(struct rate_net *rn,
 				    "rate_feedback: no device has this ifindex");
 		return ERR_PTR(-ENODEV);
 	}
-	path = rate_path_new(rn, key);
-	if (!path)
-		return ERR_PTR(-ENOMEM);
-	path->settings = request->settings;
-	err = rate_path_insert(path);
-	if (!err)
-		return path;
-	rate_path_put(path);
-	NL_SET_ERR_MSG(extack, "rate_feedback: no room for another path");
-	return ERR_PTR(err);
+	path = rate_path_create(rn, key, &request->settings);
+	if (IS_ERR(path))
+		NL_SET_ERR_MSG(extack,
+			       "rate_feedback: no room for another path");
+	return path;
 }
 
 static int rate_set_locked(struct rate_net *rn, const struct rate_key *key,

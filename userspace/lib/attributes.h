@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * attributes.h - reading netlink attributes where they lie, without a library
+ * attributes.h - reading and writing netlink attributes, without a library
  */
 #ifndef WALE_ATTRIBUTES_H
 #define WALE_ATTRIBUTES_H
@@ -42,6 +42,44 @@ static inline int attribute_next(const char **at, size_t *left,
 	*at += step;
 	*left -= step;
 	return 1;
+}
+
+/* Where attributes go: a message of some library.  0, or an error. */
+typedef int (*attribute_put_fn)(void *to, int type, const void *data,
+				size_t length);
+
+/* An attribute that is put if its bit is set. */
+struct attribute_field {
+	unsigned int bit;
+	int type;
+	const void *data;
+	size_t length;
+};
+
+static inline int attribute_put_fields(const struct attribute_field *fields,
+				       size_t n_fields, unsigned int set,
+				       attribute_put_fn put, void *to)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < n_fields; i++)
+		if (set & fields[i].bit)
+			err = put(to, fields[i].type, fields[i].data,
+				  fields[i].length);
+	return err;
+}
+
+/* Appends an attribute to a nest in the making, which has room and zeros. */
+static inline void attribute_append(char *buf, size_t *length, int type,
+				    const void *data, size_t size)
+{
+	struct nlattr header = { .nla_len = NLA_HDRLEN + size,
+				 .nla_type = type };
+
+	memcpy(buf + *length, &header, sizeof(header));
+	memcpy(buf + *length + NLA_HDRLEN, data, size);
+	*length += NLA_ALIGN(header.nla_len);
 }
 
 /* 0 if the attribute is shorter than the number. */

@@ -9,59 +9,43 @@
 #include "attributes.h"
 #include "link_config.h"
 
-/* Appends an attribute to the buffer, which has room for it. */
-static void append(char *buf, size_t *length, int type, const void *data,
-		   size_t size)
-{
-	struct nlattr header = { .nla_len = NLA_HDRLEN + size,
-				 .nla_type = type };
-
-	memcpy(buf + *length, &header, sizeof(header));
-	memcpy(buf + *length + NLA_HDRLEN, data, size);
-	*length += NLA_ALIGN(header.nla_len);
-}
-
-static int encode_sessions(const struct link_sessions *s, link_put_fn put,
+static int encode_sessions(const struct link_sessions *s, attribute_put_fn put,
 			   void *to)
 {
 	char buf[64] = { 0 };
 	size_t length = 0;
 
 	if (s->set & SESSIONS_ARRIVAL)
-		append(buf, &length, TCA_WALE_SESSIONS_ARRIVAL, &s->arrival,
-		       sizeof(s->arrival));
+		attribute_append(buf, &length, TCA_WALE_SESSIONS_ARRIVAL,
+				 &s->arrival, sizeof(s->arrival));
 	if (s->set & SESSIONS_MEAN)
-		append(buf, &length, TCA_WALE_SESSIONS_MEAN, &s->mean,
-		       sizeof(s->mean));
+		attribute_append(buf, &length, TCA_WALE_SESSIONS_MEAN, &s->mean,
+				 sizeof(s->mean));
 	if (s->set & SESSIONS_MAX)
-		append(buf, &length, TCA_WALE_SESSIONS_LIMIT, &s->max,
-		       sizeof(s->max));
+		attribute_append(buf, &length, TCA_WALE_SESSIONS_LIMIT, &s->max,
+				 sizeof(s->max));
 	if (s->set & SESSIONS_STEP)
-		append(buf, &length, TCA_WALE_SESSIONS_STEP, &s->step_ns,
-		       sizeof(s->step_ns));
+		attribute_append(buf, &length, TCA_WALE_SESSIONS_STEP,
+				 &s->step_ns, sizeof(s->step_ns));
 	return put(to, TCA_WALE_SESSIONS | NLA_F_NESTED, buf, length);
 }
 
 /* Without an idle time, the nest is empty: off. */
-static int encode_feedback(uint64_t idle_ns, link_put_fn put, void *to)
+static int encode_feedback(uint64_t idle_ns, attribute_put_fn put, void *to)
 {
 	char buf[16] = { 0 };
 	size_t length = 0;
 
 	if (idle_ns)
-		append(buf, &length, TCA_WALE_FEEDBACK_IDLE, &idle_ns,
-		       sizeof(idle_ns));
+		attribute_append(buf, &length, TCA_WALE_FEEDBACK_IDLE, &idle_ns,
+				 sizeof(idle_ns));
 	return put(to, TCA_WALE_FEEDBACK | NLA_F_NESTED, buf, length);
 }
 
-int link_config_encode(const struct link_config *c, link_put_fn put, void *to)
+int link_config_encode(const struct link_config *c, attribute_put_fn put,
+		       void *to)
 {
-	const struct {
-		unsigned int bit;
-		int type;
-		const void *data;
-		size_t length;
-	} fields[] = {
+	const struct attribute_field fields[] = {
 #define FIELD(bit, type, member) { bit, type, &c->member, sizeof(c->member) }
 		FIELD(LINK_RATE, TCA_WALE_RATE64, rate),
 		FIELD(LINK_DELAY, TCA_WALE_DELAY64, delay_ns),
@@ -77,18 +61,11 @@ int link_config_encode(const struct link_config *c, link_put_fn put, void *to)
 		{ LINK_TRACE, TCA_WALE_TRACE, c->trace.steps,
 		  c->trace.n_steps * sizeof(*c->trace.steps) },
 	};
-	size_t i;
 	int err;
 
-	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		if (!(c->set & fields[i].bit))
-			continue;
-		err = put(to, fields[i].type, fields[i].data, fields[i].length);
-		if (err)
-			return err;
-	}
-	err = 0;
-	if (c->set & LINK_SESSIONS)
+	err = attribute_put_fields(fields, sizeof(fields) / sizeof(fields[0]),
+				   c->set, put, to);
+	if (!err && c->set & LINK_SESSIONS)
 		err = encode_sessions(&c->sessions, put, to);
 	if (!err && c->set & LINK_FEEDBACK)
 		err = encode_feedback(c->feedback_idle_ns, put, to);

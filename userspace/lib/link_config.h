@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "attributes.h"
+
 /* What is known of a link; bits of struct link_config.set. */
 enum link_config_bit {
 	LINK_RATE = 1 << 0,
@@ -108,8 +110,8 @@ struct json;
 void link_config_json(struct json *j, const struct link_config *c);
 
 /* As netlink attributes: put() gets each one, and returns 0 or an error. */
-typedef int (*link_put_fn)(void *to, int type, const void *data, size_t length);
-int link_config_encode(const struct link_config *c, link_put_fn put, void *to);
+int link_config_encode(const struct link_config *c, attribute_put_fn put,
+		       void *to);
 
 /*
  * The payload of TCA_OPTIONS.  Returns 0, or -EINVAL or -ENOMEM; to be freed

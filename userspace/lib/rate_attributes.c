@@ -13,7 +13,7 @@ static size_t address_size(int family)
 	return family == AF_INET ? 4 : 16;
 }
 
-static int encode_flow_key(const struct rate_key *key, rate_put_fn put,
+static int encode_flow_key(const struct rate_key *key, attribute_put_fn put,
 			   void *to)
 {
 	uint16_t sport = htons(key->sport), dport = htons(key->dport);
@@ -32,7 +32,7 @@ static int encode_flow_key(const struct rate_key *key, rate_put_fn put,
 	return err;
 }
 
-int rate_key_encode(const struct rate_key *key, rate_put_fn put, void *to)
+int rate_key_encode(const struct rate_key *key, attribute_put_fn put, void *to)
 {
 	int err;
 
@@ -54,39 +54,25 @@ int rate_key_encode(const struct rate_key *key, rate_put_fn put, void *to)
 	}
 }
 
-/* Appends an attribute to the buffer, which has room for it. */
-static void append_u32(char *buf, size_t *length, int type, uint32_t value)
-{
-	struct nlattr header = { .nla_len = NLA_HDRLEN + sizeof(value),
-				 .nla_type = type };
-
-	memcpy(buf + *length, &header, sizeof(header));
-	memcpy(buf + *length + NLA_HDRLEN, &value, sizeof(value));
-	*length += header.nla_len;
-}
-
-static int encode_follow(const struct rate_path *path, rate_put_fn put,
+static int encode_follow(const struct rate_path *path, attribute_put_fn put,
 			 void *to)
 {
+	char buf[32] = { 0 };
 	size_t length = 0;
-	char buf[32];
 
 	if (path->follow_netns_fd >= 0)
-		append_u32(buf, &length, RATE_FEEDBACK_A_FOLLOW_NETNS_FD,
-			   path->follow_netns_fd);
-	append_u32(buf, &length, RATE_FEEDBACK_A_FOLLOW_IFINDEX,
-		   path->follow_ifindex);
+		attribute_append(buf, &length, RATE_FEEDBACK_A_FOLLOW_NETNS_FD,
+				 &path->follow_netns_fd,
+				 sizeof(path->follow_netns_fd));
+	attribute_append(buf, &length, RATE_FEEDBACK_A_FOLLOW_IFINDEX,
+			 &path->follow_ifindex, sizeof(path->follow_ifindex));
 	return put(to, RATE_FEEDBACK_A_PATH_FOLLOW | NLA_F_NESTED, buf, length);
 }
 
-int rate_path_encode(const struct rate_path *path, rate_put_fn put, void *to)
+int rate_path_encode(const struct rate_path *path, attribute_put_fn put,
+		     void *to)
 {
-	const struct {
-		unsigned int bit;
-		int type;
-		const void *data;
-		size_t length;
-	} fields[] = {
+	const struct attribute_field fields[] = {
 #define FIELD(name, member)                                             \
 	{ RATE_PATH_##name, RATE_FEEDBACK_A_PATH_##name, &path->member, \
 	  sizeof(path->member) }
@@ -98,14 +84,13 @@ int rate_path_encode(const struct rate_path *path, rate_put_fn put, void *to)
 		FIELD(LAYER, layer),
 #undef FIELD
 	};
-	size_t i;
 	int err;
 
 	err = rate_key_encode(&path->key, put, to);
-	for (i = 0; !err && i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (path->set & fields[i].bit)
-			err = put(to, fields[i].type, fields[i].data,
-				  fields[i].length);
+	if (!err)
+		err = attribute_put_fields(fields,
+					   sizeof(fields) / sizeof(fields[0]),
+					   path->set, put, to);
 	if (!err && path->set & RATE_PATH_FOLLOW)
 		err = encode_follow(path, put, to);
 	return err;

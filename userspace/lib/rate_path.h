@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "attributes.h"
+
 #define RATE_UNLIMITED (~UINT64_C(0))
 
 /* Why words, or a file, were refused. */
@@ -125,9 +127,9 @@ int rate_path_parse(struct rate_path *path, int argc, char **argv,
 void rate_path_close(struct rate_path *path);
 
 /* rate_attributes.c; put() gets each one, and returns 0 or an error. */
-typedef int (*rate_put_fn)(void *to, int type, const void *data, size_t length);
-int rate_key_encode(const struct rate_key *key, rate_put_fn put, void *to);
-int rate_path_encode(const struct rate_path *path, rate_put_fn put, void *to);
+int rate_key_encode(const struct rate_key *key, attribute_put_fn put, void *to);
+int rate_path_encode(const struct rate_path *path, attribute_put_fn put,
+		     void *to);
 
 /* What the attributes do not tell is zero. */
 void rate_path_decode(struct rate_path *path, const void *data, size_t length);
