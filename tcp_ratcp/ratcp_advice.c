@@ -84,6 +84,9 @@ void ratcp_sample_rtt(struct sock *sk, s32 rtt_us)
 	a->una = tp->snd_una;
 	if (rtt_us <= 0 || !acked || !a->flow)
 		return;
+	/* most ACKs: it would change nothing */
+	if (!a->provisional && rtt_us >= a->base_rtt_us)
+		return;
 	/* the state is still that in which the ACK came */
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery || a->probed)
 		return;
@@ -97,9 +100,8 @@ void ratcp_sample_rtt(struct sock *sk, s32 rtt_us)
 		if (!after(tp->snd_una, a->fresh_seq))
 			return;
 		a->provisional = false;
-		a->base_rtt_us = rtt_us;
 	}
-	a->base_rtt_us = min_t(u32, a->base_rtt_us, rtt_us);
+	a->base_rtt_us = rtt_us;
 }
 
 static void ratcp_check_route(struct sock *sk, u32 route)
