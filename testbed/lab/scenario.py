@@ -8,6 +8,7 @@ what is not given gets its default, so that a dumped Scenario says everything.
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -236,6 +237,8 @@ class SenderSettings(HostSettings):
 class PairHosts(Strict):
     """Settings of one pair's hosts."""
 
+    profile: str | None = None
+    """instead of the scenario's profile: another bundle of host settings for this pair"""
     sender: SenderSettings = SenderSettings()
     """its sender"""
     receiver: HostSettings = HostSettings()
@@ -406,11 +409,15 @@ class Scenario(Strict):
 
     def advice(self, pair: str) -> Advice | None:
         """What a pair's sender is advised, by its link or otherwise; None: nothing."""
-        result = load_profile(self.profile).senders.advice or Advice()
+        result = self.profile_of(pair).senders.advice or Advice()
         own = self.hosts.pairs.get(pair, PairHosts()).sender.advice
         result = result.merged_with(self.hosts.senders.advice).merged_with(own)
         published = self.bottleneck.forward.feedback is not None
         return result if published or result.has_rate else None
+
+    def profile_of(self, pair: str) -> Profile:
+        """The bundle of settings that a pair's hosts begin with."""
+        return load_profile(self.hosts.pairs.get(pair, PairHosts()).profile or self.profile)
 
     def modules(self) -> list[str]:
         """The kernel modules of this tree that it needs."""
@@ -423,7 +430,7 @@ class Scenario(Strict):
 
     def host_settings(self, pair: str, role: Literal["sender", "receiver"]) -> HostSettings:
         """What a host is set to: profile, all, its role, its pair, in this order."""
-        profile = load_profile(self.profile)
+        profile = self.profile_of(pair)
         result = profile.all
         pairs = self.hosts.pairs.get(pair, PairHosts())
         for more in (
@@ -439,18 +446,23 @@ class Scenario(Strict):
         """Everything that the run depends on, as plain data: the digest covers it."""
         data = self.model_dump(mode="json")
         data["profile"] = load_profile(self.profile).model_dump(mode="json")
+        for name, pair in self.hosts.pairs.items():
+            if pair.profile is not None:
+                profile = load_profile(pair.profile)
+                data["hosts"]["pairs"][name]["profile"] = profile.model_dump(mode="json")
         return data
 
 
+@cache
 def load_profile(name: str) -> Profile:
-    """The profile of this name."""
+    """The profile of this name; nobody changes it."""
     folder = TESTBED / "profiles"
     path = folder / f"{name}.yaml"
     if not re.fullmatch(r"[A-Za-z0-9_-]+", name) or not path.exists():
         known = ", ".join(sorted(p.stem for p in folder.glob("*.yaml")))
         raise ScenarioError(f"profile: expected one of {known}, got {name!r}")
     document = yaml_lines.load(path)
-    return Profile.model_validate(_checked(Profile, document).model_dump(exclude_unset=True))
+    return Profile.model_validate(checked(Profile, document).model_dump(exclude_unset=True))
 
 
 def find_scenario(name: str) -> Path:
@@ -479,12 +491,16 @@ def check_scenario(document: Document, overrides: list[str], folder: Path) -> Sc
     for assignment in overrides:
         yaml_lines.override(document, assignment)
     _inline_traces(document, folder)
-    scenario = _checked(Scenario, document)
+    scenario = checked(Scenario, document)
     assert isinstance(scenario, Scenario)
-    try:
-        load_profile(scenario.profile)
-    except ScenarioError as error:
-        raise ScenarioError(f"{document.where(('profile',))}: {error}") from None
+    chosen: list[tuple[KeyPath, str | None]] = [(("profile",), scenario.profile)]
+    for name, pair in scenario.hosts.pairs.items():
+        chosen.append((("hosts", "pairs", name, "profile"), pair.profile))
+    for path, profile in chosen:
+        try:
+            load_profile(profile or scenario.profile)
+        except ScenarioError as error:
+            raise ScenarioError(f"{document.where(path)}: {error}") from None
     _check_limits(scenario, document)
     _check_advice(scenario, document)
     return scenario
@@ -564,7 +580,8 @@ def _inline_traces(document: Document, folder: Path) -> None:
         trace["steps"] = steps
 
 
-def _checked(model: type[BaseModel], document: Document) -> BaseModel:
+def checked(model: type[BaseModel], document: Document) -> BaseModel:
+    """A document as a model; ScenarioError says what is wrong and where."""
     try:
         return model.model_validate(document.value)
     except ValidationError as error:

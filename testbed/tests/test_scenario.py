@@ -260,6 +260,17 @@ def test_settings_of_hosts() -> None:
     assert receiver.route.quickack is False
 
 
+def test_profile_of_a_pair() -> None:
+    pairs = "topology.pairs=[{name: old}, {name: new}]"
+    scenario = check(GOOD, pairs, "hosts.pairs.old.profile=oldtahoe")
+    old, new = (scenario.host_settings(name, "sender") for name in ("old", "new"))
+    assert old.sysctls["net.ipv4.tcp_sack"] == "0"
+    assert "net.ipv4.tcp_sack" not in new.sysctls
+    assert scenario.resolved()["hosts"]["pairs"]["old"]["profile"]["all"]["sysctls"]
+    with pytest.raises(ScenarioError, match=r"hosts.pairs.old.profile|expected one of"):
+        check(GOOD, pairs, "hosts.pairs.old.profile=nosuch")
+
+
 def test_find() -> None:
     assert find_scenario("demo").name == "demo.yaml"
     with pytest.raises(ScenarioError, match=r"there is no scenario 'nosuch'; .* demo,"):
@@ -287,12 +298,15 @@ def test_schema_and_reference() -> None:
 
 def test_plan_of_a_dumbbell() -> None:
     scenario = check(
-        GOOD, "isolate=true", "topology.pairs=[{name: near}, {name: far, access_delay: 10ms}]"
+        GOOD,
+        "isolate=true",
+        "topology.pairs=[{name: near}, {name: far, access_delay: 10ms}]",
+        "flows.two.pair=far",
     )
     plan = dumbbell.plan(scenario, 1)
     names = [ns.name for ns in plan.namespaces]
-    assert len(names) == len(set(names)) == 12
-    assert "one.near-sender" in names
+    assert len(names) == len(set(names)) == 8  # a copy has no pair but its flow's
+    assert {"one.near-sender", "two.far-sender"} < set(names)
     shown = [link for link in plan.links if link.shown]
     assert [link.name for link in shown] == [
         "one.forward",
@@ -303,7 +317,7 @@ def test_plan_of_a_dumbbell() -> None:
     # every copy sees the same draws, each direction its own
     seeds = [link.tc.split()[-1] for link in shown]
     assert seeds[0] == seeds[2] != seeds[1] == seeds[3]
-    assert len([link for link in plan.links if not link.shown]) == 4
+    assert len([link for link in plan.links if not link.shown]) == 2  # far has an access delay
     assert {flow.port for flow in plan.flows} == {dumbbell.FIRST_PORT}
     assert all(len(ns.name) < 64 for ns in plan.namespaces)
 

@@ -20,7 +20,8 @@ access delay is a qdisc of accessN in right (data) and in left (ACKs).  Nothing 
 the hosts' own interfaces, so no host's TCP is told about a drop or throttled by a delay.
 With feedback, forward publishes its rate as the path "dev bottleneck" of left, and the path
 "dev eth0" of each sender follows that one.
-With isolate every flow has all of this for itself, in namespaces FLOW.left and so on.
+With isolate every flow has a copy of this for itself, in namespaces FLOW.left and so on,
+with no pair but its own.
 For IPv6, 10.A.B.C is fd00:A:B::C.  Neighbours are static and IPv6 is off with IPv4, so that
 only the flows' packets cross the links.
 """
@@ -134,8 +135,10 @@ class _Copy:
 
     def build(self, flows: list[tuple[int, Flow]]) -> None:
         self.bottleneck()
+        used = {flow.pair or self.scenario.topology.pairs[0].name for _, flow in flows}
         for number, pair in enumerate(self.scenario.topology.pairs, 1):
-            self.pair(number, pair.name, pair.access_delay)
+            if not self.prefix or pair.name in used:
+                self.pair(number, pair.name, pair.access_delay)
         self.default_routes()
         for number, flow in flows:
             self.flow(number, flow)
