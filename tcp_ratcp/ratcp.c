@@ -28,6 +28,9 @@
  * - In congestion avoidance a window that is below W_rate goes there at once, and
  *   in slow start and then, for a round trip, packets are paced at R, unless the
  *   path says "rise additive" (see ratcp_window.c).
+ * - The timer's exponential backoff ends when new data is acknowledged.  The stack
+ *   waits for an RTT sample, and with heavy loss, a full window and neither SACK
+ *   nor timestamps there is none: all that is acknowledged was sent twice.
  * - An ECN mark, or a drop in this host's own queue, is not corruption: the
  *   window is halved, as Reno does, and grows additively back to W_rate.
  * - After idleness, in which the stack takes window away
@@ -263,12 +266,31 @@ static void ratcp_in_ack_event(struct sock *sk, u32 flags)
 	ratcp_answer(sk);
 }
 
+/*
+ * The network says what it can carry: to wait longer and longer would relieve
+ * nobody, once it is seen that something arrives.
+ */
+static void ratcp_end_backoff(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!icsk->icsk_backoff || !tp->srtt_us ||
+	    !ratcp_advisor(sk)->rate_window)
+		return;
+	icsk->icsk_backoff = 0;
+	icsk->icsk_rto = __tcp_set_rto(tp);
+	tcp_bound_rto(sk);
+}
+
 /* Each ACK: after its RTT is known, before the stack moves the window. */
 static void ratcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct ratcp *ca = inet_csk_ca(sk);
 
+	if (tp->snd_una != ca->advisor.una)
+		ratcp_end_backoff(sk);
 	if (ca->filling && after(tp->snd_una, ca->filled_seq))
 		ca->filling = false;
 	if (ca->answered && after(tp->snd_una, ca->answered_seq))
