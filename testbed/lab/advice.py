@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, model_validator
 
 from lab import units
-from lab.fields import STRICT, Rate, Steps, Switch, check_steps, quantity
+from lab.fields import STRICT, Probability, Rate, Steps, Switch, TimeNs, check_steps, quantity
 
 #: What the channel takes at most.
 MAX_TIME_NS = 86_400 * 10**9
@@ -34,7 +34,7 @@ def _time(value: object, most_ns: int, words: tuple[str, ...]) -> int | str:
 
 
 def _lag(value: object) -> int | str:
-    return _time(value, MAX_TIME_NS, ("now", "rtt"))
+    return _time(value, MAX_TIME_NS, ("now", "rtt")) or "now"
 
 
 def _age(value: object) -> int | str:
@@ -45,11 +45,40 @@ def _base_rtt(value: object) -> int | str:
     return _time(value, MAX_BASE_RTT_NS, ("measured",)) or "measured"
 
 
+class Impair(BaseModel):
+    """A poor channel between the link and its senders; at least one of these.
+
+    It announces the rate at intervals. What it says is averaged, then rounded, then may be
+    lost: the sender goes by the last announcement that arrived.
+    """
+
+    model_config = STRICT
+
+    levels_per_decade: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """rates are rounded down to a scale of so many steps from 100 kbit/s to 1 Mbit/s (SCONE: 20)"""
+    average: TimeNs | None = None
+    """the mean rate of so long before is told, not the present one (SCONE: 67 s)"""
+    loss: Probability = 0.0
+    """probability that an announcement is lost; the first one never is"""
+    interval: TimeNs = 100_000_000
+    """from one announcement to the next, at least 1 ms; the first is at the link's start"""
+
+    @model_validator(mode="after")
+    def _check(self) -> Impair:
+        if not self.model_fields_set:
+            raise ValueError(f"expected at least one of {', '.join(Impair.model_fields)}")
+        if self.average == 0:
+            raise ValueError("expected an average over a time above 0")
+        if self.interval < 1_000_000:
+            raise ValueError("expected an interval of at least 1ms")
+        return self
+
+
 class Advice(BaseModel):
     """The rate that a sender listens to, and how it uses it; None: as the channel has it.
 
-    The rate is that of the forward link if this has `feedback`, unless `rate` or `steps` is
-    given here.
+    The rate is that of the forward link if this has `feedback`, unless `rate`, `steps` or
+    `impair` is given here.
     """
 
     model_config = STRICT
@@ -60,6 +89,8 @@ class Advice(BaseModel):
     """instead of rate: ["1s:2mbit", "500ms:0bit"], from the scenario's start on"""
     end: Literal["hold", "loop", "delete"] = "hold"
     """after the last step: its rate for ever, the first again, or no advice"""
+    impair: Impair | None = None
+    """instead of following the link: its rate (each sender's own flows share it), told poorly"""
     meaning: _MEANING | None = None
     """what rate or steps are: each flow's share, or the link's, divided by the flows on it"""
     layer: _LAYER | None = None
@@ -81,8 +112,10 @@ class Advice(BaseModel):
     def _check(self) -> Advice:
         if self.rate is not None and self.steps:
             raise ValueError("expected either a rate or steps")
-        check_steps(self.steps)
         own = self.rate is not None or bool(self.steps)
+        if own and self.impair:
+            raise ValueError("expected either impair or a rate or steps")
+        check_steps(self.steps)
         for key in ("meaning", "layer"):
             if getattr(self, key) is not None and not own:
                 raise ValueError(f"expected {key} together with rate or steps, not the link's")
@@ -92,19 +125,23 @@ class Advice(BaseModel):
 
     @property
     def has_rate(self) -> bool:
-        """Does it say a rate of its own?"""
-        return self.rate is not None or bool(self.steps)
+        """Does it say a rate of its own, or one that is made from the link's?"""
+        return self.rate is not None or bool(self.steps) or self.impair is not None
 
     def merged_with(self, other: Advice | None) -> Advice:
         """This advice, with what the other one says on top."""
         if other is None:
             return self
-        mine: dict[str, Any] = self.model_dump(exclude_unset=True, exclude_none=True)
+        mine = self._said()
         if other.has_rate:
-            for key in ("rate", "steps", "end", "meaning", "layer"):
+            for key in ("rate", "steps", "end", "meaning", "layer", "impair"):
                 mine.pop(key, None)
-        mine |= other.model_dump(exclude_unset=True, exclude_none=True)
-        return Advice.model_construct(**mine)
+        return Advice.model_construct(**mine | other._said())
+
+    def _said(self) -> dict[str, Any]:
+        """What is not left to the channel."""
+        values = {name: getattr(self, name) for name in self.model_fields_set}
+        return {name: value for name, value in values.items() if value is not None}
 
     def words(self, follow: str) -> list[str]:
         """What `wale rate set dev DEV` is told: the value, then the settings."""

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from lab import units, yaml_lines
-from lab.advice import Advice
+from lab.advice import Advice, Impair
 from lab.fields import (
     STRICT,
     Delay,
@@ -35,6 +35,7 @@ from lab.fields import (
     quantity,
 )
 from lab.yaml_lines import Document, KeyPath, ScenarioError
+from models.sessions import Parameters
 
 TESTBED = Path(__file__).resolve().parents[1]
 
@@ -43,6 +44,9 @@ _ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
 #: Congestion controls of this tree, and those of them that listen to advice.
 OWN_CC = {"ratcp", "ratcp_oldtahoe", "oldtahoe", "tahoe", "reno_classic"}
 LISTENING_CC = {"ratcp", "ratcp_oldtahoe"}
+
+#: Of an impaired rate, in a run.
+MAX_ANNOUNCEMENTS = 1_000_000
 
 
 def _idle_ns(value: object) -> int:
@@ -87,6 +91,11 @@ class Sessions(Strict):
     """most sessions at once"""
     step: TimeNs
     """how often sessions arrive and leave, at least 1 ms"""
+
+    def chain(self) -> Parameters:
+        """The chain as the kernel has it: probability and mean in 2^-32, to the nearest."""
+        arrival = min(round(self.arrival * 2**32), 2**32 - 1)
+        return Parameters(arrival, round(self.mean * 2**32), self.max, self.step)
 
 
 class Feedback(Strict):
@@ -419,6 +428,12 @@ class Scenario(Strict):
         """The bundle of settings that a pair's hosts begin with."""
         return load_profile(self.hosts.pairs.get(pair, PairHosts()).profile or self.profile)
 
+    def ends_by(self) -> int:
+        """A time of the scenario, ns, by which its flows have ended."""
+        ends = [f.start + f.duration for f in self.flows if f.duration and f.after is None]
+        known = len(ends) == len(self.flows)
+        return min(max(ends), self.virtual_limit) if known else self.virtual_limit
+
     def modules(self) -> list[str]:
         """The kernel modules of this tree that it needs."""
         result = ["sch_wale"]
@@ -544,6 +559,29 @@ def _check_advice(scenario: Scenario, document: Document) -> None:
                 ("hosts", "pairs", name, "sender", "advice"),
                 "a rate, steps, or feedback on the forward link",
             )
+    for name in told:
+        advice = scenario.advice(name)
+        if advice and advice.impair and (why := _no_impair(scenario, advice.impair)):
+            own = hosts.pairs.get(name, PairHosts()).sender.advice
+            whose: KeyPath = ("pairs", name, "sender") if own and own.impair else ("senders",)
+            refuse(("hosts", *whose, "advice", "impair"), why)
+
+
+def _no_impair(scenario: Scenario, impair: Impair) -> str | None:
+    """What was expected, if the rate of the forward link cannot be told poorly."""
+    link = scenario.bottleneck.forward
+    if not (link.sessions or link.trace):
+        return "sessions or a trace on the forward link: its rate is told, and has to change"
+    if scenario.time == "real":
+        return "time: virtual, where it is known beforehand when the link starts"
+    step = min(impair.interval, link.sessions.step if link.sessions else impair.interval)
+    if scenario.ends_by() > MAX_ANNOUNCEMENTS * step:
+        length, shortest = (units.show_time_ns(ns) for ns in (scenario.ends_by(), step))
+        return (
+            f"at most {MAX_ANNOUNCEMENTS} steps: flows may last {length}, a step {shortest} "
+            "(give flows a duration, or a lower virtual_limit)"
+        )
+    return None
 
 
 def wire_bytes(link: Link, size: int) -> int:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
+from typing import Any
 
 MASK64 = (1 << 64) - 1
 GAMMA = 0x9E3779B97F4A7C15
@@ -62,7 +63,7 @@ def splitmix64(state: int) -> Iterator[int]:
 class Stream:
     """One stream: values are addressed by their number."""
 
-    def __init__(self, seed: int, purpose: Purpose) -> None:
+    def __init__(self, seed: int, purpose: int) -> None:
         self.key = mix(seed + (purpose + 1) * GAMMA)
 
     def draw64(self, n: int) -> int:
@@ -72,3 +73,17 @@ class Stream:
     def draw32(self, n: int) -> int:
         """Return the n-th 32-bit value: the upper half of the 64-bit one."""
         return self.draw64(n) >> 32
+
+    def draws64(self, count: int) -> Any:
+        """Return the first 64-bit values, as draw64() has them, as a numpy array of uint64."""
+        import numpy
+
+        # Arrays of uint64 wrap, which is the arithmetic modulo 2^64 of mix().
+        z = numpy.arange(1, count + 1, dtype=numpy.uint64)
+        z *= numpy.uint64(GAMMA)
+        z += numpy.uint64(self.key)
+        z ^= z >> numpy.uint64(30)
+        z *= numpy.uint64(0xBF58476D1CE4E5B9)
+        z ^= z >> numpy.uint64(27)
+        z *= numpy.uint64(0x94D049BB133111EB)
+        return z ^ (z >> numpy.uint64(31))

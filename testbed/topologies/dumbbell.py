@@ -19,7 +19,7 @@ forward is the qdisc of bottleneck in left, reverse that of bottleneck in right.
 access delay is a qdisc of accessN in right (data) and in left (ACKs).  Nothing is queued on
 the hosts' own interfaces, so no host's TCP is told about a drop or throttled by a delay.
 With feedback, forward publishes its rate as the path "dev bottleneck" of left, and the path
-"dev eth0" of each sender follows that one.
+"dev eth0" of each sender follows that one; an impaired rate is played to it.
 With isolate every flow has a copy of this for itself, in namespaces FLOW.left and so on,
 with no pair but its own.
 For IPv6, 10.A.B.C is fd00:A:B::C.  Neighbours are static and IPv6 is off with IPv4, so that
@@ -32,6 +32,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lab import units
+from lab.advice import Advice
 from lab.scenario import Flow, HostSettings, Link, RouteSettings, Scenario
 
 #: Flow number n listens on this port plus n.
@@ -261,10 +262,19 @@ class _Copy:
         """A path of the sender's own namespace, which follows that of the link."""
         advice = self.scenario.advice(pair)
         if advice is not None:
+            if advice.impair:
+                advice = self.impaired(advice)
             words = advice.words(follow=f"dev bottleneck netns {self.left.name}")
             trace = advice.trace()
             play = advice.play_options() if trace else []
             self.into.advice.append(PlannedAdvice(host.name, "eth0", words, trace, play))
+
+    def impaired(self, advice: Advice) -> Advice:
+        """What a poor channel tells of the forward link, as steps."""
+        from lab.impair import impaired  # numpy takes time to load
+
+        link, seed = self.scenario.bottleneck.forward, link_seed(self.seed, "forward")
+        return impaired(advice, link, seed, self.scenario.ends_by())
 
     def default_routes(self) -> None:
         """Routers know their own pairs; all else is across the bottleneck."""
