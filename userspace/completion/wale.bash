@@ -170,12 +170,14 @@ _wale_get()
 		cat /proc/sys/net/ipv4/tcp_available_congestion_control
 		;;
 	-n | --bytes | --offset | -d | --duration | --sha256 | -p | --port | \
-		-P | --parallel | -t | --timeout | --local-port | --rcvbuf) ;;
+		-P | --parallel | -t | --timeout | --local-port | --rcvbuf | \
+		--arrivals | --transfers | --mean-size | --seed) ;;
 	*)
 		[[ $1 == -* ]] &&
 			echo --cc --bytes --offset --repeat --duration --out \
 				--sha256 --no-sha256 --port --parallel \
-				--timeout --local-port --rcvbuf --json \
+				--timeout --local-port --rcvbuf --arrivals \
+				--transfers --mean-size --seed --json \
 				--progress --no-progress --help
 		;;
 	esac

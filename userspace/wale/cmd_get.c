@@ -2,28 +2,25 @@
 /*
  * cmd_get.c - "wale get": receive files from "wale serve", and measure
  *
- * One thread, one epoll, up to --parallel transfers at once (get_transfer.c).
+ * One thread, one epoll, up to --parallel transfers at once (get_transfer.c), or
+ * as many as arrive (get_arrivals.c).
  */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd.h"
+#include "get_progress.h"
 #include "get_transfer.h"
 
-#define DEFAULT_TIMEOUT_S 60
 #define TICKS 4 /* parts of the timeout */
 #define PROGRESS_NS (NSEC_PER_SEC / 2)
-#define BAR_WIDTH 24
 
 /**
  * struct run - the process
@@ -37,10 +34,10 @@
  * @signals: signalfd
  * @tick: timerfd of timeouts and progress
  * @tick_ns: its interval
+ * @arrival: timerfd of the next session
+ * @arrived_ns: sessions up to this time of the process may start
  * @stop: a signal that came
- * @shown: there is a line of progress on the terminal
- * @shown_bytes: received when progress was last shown
- * @rate: smoothed bytes/s of the progress
+ * @progress: on the terminal
  */
 struct run {
 	struct get_options opt;
@@ -53,258 +50,11 @@ struct run {
 	struct get_watch signals;
 	struct get_watch tick;
 	uint64_t tick_ns;
+	struct get_watch arrival;
+	uint64_t arrived_ns;
 	int stop;
-	bool shown;
-	uint64_t shown_bytes;
-	double rate;
+	struct get_progress progress;
 };
-
-static void usage(FILE *out)
-{
-	fputs("Usage: wale get [OPTION]... HOST:NAME...\n"
-	      "Receive files from 'wale serve', check their SHA-256, and tell how fast they came.\n"
-	      "The time runs from connect to the last byte of data.  An IPv6 address goes in\n"
-	      "brackets: [::1]:NAME.\n"
-	      "\n"
-	      "What to get:\n"
-	      "  -c, --cc NAME           congestion control that the server is to use\n"
-	      "  -n, --bytes N           only N bytes (units kb, mb, gb of 1024)\n"
-	      "      --offset N          from byte N of the file\n"
-	      "  -r, --repeat            at the end of the file go on at its start; needs\n"
-	      "                          --bytes or --duration\n"
-	      "  -d, --duration T        stop after T seconds of data (or 500ms ...)\n"
-	      "Where to put it:\n"
-	      "  -o, --out FILE          write to FILE when all is here and right; to a folder\n"
-	      "                          with many names; '-' is standard output (as it comes).\n"
-	      "      --discard           throw the data away after the check (the default)\n"
-	      "      --sha256 HEX        digest that the data must have\n"
-	      "      --no-sha256         don't compute and compare digests\n"
-	      "How:\n"
-	      "  -p, --port N            port of the server (default 7770)\n"
-	      "  -4, -6                  only IPv4, only IPv6\n"
-	      "  -P, --parallel N        transfers at once (default 1)\n"
-	      "  -t, --timeout T         give up after T seconds without progress (default 60)\n"
-	      "      --local-port N      port on this side; with many names N, N+1, ...\n"
-	      "      --rcvbuf N          size of the receive buffer in bytes (SO_RCVBUF)\n"
-	      "Output:\n"
-	      "  -j, --json              one JSON object per transfer on standard output\n"
-	      "      --progress, --no-progress   a progress bar on standard error (default: if\n"
-	      "                          it is a terminal)\n"
-	      "  -h, --help              this text\n"
-	      "\n"
-	      "Exit status: 0 all transfers were completed, 1 not, 2 wrong usage.\n"
-	      "\n"
-	      "Examples:\n"
-	      "  wale get 192.0.2.1:big.bin --cc cubic --out big.bin\n"
-	      "  wale get '[2001:db8::1]:big.bin' --cc reno --repeat --duration 60 --json\n"
-	      "  wale get --parallel 2 --out folder server:a.bin server:b.bin\n",
-	      out);
-}
-
-static int bad(const char *option, const char *value, const char *expected)
-{
-	fprintf(stderr, "wale get: %s '%s': expected %s\n", option, value,
-		expected);
-	return WALE_EXIT_USAGE;
-}
-
-/* Options without a letter. */
-enum {
-	OPT_OFFSET = 256,
-	OPT_SHA256,
-	OPT_NO_SHA256,
-	OPT_LOCAL_PORT,
-	OPT_RCVBUF,
-	OPT_DISCARD,
-	OPT_PROGRESS,
-	OPT_NO_PROGRESS,
-};
-
-static const struct option long_options[] = {
-	{ "cc", required_argument, NULL, 'c' },
-	{ "bytes", required_argument, NULL, 'n' },
-	{ "offset", required_argument, NULL, OPT_OFFSET },
-	{ "repeat", no_argument, NULL, 'r' },
-	{ "duration", required_argument, NULL, 'd' },
-	{ "out", required_argument, NULL, 'o' },
-	{ "discard", no_argument, NULL, OPT_DISCARD },
-	{ "sha256", required_argument, NULL, OPT_SHA256 },
-	{ "no-sha256", no_argument, NULL, OPT_NO_SHA256 },
-	{ "port", required_argument, NULL, 'p' },
-	{ "parallel", required_argument, NULL, 'P' },
-	{ "timeout", required_argument, NULL, 't' },
-	{ "local-port", required_argument, NULL, OPT_LOCAL_PORT },
-	{ "rcvbuf", required_argument, NULL, OPT_RCVBUF },
-	{ "json", no_argument, NULL, 'j' },
-	{ "progress", no_argument, NULL, OPT_PROGRESS },
-	{ "no-progress", no_argument, NULL, OPT_NO_PROGRESS },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-/* Options of what to get. */
-static int parse_what(int c, struct get_options *opt)
-{
-	struct wale_request *req = &opt->request;
-
-	switch (c) {
-	case 'c':
-		if (!*optarg || strlen(optarg) > WALE_CC_MAX ||
-		    strpbrk(optarg, " \t\r\n"))
-			return bad(
-				"--cc", optarg,
-				"a name such as reno or cubic, of at most 15 characters");
-		snprintf(req->cc, sizeof(req->cc), "%s", optarg);
-		return 0;
-	case 'n':
-		if (!parse_bytes(optarg, &req->bytes))
-			return bad("--bytes", optarg,
-				   "a size such as 1000000 or 10mb");
-		req->has_bytes = true;
-		return 0;
-	case OPT_OFFSET:
-		if (!parse_bytes(optarg, &req->offset))
-			return bad("--offset", optarg,
-				   "a number of bytes such as 1000 or 1mb");
-		return 0;
-	case 'd':
-		if (!parse_time_ns(optarg, &opt->duration_ns) ||
-		    !opt->duration_ns)
-			return bad("--duration", optarg,
-				   "a time such as 10, 10s or 500ms");
-		return 0;
-	case OPT_SHA256:
-		if (!wale_hex_valid(optarg, opt->expected))
-			return bad("--sha256", optarg, "64 hex digits");
-		return 0;
-	default:
-		return -1;
-	}
-}
-
-/* Options of how to get it. */
-static int parse_how(int c, struct get_options *opt)
-{
-	uint64_t bytes;
-
-	switch (c) {
-	case 'p':
-		if (!parse_port(optarg, &opt->port) || !opt->port)
-			return bad("--port", optarg,
-				   "a number from 1 to 65535");
-		return 0;
-	case OPT_LOCAL_PORT:
-		if (!parse_port(optarg, &opt->local_port) || !opt->local_port)
-			return bad("--local-port", optarg,
-				   "a number from 1 to 65535");
-		return 0;
-	case 'P':
-		if (!parse_count(optarg, 1, 100000, &opt->parallel))
-			return bad("--parallel", optarg,
-				   "a number from 1 to 100000");
-		return 0;
-	case 't':
-		if (!parse_time_ns(optarg, &opt->timeout_ns) ||
-		    opt->timeout_ns < NSEC_PER_SEC / 100)
-			return bad(
-				"--timeout", optarg,
-				"a time of at least 10ms, such as 60 or 500ms");
-		return 0;
-	case OPT_RCVBUF:
-		if (!parse_bytes(optarg, &bytes) || !bytes ||
-		    bytes > INT32_MAX / 2)
-			return bad("--rcvbuf", optarg,
-				   "a size from 1 byte to 1gb");
-		opt->rcvbuf = (unsigned int)bytes;
-		return 0;
-	default:
-		return -1;
-	}
-}
-
-/* 0, an exit status, or -1 after --help. */
-static int parse_option(int c, struct get_options *opt)
-{
-	int err;
-
-	switch (c) {
-	case 'r':
-		opt->request.repeat = true;
-		return 0;
-	case 'o':
-		opt->out = optarg;
-		return 0;
-	case OPT_DISCARD:
-		opt->out = NULL;
-		return 0;
-	case OPT_NO_SHA256:
-		opt->request.sha256 = false;
-		return 0;
-	case '4':
-		opt->family = AF_INET;
-		return 0;
-	case '6':
-		opt->family = AF_INET6;
-		return 0;
-	case 'j':
-		opt->json = true;
-		return 0;
-	case OPT_PROGRESS:
-	case OPT_NO_PROGRESS:
-		opt->progress = c == OPT_PROGRESS;
-		return 0;
-	case 'h':
-		usage(stdout);
-		return -1;
-	case '?':
-		fputs("Try 'wale get --help'.\n", stderr);
-		return WALE_EXIT_USAGE;
-	default:
-		err = parse_what(c, opt);
-		return err < 0 ? parse_how(c, opt) : err;
-	}
-}
-
-/* What single options cannot know. */
-static int check_options(struct get_options *opt, int n_names)
-{
-	struct stat stat_out;
-
-	if (!n_names) {
-		fputs("wale get: expected what to get, as HOST:NAME; try 'wale get --help'\n",
-		      stderr);
-		return WALE_EXIT_USAGE;
-	}
-	if (opt->request.repeat && !opt->request.has_bytes && !opt->duration_ns)
-		return bad(
-			"--repeat", "",
-			"--bytes or --duration with it, or it would never end");
-	if (*opt->expected && n_names > 1)
-		return bad("--sha256", opt->expected, "only one HOST:NAME");
-	if (opt->local_port && opt->local_port + n_names - 1 > UINT16_MAX)
-		return bad(
-			"--local-port", "",
-			"a lower number, as each transfer takes the next port");
-	if (opt->request.repeat && !opt->request.has_bytes)
-		opt->request.sha256 = false; /* there is no end to have one */
-	else
-		opt->digest = opt->request.sha256;
-	opt->digest |= *opt->expected != '\0';
-	if (!opt->out)
-		return 0;
-	if (!strcmp(opt->out, "-")) {
-		if (n_names > 1 || opt->json)
-			return bad("--out", "-",
-				   "only one HOST:NAME, and no --json");
-		return 0;
-	}
-	opt->out_is_folder =
-		!stat(opt->out, &stat_out) && S_ISDIR(stat_out.st_mode);
-	if (n_names > 1 && !opt->out_is_folder)
-		return bad("--out", opt->out,
-			   "an existing folder for more than one HOST:NAME");
-	return 0;
-}
 
 /* Split "HOST:NAME" or "[HOST]:NAME" of @t->source. */
 static int parse_source(struct transfer *t)
@@ -323,7 +73,7 @@ static int parse_source(struct transfer *t)
 		name = end ? end + 1 : NULL;
 	}
 	if (!name || end == host)
-		return bad("argument", t->source, expected);
+		return get_options_bad("argument", t->source, expected);
 	if (!*name || strlen(name) > WALE_NAME_MAX || strchr(name, '\n')) {
 		wale_name_valid(name, strlen(name), &why);
 		fprintf(stderr, "wale get: '%s': %s\n", t->source, why.text);
@@ -352,7 +102,7 @@ static int check_outputs(const struct run *run)
 
 			b = b ? b + 1 : run->transfers[j].name;
 			if (!strcmp(a, b))
-				return bad(
+				return get_options_bad(
 					"--out", run->opt.out,
 					"names that differ in their last component");
 		}
@@ -360,23 +110,28 @@ static int check_outputs(const struct run *run)
 	return 0;
 }
 
-static int parse_command(int argc, char **argv, struct run *run)
+/* When each session arrives, and how much it gets. */
+static void draw_sessions(struct run *run)
 {
-	struct get_options *opt = &run->opt;
-	int c, err;
+	const struct get_arrivals *arrivals = &run->opt.arrivals;
+	uint64_t at_ns = 0;
 
-	opt->progress = isatty(STDERR_FILENO);
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "c:n:rd:o:p:46P:t:jh", long_options,
-				NULL)) != -1) {
-		err = parse_option(c, opt);
-		if (err)
-			return err;
+	for (unsigned int i = 0; i < run->n; i++) {
+		struct transfer *t = &run->transfers[i];
+
+		at_ns += arrivals_interval_ns(arrivals, i);
+		t->session = i + 1;
+		t->arrival_ns = at_ns;
+		t->request.bytes = arrivals_bytes(arrivals, i);
 	}
-	err = check_options(opt, argc - optind);
-	if (err)
-		return err;
-	run->n = (unsigned int)(argc - optind);
+}
+
+/* One for each of the @sources, or one for each session from the first. */
+static int make_transfers(struct run *run, char **sources)
+{
+	const struct get_options *opt = &run->opt;
+	int err;
+
 	run->transfers = calloc(run->n, sizeof(*run->transfers));
 	if (!run->transfers) {
 		fputs("wale get: out of memory\n", stderr);
@@ -386,36 +141,62 @@ static int parse_command(int argc, char **argv, struct run *run)
 		struct transfer *t = &run->transfers[i];
 
 		t->opt = opt;
-		t->source = argv[optind + (int)i];
+		t->source = sources[opt->arrivals.interval_ns ? 0 : i];
 		t->output.fd = -1;
 		if (opt->local_port)
 			t->local_port = (uint16_t)(opt->local_port + i);
 		err = parse_source(t);
 		if (err)
 			return err;
+		t->request = opt->request;
+		t->request.name = t->name;
 	}
-	return check_outputs(run);
+	if (opt->arrivals.interval_ns)
+		draw_sessions(run);
+	return 0;
 }
 
-static void clear_progress(struct run *run)
+static int parse_command(int argc, char **argv, struct run *run)
 {
-	if (run->shown)
-		fputs("\r\033[K", stderr);
-	run->shown = false;
+	int err = get_options_parse(argc, argv, &run->opt);
+
+	if (err)
+		return err;
+	run->n = get_options_transfers(&run->opt, argc - optind);
+	err = make_transfers(run, argv + optind);
+	return err ? err : check_outputs(run);
 }
 
 static void report(struct run *run, struct transfer *t)
 {
 	run->running--;
 	run->failed += !t->completed;
-	clear_progress(run);
+	progress_clear(&run->progress);
 	transfer_report(t);
+}
+
+/* Have the timer fire when the next session arrives, if there is one. */
+static void await_arrival(struct run *run)
+{
+	const struct transfer *next = &run->transfers[run->started];
+
+	if (run->started < run->n)
+		timer_set_fd_at(run->arrival.fd,
+				next->epoch_ns + next->arrival_ns);
+}
+
+/* May the next transfer, which there is, start? */
+static bool may_start(const struct run *run)
+{
+	if (run->opt.arrivals.interval_ns)
+		return run->transfers[run->started].arrival_ns <=
+		       run->arrived_ns;
+	return run->running < run->opt.parallel;
 }
 
 static void advance(struct run *run)
 {
-	while (run->running < run->opt.parallel && run->started < run->n &&
-	       !run->stop) {
+	while (run->started < run->n && !run->stop && may_start(run)) {
 		struct transfer *t = &run->transfers[run->started++];
 
 		run->running++;
@@ -425,61 +206,43 @@ static void advance(struct run *run)
 	}
 }
 
-/* What is known of the running transfers, added up. */
+/* What is known of the transfers, added up. */
 static void add_up(const struct run *run, uint64_t *received, uint64_t *length)
 {
 	*received = 0;
 	*length = 0;
-	for (unsigned int i = 0; i < run->started; i++) {
+	for (unsigned int i = 0; i < run->n; i++) {
 		const struct transfer *t = &run->transfers[i];
+		uint64_t bytes = t->length ? t->length : t->request.bytes;
 
 		*received += t->received;
-		if (t->length < WALE_BYTES_ENDLESS)
-			*length += t->length;
+		if (bytes < WALE_BYTES_ENDLESS)
+			*length += bytes;
 	}
-}
-
-static void show_bar(double share)
-{
-	int done = (int)(share * BAR_WIDTH);
-
-	fputs(" [", stderr);
-	for (int i = 0; i < BAR_WIDTH; i++)
-		fputc(i < done ? '=' : i == done ? '>' : ' ', stderr);
-	fprintf(stderr, "] %3.0f %%", share * 100);
 }
 
 static void show_progress(struct run *run)
 {
-	double interval = (double)run->tick_ns / 1e9, now;
-	char bytes[HUMAN_MAX], rate[HUMAN_MAX];
+	unsigned int over = run->started - run->running;
 	uint64_t received, length;
+	char what[64];
 
 	add_up(run, &received, &length);
-	now = (double)(received - run->shown_bytes) / interval;
-	run->rate = run->rate > 0 ? run->rate * 0.7 + now * 0.3 : now;
-	run->shown_bytes = received;
-
-	clear_progress(run);
-	run->shown = true;
-	if (run->n == 1)
-		fprintf(stderr, "%.30s", run->transfers[0].name);
+	if (run->opt.arrivals.interval_ns)
+		snprintf(what, sizeof(what), "%u of %u sessions, %u active",
+			 over, run->n, run->running);
+	else if (run->n == 1)
+		snprintf(what, sizeof(what), "%.30s", run->transfers[0].name);
 	else
-		fprintf(stderr, "%u of %u files", run->started - run->running,
-			run->n);
-	if (length)
-		show_bar(received < length ? (double)received / (double)length
-					   : 1);
-	fprintf(stderr, " %s %s/s", human_bytes((double)received, bytes),
-		human_bytes(run->rate, rate));
-	if (length > received && run->rate > 0) {
-		double eta = (double)(length - received) / run->rate;
+		snprintf(what, sizeof(what), "%u of %u files", over, run->n);
+	progress_show(&run->progress, what, received, length,
+		      (double)run->tick_ns / 1e9);
+}
 
-		if (eta < 360000)
-			fprintf(stderr, " ETA %02d:%02d:%02d", (int)eta / 3600,
-				(int)eta / 60 % 60, (int)eta % 60);
-	}
-	fflush(stderr);
+/* Is there anything to wait for? */
+static bool goes_on(const struct run *run)
+{
+	return !run->stop && (run->running || run->started < run->n);
 }
 
 static void tick(struct run *run)
@@ -500,7 +263,7 @@ static void tick(struct run *run)
 		if (t->state == GET_OVER)
 			report(run, t);
 	}
-	if (run->opt.progress && run->running)
+	if (run->opt.progress && goes_on(run))
 		show_progress(run);
 }
 
@@ -510,6 +273,18 @@ static void read_signal(struct run *run)
 
 	if (read(run->signals.fd, &info, sizeof(info)) == sizeof(info))
 		run->stop = (int)info.ssi_signo;
+}
+
+/* The timer fired: whoever arrived until now starts. */
+static void take_arrivals(struct run *run)
+{
+	uint64_t times;
+
+	if (read(run->arrival.fd, &times, sizeof(times)) != sizeof(times))
+		return;
+	run->arrived_ns = clock_ns() - run->transfers[0].epoch_ns;
+	advance(run);
+	await_arrival(run);
 }
 
 static void dispatch(struct run *run, const struct get_watch *watch)
@@ -522,6 +297,9 @@ static void dispatch(struct run *run, const struct get_watch *watch)
 		return;
 	case GET_TICK:
 		tick(run);
+		return;
+	case GET_ARRIVAL:
+		take_arrivals(run);
 		return;
 	case GET_SOCKET:
 	case GET_DURATION:
@@ -558,8 +336,30 @@ static bool open_loop(struct run *run)
 	run->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	run->signals = (struct get_watch){ GET_SIGNAL, signals_open(), NULL };
 	run->tick = (struct get_watch){ GET_TICK, timer_create_fd(), NULL };
+	run->arrival =
+		(struct get_watch){ GET_ARRIVAL, timer_create_fd(), NULL };
 	return add_watch(run, &run->signals) && add_watch(run, &run->tick) &&
+	       add_watch(run, &run->arrival) &&
 	       !timer_set_fd(run->tick.fd, run->tick_ns, run->tick_ns);
+}
+
+/* The process of arrivals begins now. */
+static bool begin_arrivals(struct run *run)
+{
+	struct transfer *first = &run->transfers[0];
+	uint64_t epoch_ns;
+
+	if (!transfer_resolve(first)) {
+		fprintf(stderr, "wale get: %s\n", first->error);
+		return false;
+	}
+	epoch_ns = clock_ns();
+	for (unsigned int i = 0; i < run->n; i++) {
+		run->transfers[i].addresses = first->addresses;
+		run->transfers[i].epoch_ns = epoch_ns;
+	}
+	await_arrival(run);
+	return true;
 }
 
 static void get_all(struct run *run)
@@ -567,7 +367,7 @@ static void get_all(struct run *run)
 	struct epoll_event events[64];
 
 	advance(run);
-	while (run->running && !run->stop) {
+	while (goes_on(run)) {
 		int n = epoll_wait(run->epoll_fd, events,
 				   sizeof(events) / sizeof(events[0]), -1);
 
@@ -583,6 +383,9 @@ static void get_all(struct run *run)
 		transfer_fail(t, "interrupted by a signal");
 		report(run, t);
 	}
+	progress_clear(&run->progress);
+	if (run->opt.arrivals.interval_ns && !run->opt.json)
+		sessions_report(run->transfers, run->n);
 }
 
 /* End as the signal would have ended the process. */
@@ -600,26 +403,30 @@ static void end_by_signal(int number)
 
 static void free_all(struct run *run)
 {
+	struct transfer *first = run->transfers;
+
 	for (unsigned int i = 0; i < run->n; i++) {
-		free(run->transfers[i].host);
-		free(run->transfers[i].name);
+		struct transfer *t = &run->transfers[i];
+
+		if (t->addresses && (t == first || !t->session))
+			freeaddrinfo(t->addresses);
+		free(t->host);
+		free(t->name);
 	}
 	free(run->transfers);
 	close(run->epoll_fd);
 	close(run->signals.fd);
 	close(run->tick.fd);
+	close(run->arrival.fd);
 }
 
 int cmd_get(int argc, char **argv)
 {
 	struct run run = {
-		.opt = { .port = WALE_PORT,
-			 .parallel = 1,
-			 .timeout_ns = DEFAULT_TIMEOUT_S * NSEC_PER_SEC,
-			 .request.sha256 = true },
 		.epoll_fd = -1,
 		.signals.fd = -1,
 		.tick.fd = -1,
+		.arrival.fd = -1,
 	};
 	int status;
 
@@ -629,6 +436,8 @@ int cmd_get(int argc, char **argv)
 			strerror(errno));
 		status = WALE_EXIT_FAILED;
 	}
+	if (!status && run.opt.arrivals.interval_ns && !begin_arrivals(&run))
+		status = WALE_EXIT_FAILED;
 	if (!status) {
 		get_all(&run);
 		status = run.failed ? WALE_EXIT_FAILED : WALE_EXIT_OK;

@@ -173,11 +173,22 @@ static void json_text_or_null(struct json_line *json, const char *key,
 		json_null(json, key);
 }
 
+static void json_session(struct json_line *json, const struct transfer *t)
+{
+	if (!t->session)
+		return;
+	json_u64(json, "session", t->session);
+	json_seconds(json, "arrival_s", t->arrival_ns);
+	json_u64(json, "epoch_ns", t->epoch_ns);
+	json_u64(json, "seed", t->opt->arrivals.seed);
+}
+
 static void report_json(const struct transfer *t)
 {
 	struct json_line json;
 
 	json_begin(&json, stdout);
+	json_session(&json, t);
 	json_text(&json, "name", t->name);
 	json_text(&json, "host", t->host);
 	json_u64(&json, "port", t->opt->port);
@@ -209,6 +220,14 @@ static void report_json(const struct transfer *t)
 	json_end(&json);
 }
 
+static void report_name(FILE *out, const struct transfer *t)
+{
+	if (t->session)
+		fprintf(out, "session %u at %.3f s, ", t->session,
+			(double)t->arrival_ns / 1e9);
+	fputs(t->source, out);
+}
+
 static void report_text(const struct transfer *t)
 {
 	char bytes[HUMAN_MAX], rate[HUMAN_MAX];
@@ -216,7 +235,8 @@ static void report_text(const struct transfer *t)
 
 	if (!t->completed)
 		return;
-	fprintf(out, "%s: %s in %.3f s, %s/s, %s", t->source,
+	report_name(out, t);
+	fprintf(out, ": %s in %.3f s, %s/s, %s",
 		human_bytes((double)t->received, bytes),
 		(double)seconds_total(t) / 1e9, human_bytes(goodput(t), rate),
 		t->cc);
@@ -234,10 +254,78 @@ static void report_text(const struct transfer *t)
 
 void transfer_report(const struct transfer *t)
 {
-	if (*t->error)
-		fprintf(stderr, "wale get: %s: %s\n", t->source, t->error);
+	if (*t->error) {
+		fputs("wale get: ", stderr);
+		report_name(stderr, t);
+		fprintf(stderr, ": %s\n", t->error);
+	}
 	if (t->opt->json)
 		report_json(t);
 	else
 		report_text(t);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The value that a share of the @n sorted ones is below, interpolated. */
+static double quantile(const double *sorted, unsigned int n, double share)
+{
+	double at = share * (n - 1);
+	unsigned int below = (unsigned int)at;
+	double rest = at - below;
+
+	return below + 1 < n
+		       ? sorted[below] * (1 - rest) + sorted[below + 1] * rest
+		       : sorted[n - 1];
+}
+
+static void report_throughputs(double *throughputs, unsigned int n)
+{
+	char mean[HUMAN_MAX], low[HUMAN_MAX], median[HUMAN_MAX],
+		high[HUMAN_MAX];
+	double sum = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		sum += throughputs[i];
+	qsort(throughputs, n, sizeof(*throughputs), compare);
+	printf("throughput of a session: mean %s/s; 10 %% below %s/s, half below %s/s, 90 %% below %s/s\n",
+	       human_bytes(sum / n, mean),
+	       human_bytes(quantile(throughputs, n, 0.1), low),
+	       human_bytes(quantile(throughputs, n, 0.5), median),
+	       human_bytes(quantile(throughputs, n, 0.9), high));
+}
+
+void sessions_report(const struct transfer *sessions, unsigned int n)
+{
+	double *throughputs = calloc(n, sizeof(*throughputs));
+	unsigned int completed = 0;
+	uint64_t bytes = 0, end_ns = 0;
+	char total[HUMAN_MAX];
+
+	for (unsigned int i = 0; throughputs && i < n; i++) {
+		const struct transfer *t = &sessions[i];
+
+		if (!t->completed)
+			continue;
+		throughputs[completed++] = goodput(t);
+		bytes += t->received;
+		if (t->last_ns > end_ns)
+			end_ns = t->last_ns;
+	}
+	printf("%u of %u sessions, %s", completed, n,
+	       human_bytes((double)bytes, total));
+	if (completed)
+		printf(" in %.3f s",
+		       (double)(end_ns - sessions->epoch_ns) / 1e9);
+	printf(", seed %llu\n",
+	       (unsigned long long)sessions->opt->arrivals.seed);
+	if (completed)
+		report_throughputs(throughputs, completed);
+	fflush(stdout);
+	free(throughputs);
 }

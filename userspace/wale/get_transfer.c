@@ -34,9 +34,6 @@ static void over(struct transfer *t)
 	t->state = GET_OVER;
 	watch_close(&t->socket);
 	watch_close(&t->timer);
-	if (t->addresses)
-		freeaddrinfo(t->addresses);
-	t->addresses = NULL;
 }
 
 void transfer_fail(struct transfer *t, const char *fmt, ...)
@@ -128,7 +125,7 @@ static void connect_next(struct transfer *t)
 		      t->opt->port, strerror(err));
 }
 
-void transfer_start(struct transfer *t, int epoll_fd)
+bool transfer_resolve(struct transfer *t)
 {
 	struct addrinfo hints = { .ai_family = t->opt->family,
 				  .ai_flags = AI_NUMERICSERV,
@@ -136,25 +133,29 @@ void transfer_start(struct transfer *t, int epoll_fd)
 	char port[8];
 	int err;
 
+	snprintf(port, sizeof(port), "%u", t->opt->port);
+	err = getaddrinfo(t->host, port, &hints, &t->addresses);
+	if (!err)
+		return true;
+	t->addresses = NULL;
+	snprintf(t->error, sizeof(t->error), "host '%s' has no address: %s",
+		 t->host, gai_strerror(err));
+	return false;
+}
+
+void transfer_start(struct transfer *t, int epoll_fd)
+{
 	t->epoll_fd = epoll_fd;
 	t->socket = (struct get_watch){ GET_SOCKET, -1, t };
 	t->timer = (struct get_watch){ GET_DURATION, -1, t };
 	t->lowat = 1;
 	sha256_init(&t->context);
-	if (!output_open(t)) {
+	if ((!t->addresses && !transfer_resolve(t)) || !output_open(t)) {
 		over(t);
 		return;
 	}
-	snprintf(port, sizeof(port), "%u", t->opt->port);
-	err = getaddrinfo(t->host, port, &hints, &t->addresses);
-	if (err) {
-		t->addresses = NULL;
-		transfer_fail(t, "host '%s' has no address: %s", t->host,
-			      gai_strerror(err));
-		return;
-	}
 	t->address = t->addresses;
-	t->start_ns = clock_ns();
+	t->start_ns = t->session ? t->epoch_ns + t->arrival_ns : clock_ns();
 	connect_next(t);
 }
 
@@ -174,7 +175,6 @@ static void note_ends(struct transfer *t)
 /* connect(2) is over, one way or the other. */
 static void connected(struct transfer *t)
 {
-	struct wale_request req = t->opt->request;
 	char line[WALE_REQUEST_MAX];
 	socklen_t len = sizeof(int);
 	int err = 0;
@@ -193,8 +193,7 @@ static void connected(struct transfer *t)
 		return;
 	}
 	note_ends(t);
-	req.name = t->name;
-	n = wale_request_format(line, sizeof(line), &req);
+	n = wale_request_format(line, sizeof(line), &t->request);
 	/*
 	 * Nothing else is in the socket's buffer, which has room for it.  A
 	 * server that is busy may have closed already: what it said is read.
@@ -306,11 +305,10 @@ static void take_reply(struct transfer *t, const struct wale_reply *reply)
 			" OK ...'");
 		return;
 	}
-	if (t->opt->request.has_bytes &&
-	    reply->bytes != t->opt->request.bytes) {
+	if (t->request.has_bytes && reply->bytes != t->request.bytes) {
 		transfer_fail(t, "the server offers %llu bytes: expected %llu",
 			      (unsigned long long)reply->bytes,
-			      (unsigned long long)t->opt->request.bytes);
+			      (unsigned long long)t->request.bytes);
 		return;
 	}
 	t->length = reply->bytes;
@@ -324,7 +322,7 @@ static void take_reply(struct transfer *t, const struct wale_reply *reply)
 /* END: compare the digests, then tell the server that all is here. */
 static void take_end(struct transfer *t, const struct wale_reply *reply)
 {
-	if (t->opt->request.sha256 && !reply->has_digest) {
+	if (t->request.sha256 && !reply->has_digest) {
 		transfer_fail(t, "the server sent no SHA-256 at the end");
 		return;
 	}

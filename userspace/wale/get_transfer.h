@@ -7,7 +7,8 @@
  *                               +--duration over--> OVER <--DONE-----+
  *
  * Any failure leads to OVER with a sentence in @error.  The time of a transfer
- * runs from the start of connect(2) to its last byte of data.
+ * runs from the start of connect(2), or from the arrival of its session, to its
+ * last byte of data.
  *
  * The receiver is woken for a 64th of its receive buffer at a time
  * (SO_RCVLOWAT), some 3 % of the window: few wake-ups, which are dear
@@ -22,42 +23,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "get_options.h"
 #include "transfer_proto.h"
 #include "transfer_util.h"
-
-/**
- * struct get_options - the command line
- * @port: of the server
- * @family: AF_UNSPEC, AF_INET or AF_INET6
- * @request: everything of the request but the name
- * @out: file or folder to write to, "-" for standard output, or NULL
- * @out_is_folder: each transfer has a file in it
- * @duration_ns: stop after this much time of data, 0 for never
- * @timeout_ns: give up after this much time without progress
- * @parallel: transfers at once
- * @local_port: of the first transfer, 0 for any
- * @rcvbuf: for SO_RCVBUF, 0 for the system's
- * @digest: compute the SHA-256 of what comes
- * @expected: digest that it must have, "" for any
- * @json: results as JSON objects
- * @progress: a line with a bar on standard error
- */
-struct get_options {
-	uint16_t port;
-	int family;
-	struct wale_request request;
-	const char *out;
-	bool out_is_folder;
-	uint64_t duration_ns;
-	uint64_t timeout_ns;
-	unsigned int parallel;
-	uint16_t local_port;
-	unsigned int rcvbuf;
-	bool digest;
-	char expected[WALE_SHA256_HEX];
-	bool json;
-	bool progress;
-};
 
 /**
  * struct get_output - where the data go (get_output.c)
@@ -81,7 +49,13 @@ enum get_state {
 	GET_OVER,
 };
 
-enum get_watch_kind { GET_SOCKET, GET_DURATION, GET_SIGNAL, GET_TICK };
+enum get_watch_kind {
+	GET_SOCKET,
+	GET_DURATION,
+	GET_SIGNAL,
+	GET_TICK,
+	GET_ARRIVAL,
+};
 
 /* What the data pointer of an epoll event points to. */
 struct get_watch {
@@ -100,6 +74,10 @@ struct get_watch {
  * @host: the server, without brackets
  * @name: the file
  * @local_port: to bind to, 0 for any
+ * @request: what the server is asked for
+ * @session: its number from 1 on, 0 if it is no session
+ * @epoch_ns: of a session, the start of the process on CLOCK_MONOTONIC
+ * @arrival_ns: of a session, after @epoch_ns
  * @socket: the connection
  * @timer: of the duration
  * @state: see above
@@ -110,7 +88,7 @@ struct get_watch {
  * @stalled: ticks without an event
  * @waiting: bytes in the socket at the last tick
  * @active: there was an event since the last tick
- * @start_ns: connect(2)
+ * @start_ns: connect(2), or the arrival of the session
  * @first_ns: first byte of data
  * @last_ns: last byte of data, or end of the duration
  * @length: bytes of data that were promised
@@ -142,6 +120,10 @@ struct transfer {
 	char *host;
 	char *name;
 	uint16_t local_port;
+	struct wale_request request;
+	unsigned int session;
+	uint64_t epoch_ns;
+	uint64_t arrival_ns;
 	struct get_watch socket;
 	struct get_watch timer;
 	enum get_state state;
@@ -178,7 +160,16 @@ struct transfer {
 	char error[512];
 };
 
-/* Begin; @t->state is GET_OVER if that failed at once. */
+/*
+ * Find the addresses of the server, which the caller frees in the end; false
+ * with a sentence in @t->error.
+ */
+bool transfer_resolve(struct transfer *t);
+
+/*
+ * Begin; @t->state is GET_OVER if that failed at once.  Addresses that are not
+ * there yet are found first.
+ */
 void transfer_start(struct transfer *t, int epoll_fd);
 
 /* epoll says that the socket has something. */
@@ -205,5 +196,8 @@ void output_discard(struct get_output *output);
 
 /* The result of a transfer that is over, as text or JSON. */
 void transfer_report(const struct transfer *t);
+
+/* What the @n sessions had together, as text. */
+void sessions_report(const struct transfer *sessions, unsigned int n);
 
 #endif

@@ -30,6 +30,21 @@ uint64_t conn_data_acked(const struct conn *conn)
 	return acked < conn->sent ? acked : conn->sent;
 }
 
+/* The server's end of the connection, as the client's "remote" has it. */
+static void record_local(struct json_line *json, const struct conn *conn)
+{
+	struct sockaddr_storage address = { 0 };
+	socklen_t len = sizeof(address);
+	char text[ADDRESS_MAX];
+
+	if (getsockname(conn->watch.fd, (struct sockaddr *)&address, &len)) {
+		json_null(json, "local");
+		return;
+	}
+	address_text(&address, text);
+	json_text(json, "local", text);
+}
+
 static void record_json(const struct conn *conn, uint64_t bytes, uint64_t ns)
 {
 	struct tcp_info info = { 0 };
@@ -39,6 +54,7 @@ static void record_json(const struct conn *conn, uint64_t bytes, uint64_t ns)
 	getsockopt(conn->watch.fd, IPPROTO_TCP, TCP_INFO, &info, &len);
 	json_begin(&json, stdout);
 	json_text(&json, "peer", conn->peer);
+	record_local(&json, conn);
 	if (conn->name)
 		json_text(&json, "name", conn->name);
 	else

@@ -125,6 +125,13 @@ int timer_set_fd(int fd, uint64_t first_ns, uint64_t interval_ns)
 	return timerfd_settime(fd, 0, &spec, NULL);
 }
 
+int timer_set_fd_at(int fd, uint64_t at_ns)
+{
+	struct itimerspec spec = { .it_value = to_timespec(at_ns) };
+
+	return timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
 int signals_open(void)
 {
 	sigset_t set;

@@ -44,6 +44,9 @@ void address_text(const struct sockaddr_storage *address,
 int timer_create_fd(void);
 int timer_set_fd(int fd, uint64_t first_ns, uint64_t interval_ns);
 
+/* Have it fire once, when CLOCK_MONOTONIC is @at_ns or later. */
+int timer_set_fd_at(int fd, uint64_t at_ns);
+
 /* SIGINT, SIGTERM and SIGHUP as a file descriptor; SIGPIPE ignored. */
 int signals_open(void);
 

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * get_options.c - the command line of "wale get"
+ */
+#include "get_options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "transfer_util.h"
+
+#define DEFAULT_TIMEOUT_S 60
+
+static void usage(FILE *out)
+{
+	fputs("Usage: wale get [OPTION]... HOST:NAME...\n"
+	      "Receive files from 'wale serve', check their SHA-256, and tell how fast they came.\n"
+	      "The time runs from connect to the last byte of data.  An IPv6 address goes in\n"
+	      "brackets: [::1]:NAME.\n"
+	      "\n"
+	      "What to get:\n"
+	      "  -c, --cc NAME           congestion control that the server is to use\n"
+	      "  -n, --bytes N           only N bytes (units kb, mb, gb of 1024)\n"
+	      "      --offset N          from byte N of the file\n"
+	      "  -r, --repeat            at the end of the file go on at its start; needs\n"
+	      "                          --bytes or --duration\n"
+	      "  -d, --duration T        stop after T seconds of data (or 500ms ...)\n"
+	      "Sessions that arrive at random (a Poisson process):\n"
+	      "      --arrivals RATE     so many per second, such as 0.625; each is a transfer\n"
+	      "      --transfers N       how many in all\n"
+	      "      --mean-size SIZE    their sizes are exponential with this mean, at least\n"
+	      "                          1 byte; a file that is shorter is repeated\n"
+	      "      --seed N            of all times and sizes (default: any, and shown)\n"
+	      "Where to put it:\n"
+	      "  -o, --out FILE          write to FILE when all is here and right; to a folder\n"
+	      "                          with many names; '-' is standard output (as it comes).\n"
+	      "      --discard           throw the data away after the check (the default)\n"
+	      "      --sha256 HEX        digest that the data must have\n"
+	      "      --no-sha256         don't compute and compare digests\n"
+	      "How:\n"
+	      "  -p, --port N            port of the server (default 7770)\n"
+	      "  -4, -6                  only IPv4, only IPv6\n"
+	      "  -P, --parallel N        transfers at once (default 1)\n"
+	      "  -t, --timeout T         give up after T seconds without progress (default 60)\n"
+	      "      --local-port N      port on this side; with many names N, N+1, ...\n"
+	      "      --rcvbuf N          size of the receive buffer in bytes (SO_RCVBUF)\n"
+	      "Output:\n"
+	      "  -j, --json              one JSON object per transfer on standard output\n"
+	      "      --progress, --no-progress   a progress bar on standard error (default: if\n"
+	      "                          it is a terminal)\n"
+	      "  -h, --help              this text\n"
+	      "\n"
+	      "Exit status: 0 all transfers were completed, 1 not, 2 wrong usage.\n"
+	      "\n"
+	      "Examples:\n"
+	      "  wale get 192.0.2.1:big.bin --cc cubic --out big.bin\n"
+	      "  wale get '[2001:db8::1]:big.bin' --cc reno --repeat --duration 60 --json\n"
+	      "  wale get --parallel 2 --out folder server:a.bin server:b.bin\n"
+	      "  wale get server:big.bin --arrivals 0.5 --transfers 100 --mean-size 200kb\n",
+	      out);
+}
+
+int get_options_bad(const char *option, const char *value, const char *expected)
+{
+	fprintf(stderr, "wale get: %s '%s': expected %s\n", option, value,
+		expected);
+	return WALE_EXIT_USAGE;
+}
+
+/* Options without a letter. */
+enum {
+	OPT_OFFSET = 256,
+	OPT_SHA256,
+	OPT_NO_SHA256,
+	OPT_LOCAL_PORT,
+	OPT_RCVBUF,
+	OPT_DISCARD,
+	OPT_PROGRESS,
+	OPT_NO_PROGRESS,
+	OPT_ARRIVALS,
+	OPT_TRANSFERS,
+	OPT_MEAN_SIZE,
+	OPT_SEED,
+};
+
+static const struct option long_options[] = {
+	{ "cc", required_argument, NULL, 'c' },
+	{ "bytes", required_argument, NULL, 'n' },
+	{ "offset", required_argument, NULL, OPT_OFFSET },
+	{ "repeat", no_argument, NULL, 'r' },
+	{ "duration", required_argument, NULL, 'd' },
+	{ "out", required_argument, NULL, 'o' },
+	{ "discard", no_argument, NULL, OPT_DISCARD },
+	{ "sha256", required_argument, NULL, OPT_SHA256 },
+	{ "no-sha256", no_argument, NULL, OPT_NO_SHA256 },
+	{ "port", required_argument, NULL, 'p' },
+	{ "parallel", required_argument, NULL, 'P' },
+	{ "timeout", required_argument, NULL, 't' },
+	{ "local-port", required_argument, NULL, OPT_LOCAL_PORT },
+	{ "rcvbuf", required_argument, NULL, OPT_RCVBUF },
+	{ "json", no_argument, NULL, 'j' },
+	{ "progress", no_argument, NULL, OPT_PROGRESS },
+	{ "no-progress", no_argument, NULL, OPT_NO_PROGRESS },
+	{ "arrivals", required_argument, NULL, OPT_ARRIVALS },
+	{ "transfers", required_argument, NULL, OPT_TRANSFERS },
+	{ "mean-size", required_argument, NULL, OPT_MEAN_SIZE },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* Options of what to get. */
+static int parse_what(int c, struct get_options *opt)
+{
+	struct wale_request *req = &opt->request;
+
+	switch (c) {
+	case 'c':
+		if (!*optarg || strlen(optarg) > WALE_CC_MAX ||
+		    strpbrk(optarg, " \t\r\n"))
+			return get_options_bad(
+				"--cc", optarg,
+				"a name such as reno or cubic, of at most 15 characters");
+		snprintf(req->cc, sizeof(req->cc), "%s", optarg);
+		return 0;
+	case 'n':
+		if (!parse_bytes(optarg, &req->bytes))
+			return get_options_bad(
+				"--bytes", optarg,
+				"a size such as 1000000 or 10mb");
+		req->has_bytes = true;
+		return 0;
+	case OPT_OFFSET:
+		if (!parse_bytes(optarg, &req->offset))
+			return get_options_bad(
+				"--offset", optarg,
+				"a number of bytes such as 1000 or 1mb");
+		return 0;
+	case 'd':
+		if (!parse_time_ns(optarg, &opt->duration_ns) ||
+		    !opt->duration_ns)
+			return get_options_bad(
+				"--duration", optarg,
+				"a time such as 10, 10s or 500ms");
+		return 0;
+	case OPT_SHA256:
+		if (!wale_hex_valid(optarg, opt->expected))
+			return get_options_bad("--sha256", optarg,
+					       "64 hex digits");
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+/* Options of how to get it. */
+static int parse_how(int c, struct get_options *opt)
+{
+	uint64_t bytes;
+
+	switch (c) {
+	case 'p':
+		if (!parse_port(optarg, &opt->port) || !opt->port)
+			return get_options_bad("--port", optarg,
+					       "a number from 1 to 65535");
+		return 0;
+	case OPT_LOCAL_PORT:
+		if (!parse_port(optarg, &opt->local_port) || !opt->local_port)
+			return get_options_bad("--local-port", optarg,
+					       "a number from 1 to 65535");
+		return 0;
+	case 'P':
+		if (!parse_count(optarg, 1, 100000, &opt->parallel))
+			return get_options_bad("--parallel", optarg,
+					       "a number from 1 to 100000");
+		return 0;
+	case 't':
+		if (!parse_time_ns(optarg, &opt->timeout_ns) ||
+		    opt->timeout_ns < NSEC_PER_SEC / 100)
+			return get_options_bad(
+				"--timeout", optarg,
+				"a time of at least 10ms, such as 60 or 500ms");
+		return 0;
+	case OPT_RCVBUF:
+		if (!parse_bytes(optarg, &bytes) || !bytes ||
+		    bytes > INT32_MAX / 2)
+			return get_options_bad("--rcvbuf", optarg,
+					       "a size from 1 byte to 1gb");
+		opt->rcvbuf = (unsigned int)bytes;
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+/* Options of sessions that arrive. */
+static int parse_arrivals(int c, struct get_options *opt)
+{
+	struct get_arrivals *arrivals = &opt->arrivals;
+
+	switch (c) {
+	case OPT_ARRIVALS:
+		if (!arrivals_parse_rate(optarg, &arrivals->interval_ns))
+			return get_options_bad(
+				"--arrivals", optarg,
+				"a number per second from 0.001 to 1000000, such as 0.625");
+		return 0;
+	case OPT_TRANSFERS:
+		if (!parse_count(optarg, 1, ARRIVALS_MAX, &arrivals->count))
+			return get_options_bad("--transfers", optarg,
+					       "a number from 1 to 100000");
+		return 0;
+	case OPT_MEAN_SIZE:
+		if (!parse_bytes(optarg, &arrivals->mean_bytes) ||
+		    !arrivals->mean_bytes ||
+		    arrivals->mean_bytes > ARRIVALS_MEAN_BYTES_MAX)
+			return get_options_bad(
+				"--mean-size", optarg,
+				"a size from 1 to 1024gb, such as 200kb");
+		return 0;
+	case OPT_SEED:
+		if (!wale_parse_u64(optarg, &arrivals->seed))
+			return get_options_bad(
+				"--seed", optarg,
+				"a number from 0 to 18446744073709551615");
+		opt->has_seed = true;
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+/* 0, an exit status, or -1 after --help. */
+static int parse_option(int c, struct get_options *opt)
+{
+	int err;
+
+	switch (c) {
+	case 'r':
+		opt->request.repeat = true;
+		return 0;
+	case 'o':
+		opt->out = optarg;
+		return 0;
+	case OPT_DISCARD:
+		opt->out = NULL;
+		return 0;
+	case OPT_NO_SHA256:
+		opt->request.sha256 = false;
+		return 0;
+	case '4':
+		opt->family = AF_INET;
+		return 0;
+	case '6':
+		opt->family = AF_INET6;
+		return 0;
+	case 'j':
+		opt->json = true;
+		return 0;
+	case OPT_PROGRESS:
+	case OPT_NO_PROGRESS:
+		opt->progress = c == OPT_PROGRESS;
+		return 0;
+	case 'h':
+		usage(stdout);
+		return -1;
+	case '?':
+		fputs("Try 'wale get --help'.\n", stderr);
+		return WALE_EXIT_USAGE;
+	default:
+		err = parse_what(c, opt);
+		if (err < 0)
+			err = parse_arrivals(c, opt);
+		return err < 0 ? parse_how(c, opt) : err;
+	}
+}
+
+/* Sessions draw what other options would fix, and keep nothing. */
+static int check_arrivals(struct get_options *opt, int n_names)
+{
+	const struct get_arrivals *arrivals = &opt->arrivals;
+
+	if (!arrivals->interval_ns) {
+		if (arrivals->count || arrivals->mean_bytes || opt->has_seed)
+			return get_options_bad(
+				"--transfers, --mean-size, --seed", "",
+				"--arrivals with them: they are for sessions that arrive");
+		return 0;
+	}
+	if (!arrivals->count || !arrivals->mean_bytes)
+		return get_options_bad("--arrivals", "",
+				       "--transfers and --mean-size with it");
+	if (opt->parallel)
+		return get_options_bad(
+			"--arrivals", "",
+			"no --parallel with it: all that arrived run at once");
+	if (opt->request.has_bytes || opt->duration_ns || *opt->expected)
+		return get_options_bad(
+			"--arrivals", "",
+			"no --bytes, --duration or --sha256 with it: sizes are drawn");
+	if (opt->out)
+		return get_options_bad(
+			"--arrivals", "",
+			"no --out with it: what comes is thrown away");
+	if (n_names > 1)
+		return get_options_bad("--arrivals", "", "only one HOST:NAME");
+	opt->request.has_bytes = true;
+	opt->request.repeat = true;
+	return 0;
+}
+
+/* The default is drawn once. */
+static int draw_seed(struct get_options *opt)
+{
+	uint64_t *seed = &opt->arrivals.seed;
+
+	if (!opt->arrivals.interval_ns || opt->has_seed)
+		return 0;
+	if (getrandom(seed, sizeof(*seed), 0) != sizeof(*seed)) {
+		fprintf(stderr, "wale get: cannot draw a seed: %s\n",
+			strerror(errno));
+		return WALE_EXIT_FAILED;
+	}
+	return 0;
+}
+
+unsigned int get_options_transfers(const struct get_options *opt, int n_names)
+{
+	return opt->arrivals.interval_ns ? opt->arrivals.count
+					 : (unsigned int)n_names;
+}
+
+/* What single options cannot know. */
+static int check_options(struct get_options *opt, int n_names)
+{
+	struct stat stat_out;
+	int err;
+
+	if (!n_names) {
+		fputs("wale get: expected what to get, as HOST:NAME; try 'wale get --help'\n",
+		      stderr);
+		return WALE_EXIT_USAGE;
+	}
+	err = check_arrivals(opt, n_names);
+	if (err)
+		return err;
+	if (!opt->parallel)
+		opt->parallel = 1;
+	if (opt->request.repeat && !opt->request.has_bytes && !opt->duration_ns)
+		return get_options_bad(
+			"--repeat", "",
+			"--bytes or --duration with it, or it would never end");
+	if (*opt->expected && n_names > 1)
+		return get_options_bad("--sha256", opt->expected,
+				       "only one HOST:NAME");
+	if (opt->local_port &&
+	    opt->local_port + get_options_transfers(opt, n_names) - 1 >
+		    UINT16_MAX)
+		return get_options_bad(
+			"--local-port", "",
+			"a lower number, as each transfer takes the next port");
+	if (opt->request.repeat && !opt->request.has_bytes)
+		opt->request.sha256 = false; /* there is no end to have one */
+	else
+		opt->digest = opt->request.sha256;
+	opt->digest |= *opt->expected != '\0';
+	if (!opt->out)
+		return 0;
+	if (!strcmp(opt->out, "-")) {
+		if (n_names > 1 || opt->json)
+			return get_options_bad(
+				"--out", "-",
+				"only one HOST:NAME, and no --json");
+		return 0;
+	}
+	opt->out_is_folder =
+		!stat(opt->out, &stat_out) && S_ISDIR(stat_out.st_mode);
+	if (n_names > 1 && !opt->out_is_folder)
+		return get_options_bad(
+			"--out", opt->out,
+			"an existing folder for more than one HOST:NAME");
+	return 0;
+}
+
+int get_options_parse(int argc, char **argv, struct get_options *opt)
+{
+	int c, err;
+
+	*opt = (struct get_options){
+		.port = WALE_PORT,
+		.timeout_ns = DEFAULT_TIMEOUT_S * NSEC_PER_SEC,
+		.request.sha256 = true,
+		.progress = isatty(STDERR_FILENO),
+	};
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "c:n:rd:o:p:46P:t:jh", long_options,
+				NULL)) != -1) {
+		err = parse_option(c, opt);
+		if (err)
+			return err;
+	}
+	err = check_options(opt, argc - optind);
+	return err ? err : draw_seed(opt);
+}
