@@ -232,6 +232,7 @@ class Agent:
         record = self.flows[flow["name"]]
         out = f"{WORK}/client.{flow['name']}"
         seconds = flow["duration_ns"] and flow["duration_ns"] / 1e9
+        arrivals = flow["arrivals"]
         if flow["tool"] == "wale":
             host = flow["sender_address"]
             host = f"[{host}]" if ":" in host else host
@@ -241,6 +242,10 @@ class Agent:
                 argv += ["--bytes", str(flow["size"])]
                 if flow["size"] > self.plan["file_bytes"]:
                     argv += ["--repeat"]
+            elif arrivals:
+                argv += ["--arrivals", str(arrivals["rate"]), "--seed", str(arrivals["seed"])]
+                argv += ["--transfers", str(arrivals["sessions"])]
+                argv += ["--mean-size", str(arrivals["mean"])]
             else:
                 argv += ["--repeat", "--duration", f"{flow['duration_ns'] / 1e6:.0f}ms"]
             netns = flow["receiver_netns"]

@@ -10,6 +10,7 @@ from typing import Any
 
 from lab.result import CHANNEL_COLUMNS, FLOW_COLUMNS, LINK_COLUMNS
 from lab.scenario import TESTBED, Scenario, load_profile, load_scenario
+from lab.sessions import SESSION_COLUMNS
 from lab.units import show_time_ns
 from lab.yaml_lines import ScenarioError
 
@@ -93,7 +94,12 @@ def markdown(schema: dict[str, Any]) -> str:
     """A table for each part of a scenario, and of the recorded files."""
     parts = [_section("Scenario", schema)]
     parts += [_section(name, part) for name, part in schema.get("$defs", {}).items()]
-    series = {"flows": FLOW_COLUMNS, "links": LINK_COLUMNS, "channel": CHANNEL_COLUMNS}
+    series = {
+        "flows": FLOW_COLUMNS,
+        "links": LINK_COLUMNS,
+        "channel": CHANNEL_COLUMNS,
+        "sessions": SESSION_COLUMNS,
+    }
     for file, columns in series.items():
         rows = [f"| `{name}` | {text} |" for name, text in columns.items()]
         head = [f"## {file}.csv", "", "| column | meaning |", "|---|---|"]

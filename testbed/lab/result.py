@@ -4,7 +4,8 @@
 The digest is SHA-256 over canonical JSON (sorted keys, no blanks, UTF-8) of
 
     {"settings": ..., "seed": ..., "kernel": ..., "flows": ..., "links": ...,
-     "virtual_s": ..., "flows_csv": ..., "links_csv": ..., "channel_csv": ...}
+     "virtual_s": ..., "flows_csv": ..., "links_csv": ..., "channel_csv": ...,
+     "sessions_csv": ...}
 
 which is the resolved scenario (every key, and the profile's content), the seed, the
 kernel's release, and everything that was observed, the CSV files as text included.  Wall times,
@@ -18,11 +19,14 @@ import csv
 import hashlib
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from lab import sessions
 from lab.scenario import LISTENING_CC, Link, Scenario, wire_bytes
+from lab.sessions import SESSION_COLUMNS, SocketNames
 from lab.yaml_lines import ScenarioError
 from topologies.dumbbell import Plan, PlannedFlow
 
@@ -30,12 +34,19 @@ from topologies.dumbbell import Plan, PlannedFlow
 FORMAT = 1
 
 #: What a run leaves in its output folder.
-OUTPUT_FILES = ("result.json", "flows.csv", "links.csv", "channel.csv", "result.png")
+OUTPUT_FILES = (
+    "result.json",
+    "flows.csv",
+    "links.csv",
+    "channel.csv",
+    "sessions.csv",
+    "result.png",
+)
 
 #: flows.csv: one row for each flow and sample. Cumulative counts begin with the flow.
 FLOW_COLUMNS = {
     "t_s": "seconds since the scenario's start",
-    "flow": "name",
+    "flow": "name; of a session, with a dot and its number",
     "cc": "congestion control in force",
     "state": "of the sender's TCP",
     "cwnd_packets": "congestion window",
@@ -78,7 +89,7 @@ LINK_COLUMNS = {
 #: channel.csv: one row for each flow that listens and sample, as of its last ACK.
 CHANNEL_COLUMNS = {
     "t_s": "seconds since the scenario's start",
-    "flow": "name",
+    "flow": "name; of a session, with a dot and its number",
     "phase": "of the sender: reno (no advice), slow-start, avoidance, inactive, recovery",
     "rate_Bps": "the flow's own share as it used it last, bytes/s (inf: no limit)",
     "base_rtt_us": "base round-trip time in use, microseconds",
@@ -103,7 +114,7 @@ def _seconds(t_ns: str | int, start_ns: int) -> str:
     return f"{(int(t_ns) - start_ns) / 1e9:.6f}"
 
 
-def _csv(columns: list[str], rows: list[dict[str, str]]) -> str:
+def _csv(columns: list[str], rows: Sequence[dict[str, Any]]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -125,15 +136,38 @@ def links_csv(raw: dict[str, Any], plan: Plan) -> str:
     return _csv(list(LINK_COLUMNS), rows)
 
 
-def _is_data(row: dict[str, str], flow: PlannedFlow, at_sender: bool) -> bool:
-    """Is this socket one of the flow's (at the sender: with its port on the server's side)?"""
+def _socket_names(raw: dict[str, Any], plan: Plan) -> dict[str, SocketNames]:
+    """How the sockets of each flow are called."""
+    return {
+        flow.name: SocketNames(
+            flow.name, sessions.sessions_of(raw["flows"][flow.name]) if flow.arrivals else None
+        )
+        for flow in plan.flows
+    }
+
+
+def _name_of(
+    row: dict[str, str], flow: PlannedFlow, names: SocketNames, at_sender: bool
+) -> str | None:
+    """What a socket is called if it is one of the flow's; its server listens on the flow's port."""
     server_here = at_sender == (flow.tool == "wale")
-    return int(row["local_port" if server_here else "remote_port"]) == flow.port
+    server, client = ("local", "remote") if server_here else ("remote", "local")
+    if int(row[f"{server}_port"]) != flow.port:
+        return None
+    return names.at(int(row["t_ns"]), int(row[f"{client}_port"]))
 
 
-def _most(rows: list[dict[str, str]], column: str) -> dict[str, str]:
-    """The socket with most bytes: iperf3 has one for control beside that for data."""
-    return max(rows, key=lambda r: int(r[column] or 0))
+def _by_name(
+    rows: list[dict[str, str]], flow: PlannedFlow, names: SocketNames, column: str
+) -> dict[str, dict[str, str]]:
+    """The flow's sockets of a sample: those with most in the column, which the sender counts or
+    the receiver. iperf3 has one for control beside that for data."""
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        name = _name_of(row, flow, names, at_sender=column == "bytes_sent")
+        if name and (name not in found or int(row[column] or 0) > int(found[name][column] or 0)):
+            found[name] = row
+    return found
 
 
 def flows_csv(raw: dict[str, Any], plan: Plan) -> str:
@@ -145,19 +179,16 @@ def flows_csv(raw: dict[str, Any], plan: Plan) -> str:
             by_time.setdefault(row["t_ns"], []).append(row)
         samples[series["netns"]] = by_time
     result = []
+    sockets = _socket_names(raw, plan)
     for flow in plan.flows:
+        names = sockets[flow.name]
         received = samples.get(flow.receiver_netns, {})
         for t_ns, rows in samples.get(flow.sender_netns, {}).items():
-            mine = [r for r in rows if _is_data(r, flow, at_sender=True)]
-            if not mine:
-                continue
-            there = [r for r in received.get(t_ns, []) if _is_data(r, flow, at_sender=False)]
-            row = dict(_most(mine, "bytes_sent"))
-            row["bytes_received"] = (
-                _most(there, "bytes_received")["bytes_received"] if there else ""
-            )
-            row |= {"t_s": _seconds(t_ns, raw["start_ns"]), "flow": flow.name}
-            result.append(row)
+            there = _by_name(received.get(t_ns, []), flow, names, "bytes_received")
+            for name, row in _by_name(rows, flow, names, "bytes_sent").items():
+                count = there[name]["bytes_received"] if name in there else ""
+                t_s = _seconds(t_ns, raw["start_ns"])
+                result.append({**row, "bytes_received": count, "t_s": t_s, "flow": name})
     result.sort(key=lambda r: (float(r["t_s"]), r["flow"]))
     return _csv(list(FLOW_COLUMNS), result)
 
@@ -168,13 +199,13 @@ def channel_csv(raw: dict[str, Any], plan: Plan) -> str:
     flows: dict[str, list[PlannedFlow]] = {}
     for flow in plan.flows:
         flows.setdefault(flow.sender_netns, []).append(flow)
+    sockets = _socket_names(raw, plan)
     for row in _rows(raw.get("channel", "")):
         for flow in flows[row["netns"]]:
-            key = (row["t_ns"], flow.name)
-            best = result.get(key, {"bytes_acked": "-1"})
-            if _is_data(row, flow, at_sender=True):
-                if int(row["bytes_acked"] or 0) > int(best["bytes_acked"]):
-                    result[key] = {**row, "flow": flow.name}
+            name = _name_of(row, flow, sockets[flow.name], at_sender=True)
+            best = result.get((row["t_ns"], name or ""), {"bytes_acked": "-1"})
+            if name and int(row["bytes_acked"] or 0) > int(best["bytes_acked"] or 0):
+                result[row["t_ns"], name] = {**row, "flow": name}
     rows = [_channel_row(row, raw["start_ns"]) for row in result.values()]
     rows.sort(key=lambda r: (float(r["t_s"]), r["flow"]))
     return _csv(list(CHANNEL_COLUMNS), rows) if rows else ""
@@ -190,6 +221,17 @@ def _channel_row(row: dict[str, str], start_ns: int) -> dict[str, str]:
         "rate_Bps": "inf" if rate and int(rate) == _NO_LIMIT else rate,
         "base_rtt_us": str(int(row["base_rtt_ns"]) // 1000) if row["base_rtt_ns"] else "",
     }
+
+
+def sessions_csv(raw: dict[str, Any], plan: Plan) -> str:
+    """sessions.csv from what the flows of sessions said; no text if there is none."""
+    rows = [
+        row
+        for flow in plan.flows
+        if flow.arrivals
+        for row in sessions.rows_of(flow.name, raw["flows"][flow.name], raw["start_ns"])
+    ]
+    return _csv(list(SESSION_COLUMNS), rows) if any(f.arrivals for f in plan.flows) else ""
 
 
 def _last_json(text: str) -> dict[str, Any]:
@@ -337,7 +379,10 @@ def flow_results(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> list[di
             found["error"] = "it was never started: the flow before it did not end"
             results.append({"name": flow.name, "tool": flow.tool, **found})
             continue
-        found = (_wale_flow if flow.tool == "wale" else _iperf_flow)(record, flow)
+        if flow.arrivals:
+            found = sessions.flow_of_sessions(record, flow.cc, flow.arrivals.sessions)
+        else:
+            found = (_wale_flow if flow.tool == "wale" else _iperf_flow)(record, flow)
         start_s = (record["started_ns"] - raw["start_ns"]) / 1e9
         end_s = (record["ended_ns"] - raw["start_ns"]) / 1e9
         if record.get("late"):
@@ -452,6 +497,7 @@ def make_result(
         "flows.csv": flows_csv(raw, plan),
         "links.csv": links_csv(raw, plan),
         "channel.csv": channel_csv(raw, plan),
+        "sessions.csv": sessions_csv(raw, plan),
     }
     result: dict[str, Any] = {
         "format": FORMAT,

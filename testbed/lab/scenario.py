@@ -307,8 +307,30 @@ class Topology(Strict):
         return value
 
 
+class Arrivals(Strict):
+    """Sessions that arrive in a Poisson process; each transfers a file, on its own connection.
+
+    Times and sizes follow from the run's seed, and are the same in every copy of an isolated
+    topology (testbed/models/arrivals.py).
+    """
+
+    rate: Annotated[float, Field(ge=0.001, le=1e6)]
+    """sessions per second"""
+    sessions: Annotated[int, Field(ge=1, le=100_000)]
+    """how many arrive"""
+    mean: FlowSize
+    """mean of their sizes, which are exponential"""
+
+    @field_validator("mean")
+    @classmethod
+    def _not_too_large(cls, value: int) -> int:
+        if not 1 <= value <= 2**40:
+            raise ValueError(f"expected a size from 1 byte to 1 TiB, got {value} bytes")
+        return value
+
+
 class Flow(Strict):
-    """One transfer from a pair's sender to its receiver."""
+    """One transfer from a pair's sender to its receiver, or sessions that arrive at random."""
 
     name: Name
     """in tables, plots and results"""
@@ -317,9 +339,11 @@ class Flow(Strict):
     pair: str | None = None
     """name of the pair (the first)"""
     size: FlowSize | None = None
-    """how much to send; or give a duration"""
+    """how much to send; or give a duration, or arrivals"""
     duration: TimeNs | None = None
-    """how long to send; or give a size"""
+    """how long to send"""
+    arrivals: Arrivals | None = None
+    """not one transfer but many, that arrive at random"""
     start: TimeNs = 0
     """after the scenario's start, or after the end of the flow in `after`"""
     after: str | None = None
@@ -329,8 +353,11 @@ class Flow(Strict):
 
     @model_validator(mode="after")
     def _check(self) -> Flow:
-        if (self.size is None) == (self.duration is None):
-            raise ValueError("expected either a size or a duration")
+        given = [what for what in (self.size, self.duration, self.arrivals) if what is not None]
+        if len(given) != 1:
+            raise ValueError("expected either a size, a duration or arrivals")
+        if self.arrivals is not None and self.tool != "wale":
+            raise ValueError(f"expected tool: wale together with arrivals, got {self.tool}")
         if self.size == 0 or self.duration == 0:
             raise ValueError("expected a size or duration above 0")
         return self

@@ -6,37 +6,14 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from engines.kernel_build import cache_root
-
-os.environ.setdefault("MPLCONFIGDIR", str(cache_root() / "matplotlib"))
-
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-#: Okabe and Ito's colours, which most colour-blind people can tell apart.
-_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-_STYLE: Any = {
-    "font.size": 9.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#e4e4e4",
-    "grid.linewidth": 0.7,
-    "axes.edgecolor": "#888888",
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "lines.linewidth": 1.4,
-    "legend.frameon": False,
-}
+from lab.sessions import received_over_time
+from report.style import COLOURS, STYLE, plt
 
 Series = dict[str, dict[str, list[float]]]
 
@@ -51,6 +28,31 @@ def read_series(path: Path, name: str, columns: list[str]) -> Series:
                     series[row[name]][column].append(float(row[column]))
                     series[row[name]][f"{column} at"].append(float(row["t_s"]))
     return series
+
+
+def _sums_of_sessions(folder: Path, result: dict[str, Any], flows: Series) -> Series:
+    """The bytes received of flows of sessions: of all their sessions together."""
+    sums: Series = {}
+    if not (folder / "sessions.csv").exists():
+        return sums
+    with (folder / "sessions.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["end_s"]]
+    for flow in (f["name"] for f in result["flows"] if f.get("sessions")):
+        ends = [
+            (f"{flow}.{row['session']}", float(row["end_s"]), float(row["bytes"]))
+            for row in rows
+            if row["flow"] == flow
+        ]
+        samples = [
+            (name, t_s, count)
+            for name in {name for name, _, _ in ends} & flows.keys()
+            for t_s, count in zip(
+                flows[name]["bytes_received at"], flows[name]["bytes_received"], strict=True
+            )
+        ]
+        times, counts = received_over_time(samples, ends)
+        sums[flow] = {"bytes_received at": times, "bytes_received": counts}
+    return sums
 
 
 def _finish(axes: Axes, title: str, label: str) -> None:
@@ -99,14 +101,16 @@ def _windows(
     axes: Axes, result: dict[str, Any], flows: Series, advised: Series, colours: dict[str, str]
 ) -> None:
     for flow in result["flows"]:
-        data = flows.get(flow["name"], {})
-        axes.plot(
-            data.get("cwnd_packets at", []),
-            data.get("cwnd_packets", []),
-            color=colours[flow["name"]],
-            drawstyle="steps-post",
-            lw=1.1,
-        )
+        of_sessions = [name for name in flows if name.rpartition(".")[0] == flow["name"]]
+        for name in of_sessions or [flow["name"]]:
+            data = flows.get(name, {})
+            axes.plot(
+                data.get("cwnd_packets at", []),
+                data.get("cwnd_packets", []),
+                color=colours[flow["name"]],
+                drawstyle="steps-post",
+                lw=0.6 if of_sessions else 1.1,
+            )
         heard = advised.get(flow["name"])
         if heard:
             axes.plot(
@@ -118,7 +122,7 @@ def _windows(
                 lw=1.6,
                 label="rate window of " + flow["name"],
             )
-    if advised:
+    if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="upper right")
     _finish(axes, "Congestion window", "packets")
 
@@ -151,13 +155,14 @@ def draw(folder: Path) -> Path:
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     columns = ["bytes_received", "bytes_acked", "cwnd_packets"]
     flows = read_series(folder / "flows.csv", "flow", columns)
+    flows |= _sums_of_sessions(folder, result, flows)
     links = read_series(folder / "links.csv", "link", ["backlog_bytes"])
     advised: Series = {}
     if (folder / "channel.csv").exists():
         advised = read_series(folder / "channel.csv", "flow", ["rate_window_packets"])
     names = [flow["name"] for flow in result["flows"]]
-    colours = {name: _COLOURS[n % len(_COLOURS)] for n, name in enumerate(names)}
-    with plt.rc_context(_STYLE):
+    colours = {name: COLOURS[n % len(COLOURS)] for n, name in enumerate(names)}
+    with plt.rc_context(STYLE):
         figure, axes = plt.subplots(3, 1, figsize=(9, 8.4), sharex=True, layout="constrained")
         _received(axes[0], result, flows, colours)
         _windows(axes[1], result, flows, advised, colours)

@@ -41,6 +41,28 @@ def flow_table(result: dict[str, Any]) -> Table:
     return table
 
 
+def session_table(result: dict[str, Any]) -> Table:
+    """One row for each flow of sessions: means, and how the throughputs are spread."""
+    table = Table(header_style="bold", pad_edge=False)
+    table.add_column("sessions of")
+    for title in ("completed", "throughput", "10 %", "50 %", "90 %", "cv", "seconds", "sent again"):
+        table.add_column(title, justify="right")
+    for flow in result["flows"]:
+        told = flow.get("sessions")
+        if told:
+            rates = [told[f"{which}_throughput_Bps"] for which in ("mean", "p10", "p50", "p90")]
+            again = told["retransmitted_bytes_per_session"]
+            table.add_row(
+                flow["name"],
+                f"{told['completed']} of {told['count']}",
+                *[_NONE if rate is None else f"{rate / 1e3:.1f} kB/s" for rate in rates],
+                _number(told["throughput_cv"], "{:.3f}"),
+                _number(told["mean_seconds"], "{:.3f}"),
+                _NONE if again is None else show_bytes(round(again)),
+            )
+    return table
+
+
 def link_table(result: dict[str, Any]) -> Table:
     """One row for each link."""
     table = Table(header_style="bold", pad_edge=False)
@@ -85,11 +107,13 @@ def settled_table(result: dict[str, Any]) -> Table:
 
 
 def print_result(result: dict[str, Any], folder: Path) -> None:
-    """Both tables, and what the run cost."""
+    """The tables, and what the run cost."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=120)
     console.print(flow_table(result))
+    if any(flow.get("sessions") for flow in result["flows"]):
+        console.print(session_table(result))
     console.print(link_table(result))
     if result["settings"]["record"].get("settled") is not None:
         console.print(settled_table(result))

@@ -83,7 +83,7 @@ def test_scenarios_of_the_tree(path: Path) -> None:
         (
             "    size: 1MB",
             "    start: 1s",
-            "s.yaml:5: flows.0: expected either a size or a duration",
+            "s.yaml:5: flows.0: expected either a size, a duration or arrivals",
         ),
         (
             "after: one",

@@ -45,8 +45,18 @@ _MASK = 2**64 - 1
 
 
 def link_seed(seed: int, direction: str) -> int:
-    """The seed of one direction's qdisc: a splitmix64 draw, the same in every copy."""
-    z = (seed + (1 + ("forward", "reverse").index(direction)) * _GAMMA) & _MASK
+    """The seed of one direction's qdisc, the same in every copy."""
+    return _draw(seed, ("forward", "reverse").index(direction))
+
+
+def arrivals_seed(seed: int, flow: int) -> int:
+    """The seed of a flow's sessions, by the number of the flow in its copy of the topology."""
+    return _draw(seed, 2 + flow)
+
+
+def _draw(seed: int, n: int) -> int:
+    """Draw n of the splitmix64 sequence of a run's seed."""
+    z = (seed + (1 + n) * _GAMMA) & _MASK
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
     return z ^ (z >> 31)
@@ -87,8 +97,18 @@ class PlannedAdvice:
 
 
 @dataclass
+class PlannedArrivals:
+    """The sessions of a flow."""
+
+    rate: float  # per second
+    sessions: int
+    mean: int  # bytes
+    seed: int
+
+
+@dataclass
 class PlannedFlow:
-    """One transfer."""
+    """One transfer, or sessions that arrive at random."""
 
     name: str
     tool: str
@@ -100,6 +120,7 @@ class PlannedFlow:
     port: int
     size: int | None
     duration_ns: int | None
+    arrivals: PlannedArrivals | None
     start_ns: int
     after: str | None
 
@@ -285,6 +306,8 @@ class _Copy:
         names = [p.name for p in self.scenario.topology.pairs]
         pair = flow.pair or names[0]
         index = names.index(pair) + 1
+        # the first one in every copy, so that copies differ in nothing but the flow
+        here = 0 if self.prefix else number
         self.into.flows.append(
             PlannedFlow(
                 name=flow.name,
@@ -294,14 +317,20 @@ class _Copy:
                 receiver_netns=f"{self.prefix}{pair}-receiver",
                 sender_address=self.address(1, index, 2),
                 receiver_address=self.address(2, index, 2),
-                # the same port in every copy, so that copies differ in nothing but the flow
-                port=FIRST_PORT + (0 if self.prefix else number),
+                port=FIRST_PORT + here,
                 size=flow.size,
                 duration_ns=flow.duration,
+                arrivals=self.arrivals(flow, here),
                 start_ns=flow.start,
                 after=flow.after,
             )
         )
+
+    def arrivals(self, flow: Flow, number: int) -> PlannedArrivals | None:
+        if flow.arrivals is None:
+            return None
+        a = flow.arrivals
+        return PlannedArrivals(a.rate, a.sessions, a.mean, arrivals_seed(self.seed, number))
 
 
 def wale_options(link: Link, seed: int) -> tuple[str, list[str]]:
