@@ -284,8 +284,8 @@ static void classic_init(struct sock *sk)
 		ratcp_update_at(sk, ktime_get_ns());
 	}
 	ca->una = tp->snd_una;
-	/* one that has run with another congestion control keeps its window */
-	ca->window = inet_csk(sk)->icsk_ca_initialized ? tcp_snd_cwnd(tp) : 1;
+	/* one that has sent with another congestion control keeps its window */
+	ca->window = tp->data_segs_out ? tcp_snd_cwnd(tp) : 1;
 	ca->started = true;
 	classic_load(sk, &w);
 	classic_store(sk, &w, inet_csk(sk)->icsk_ca_state);
