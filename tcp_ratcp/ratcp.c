@@ -28,6 +28,8 @@
  * - In congestion avoidance a window that is below W_rate goes there at once, and
  *   in slow start and then, for a round trip, packets are paced at R, unless the
  *   path says "rise additive" (see ratcp_window.c).
+ * - While R is below its peak of the last minute, the backlog may be larger than
+ *   beta, if the path says so with "swing" (see ratcp_window.c).
  * - The timer's exponential backoff ends when new data is acknowledged.  The stack
  *   waits for an RTT sample, and with heavy loss, a full window and neither SACK
  *   nor timestamps there is none: all that is acknowledged was sent twice.
@@ -141,14 +143,15 @@ static void ratcp_pace(struct sock *sk)
 	struct ratcp *ca = inet_csk_ca(sk);
 	const struct ratcp_advisor *a = &ca->advisor;
 	u32 rtt_us = clamp_t(u32, tcp_sk(sk)->srtt_us >> 3, 1, USEC_PER_SEC);
+	u32 mss = tcp_sk(sk)->mss_cache;
 	u64 limit;
 
 	if (!ratcp_wants_pacing(sk)) {
 		ratcp_end_pacing(sk);
 		return;
 	}
-	limit = mul_u64_u32_div(a->rate, a->mss, a->packet_size);
-	limit = max(limit, div_u64((u64)a->mss * USEC_PER_SEC, rtt_us));
+	limit = mul_u64_u32_div(a->rate, mss, a->packet_size);
+	limit = max(limit, div_u64((u64)mss * USEC_PER_SEC, rtt_us));
 	if (!ca->set_pacing || ca->set_pacing != sk->sk_max_pacing_rate)
 		ca->user_pacing = sk->sk_max_pacing_rate;
 	ca->set_pacing = min_t(u64, limit, ca->user_pacing);

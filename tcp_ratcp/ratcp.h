@@ -15,11 +15,12 @@
  * struct ratcp_advisor - what a sender knows of the rate of its path
  * @flow: this socket in the channel; NULL: before .init, or there was no memory
  * @rate: R, the advice in use, bytes/s
+ * @peak_rate: the highest R of the last minute, bytes/s
  * @rate_window: W_rate, packets; 0: no advice
  * @base_rtt_us: base RTT, the least measured; U32_MAX: none yet
  * @used_rtt_us: the base RTT that @rate_window follows from
  * @packet_size: bytes of a full packet, as @rate counts them
- * @mss: payload of it, bytes
+ * @peak_seen: when R was last @peak_rate, jiffies
  * @beta: target backlog, packets
  * @route: of the socket, as of struct rate_advice
  * @fresh_seq: data beyond this was sent since @route is what it is
@@ -28,6 +29,7 @@
  * @found: how often it was found
  * @phase: enum rate_feedback_phase
  * @rise: enum rate_feedback_rise
+ * @swing: percent of the gap to the peak that is added to @beta
  * @pace: pace packets at @rate
  * @provisional: @base_rtt_us is of the SYN or of another route: the next sample
  *	of data beyond @fresh_seq takes its place
@@ -41,11 +43,12 @@
 struct ratcp_advisor {
 	struct rate_flow *flow;
 	u64 rate;
+	u64 peak_rate;
 	u32 rate_window;
 	u32 base_rtt_us;
 	u32 used_rtt_us;
 	u32 packet_size;
-	u32 mss;
+	u32 peak_seen;
 	u32 beta;
 	u32 route;
 	u32 fresh_seq;
@@ -54,6 +57,7 @@ struct ratcp_advisor {
 	u32 found;
 	u8 phase;
 	u8 rise;
+	u8 swing;
 	u8 pace : 1,
 	   provisional : 1,
 	   marked : 1,
@@ -61,7 +65,7 @@ struct ratcp_advisor {
 	   ece : 1;
 };
 
-#define RATCP_ADVISOR_SIZE	64
+#define RATCP_ADVISOR_SIZE	72
 static_assert(sizeof(struct ratcp_advisor) <= RATCP_ADVISOR_SIZE);
 
 static inline struct ratcp_advisor *ratcp_advisor(const struct sock *sk)

@@ -111,6 +111,7 @@ static void ratcp_check_route(struct sock *sk, u32 route)
 	if (route == a->route)
 		return;
 	if (a->route) {
+		a->peak_rate = 0;
 		a->provisional = true;
 		a->fresh_seq = tcp_sk(sk)->snd_nxt;
 	}
@@ -129,25 +130,40 @@ static u32 ratcp_packet_size(const struct sock *sk, u32 mss, u8 layer)
 	return wale_wire_len(layer, mss + headers);
 }
 
+/* W_rate, of what the advisor knows. */
+static u32 ratcp_compute_window(const struct ratcp_advisor *a)
+{
+	u32 packets = ratcp_rate_packets(a->rate, a->used_rtt_us,
+					 a->packet_size);
+	u32 peak = packets;
+
+	if (a->swing && a->peak_rate > a->rate)
+		peak = ratcp_rate_packets(a->peak_rate, a->used_rtt_us,
+					  a->packet_size);
+	return ratcp_rate_window(packets, ratcp_backlog(a->beta, a->swing,
+							packets, peak));
+}
+
 static void ratcp_set_rate_window(struct sock *sk,
 				  const struct rate_advice *advice, u32 rtt_us)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
-	u32 mss = tcp_sk(sk)->mss_cache;
-	u32 size = ratcp_packet_size(sk, mss, advice->layer);
+	u32 size = ratcp_packet_size(sk, tcp_sk(sk)->mss_cache, advice->layer);
+	bool moved = ratcp_peak_update(&a->peak_rate, &a->peak_seen,
+				       advice->rate, tcp_jiffies32);
 
 	a->rise = advice->rise;
 	a->pace = advice->pace;
-	a->mss = mss;
-	if (a->rate_window && advice->rate == a->rate &&
+	if (a->rate_window && !moved && advice->rate == a->rate &&
 	    rtt_us == a->used_rtt_us && size == a->packet_size &&
-	    advice->beta == a->beta)
+	    advice->beta == a->beta && advice->swing == a->swing)
 		return;		/* no division for most ACKs */
 	a->rate = advice->rate;
 	a->used_rtt_us = rtt_us;
 	a->packet_size = size;
 	a->beta = advice->beta;
-	a->rate_window = min(ratcp_rate_window(a->rate, rtt_us, size, a->beta),
+	a->swing = advice->swing;
+	a->rate_window = min(ratcp_compute_window(a),
 			     tcp_sk(sk)->snd_cwnd_clamp);
 }
 

@@ -23,6 +23,17 @@
  * once (rise fast), and the caller paces packets at R meanwhile, so that no queue
  * forms.  The network said what it can carry; one packet per round trip would
  * take minutes to fill a long fat pipe.  The paper's rule is rise additive.
+ *
+ * Beyond the paper, too, a backlog that follows the variation of the rate:
+ *
+ *	beta + swing * (peak - floor(R * base RTT / packet))
+ *
+ * in place of beta, where peak is the same floor() for the highest R of the last
+ * minute.  When the rate rises, the sender hears of it a round trip late, and for
+ * so long the link would run dry; packets that wait at the bottleneck keep it
+ * busy.  They are of use only while the rate is below what it may soon be again.
+ * At the peak there are none, so that a fall pushes no more out of the buffer than
+ * it does with beta alone.  The paper's rule is swing 0.
  */
 
 #include <linux/kernel.h>
@@ -37,15 +48,40 @@
 #define RATCP_WINDOW_MAX	BIT(30)
 
 /**
- * ratcp_rate_window() - W_rate
+ * ratcp_peak_update() - the highest rate of the last minute
+ * @peak: it, bytes/s
+ * @seen: when it was seen last, jiffies
+ * @rate: R, bytes/s
+ * @now: jiffies; they may wrap
+ *
+ * To be called with R again and again, though it be the same.  A peak that was not
+ * seen for a minute is forgotten, and R takes its place: what was seen between is
+ * not remembered.  (The kernel's win_minmax remembers two more, in more room than
+ * the state of a socket has left.)  It is a rate, not a window, and so is right
+ * with another base RTT or packet size, too.
+ *
+ * Return: true if the peak is another than before.
+ */
+bool ratcp_peak_update(u64 *peak, u32 *seen, u64 rate, u32 now)
+{
+	u64 before = *peak;
+
+	if (rate < before && now - *seen <= RATCP_PEAK_JIFFIES)
+		return false;
+	*peak = rate;
+	*seen = now;
+	return rate != before;
+}
+
+/**
+ * ratcp_rate_packets() - floor(R * base RTT / packet): what fills the path
  * @rate: R, bytes/s
  * @rtt_us: base round-trip time, us
  * @packet_size: bytes of a full packet, as @rate counts them; not 0
- * @beta: target backlog, packets
  *
- * Return: packets, 1 .. 2^30.
+ * Return: packets, 0 .. 2^30.
  */
-u32 ratcp_rate_window(u64 rate, u32 rtt_us, u32 packet_size, u32 beta)
+u32 ratcp_rate_packets(u64 rate, u32 rtt_us, u32 packet_size)
 {
 	u64 packets;
 
@@ -54,7 +90,35 @@ u32 ratcp_rate_window(u64 rate, u32 rtt_us, u32 packet_size, u32 beta)
 	/* rounding down twice is rounding down once */
 	packets = div_u64(mul_u64_u32_div(rate, rtt_us, USEC_PER_SEC),
 			  packet_size);
-	return clamp_t(u64, packets + beta, 1, RATCP_WINDOW_MAX);
+	return min_t(u64, packets, RATCP_WINDOW_MAX);
+}
+
+/**
+ * ratcp_backlog() - what is to wait at the bottleneck
+ * @beta: target backlog, packets
+ * @swing: percent of what @packets is below @peak
+ * @packets: ratcp_rate_packets() of the rate of now
+ * @peak: the same of the peak
+ *
+ * Return: packets, @beta at least.
+ */
+u32 ratcp_backlog(u32 beta, u8 swing, u32 packets, u32 peak)
+{
+	u32 gap = peak - min(packets, peak);
+
+	return beta + div_u64((u64)gap * swing, 100);
+}
+
+/**
+ * ratcp_rate_window() - W_rate
+ * @packets: ratcp_rate_packets()
+ * @backlog: ratcp_backlog()
+ *
+ * Return: packets, 1 .. 2^30.
+ */
+u32 ratcp_rate_window(u32 packets, u32 backlog)
+{
+	return clamp_t(u64, (u64)packets + backlog, 1, RATCP_WINDOW_MAX);
 }
 
 /* What is below the threshold from now on was idle (ratcp_cong_avoid()). */

@@ -6,6 +6,7 @@
 #define _RATCP_WINDOW_H
 
 #include <linux/bits.h>
+#include <linux/jiffies.h>
 #include <linux/rate_feedback.h>
 #include <linux/types.h>
 
@@ -14,6 +15,9 @@
  * computed from a rate and an RTT stays within 64 bits.
  */
 #define RATCP_RATE_HUGE		BIT_ULL(50)
+
+/* So long a peak of the rate is remembered. */
+#define RATCP_PEAK_JIFFIES	(60 * HZ)
 
 /**
  * struct ratcp_window - a congestion window that obeys a rate window
@@ -34,7 +38,10 @@ struct ratcp_window {
 	bool marked;
 };
 
-u32 ratcp_rate_window(u64 rate, u32 rtt_us, u32 packet_size, u32 beta);
+bool ratcp_peak_update(u64 *peak, u32 *seen, u64 rate, u32 now);
+u32 ratcp_rate_packets(u64 rate, u32 rtt_us, u32 packet_size);
+u32 ratcp_backlog(u32 beta, u8 swing, u32 packets, u32 peak);
+u32 ratcp_rate_window(u32 packets, u32 backlog);
 void ratcp_window_limit(struct ratcp_window *w, u32 rate_window, u32 in_flight);
 void ratcp_window_grow(struct ratcp_window *w, u32 rate_window, u32 acked);
 void ratcp_window_timeout(struct ratcp_window *w, u32 rate_window);

@@ -144,6 +144,7 @@ struct rate_source {
  * @beta: packets
  * @lag: enum rate_feedback_lag
  * @rise: enum rate_feedback_rise
+ * @swing: percent
  * @pace: pace packets
  */
 struct rate_settings {
@@ -153,6 +154,7 @@ struct rate_settings {
 	u32 beta;
 	u8 lag;
 	u8 rise;
+	u8 swing;
 	bool pace;
 };
 

@@ -64,6 +64,8 @@ static int rate_put_settings(struct sk_buff *skb,
 			   READ_ONCE(settings->beta)) ?:
 	       nla_put_u32(skb, RATE_FEEDBACK_A_PATH_RISE,
 			   READ_ONCE(settings->rise)) ?:
+	       nla_put_u32(skb, RATE_FEEDBACK_A_PATH_SWING,
+			   READ_ONCE(settings->swing)) ?:
 	       nla_put_u32(skb, RATE_FEEDBACK_A_PATH_PACE,
 			   READ_ONCE(settings->pace)) ?:
 	       rate_put_u64(skb, RATE_FEEDBACK_A_PATH_BASE_RTT,

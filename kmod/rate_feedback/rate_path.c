@@ -473,6 +473,7 @@ bool rate_path_read(const struct rate_path *path, u64 now, u64 base_rtt_ns,
 				       rate_source_flows(source, &step));
 	advice->beta = READ_ONCE(path->settings.beta);
 	advice->rise = READ_ONCE(path->settings.rise);
+	advice->swing = READ_ONCE(path->settings.swing);
 	advice->pace = READ_ONCE(path->settings.pace);
 	advice->layer = step.layer;
 	return true;

@@ -32,7 +32,7 @@ rate_key_policy[RATE_FEEDBACK_A_PATH_DPORT + 1] = {
 };
 
 const struct nla_policy
-rate_set_policy[RATE_FEEDBACK_A_PATH_FOLLOW + 1] = {
+rate_set_policy[RATE_FEEDBACK_A_PATH_SWING + 1] = {
 	RATE_KEY_POLICY,
 	[RATE_FEEDBACK_A_PATH_RATE] = { .type = NLA_U64 },
 	[RATE_FEEDBACK_A_PATH_MEANING] =
@@ -50,6 +50,8 @@ rate_set_policy[RATE_FEEDBACK_A_PATH_FOLLOW + 1] = {
 	[RATE_FEEDBACK_A_PATH_LAYER] =
 		NLA_POLICY_MAX(NLA_U32, RATE_FEEDBACK_LAYER_PAYLOAD),
 	[RATE_FEEDBACK_A_PATH_FOLLOW] = NLA_POLICY_NESTED(rate_follow_policy),
+	/* between them is what only the channel tells */
+	[RATE_FEEDBACK_A_PATH_SWING] = { .type = NLA_U32 },
 };
 
 /* An address of 4 or 16 bytes; one of IPv4 within IPv6 is of IPv4. */
@@ -219,17 +221,14 @@ static int rate_parse_time(const struct nlattr *attr, u64 *time,
 	return -ERANGE;
 }
 
-static int rate_parse_sending(struct nlattr **tb,
+/* What a sender keeps waiting at the bottleneck. */
+static int rate_parse_backlog(struct nlattr **tb,
 			      struct rate_settings *settings,
 			      struct netlink_ext_ack *extack)
 {
-	const struct nlattr *base_rtt = tb[RATE_FEEDBACK_A_PATH_BASE_RTT];
+	const struct nlattr *swing = tb[RATE_FEEDBACK_A_PATH_SWING];
 	const struct nlattr *beta = tb[RATE_FEEDBACK_A_PATH_BETA];
 
-	if (tb[RATE_FEEDBACK_A_PATH_RISE])
-		settings->rise = nla_get_u32(tb[RATE_FEEDBACK_A_PATH_RISE]);
-	if (tb[RATE_FEEDBACK_A_PATH_PACE])
-		settings->pace = nla_get_u32(tb[RATE_FEEDBACK_A_PATH_PACE]);
 	if (beta)
 		settings->beta = nla_get_u32(beta);
 	if (settings->beta > RATE_FEEDBACK_BETA_MAX) {
@@ -237,6 +236,26 @@ static int rate_parse_sending(struct nlattr **tb,
 				    "rate_feedback: beta must be 0 to 1000000 packets");
 		return -ERANGE;
 	}
+	if (swing && nla_get_u32(swing) > RATE_FEEDBACK_SWING_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, swing,
+				    "rate_feedback: swing must be 0 (off) to 100 percent");
+		return -ERANGE;
+	}
+	if (swing)
+		settings->swing = nla_get_u32(swing);
+	return 0;
+}
+
+static int rate_parse_sending(struct nlattr **tb,
+			      struct rate_settings *settings,
+			      struct netlink_ext_ack *extack)
+{
+	const struct nlattr *base_rtt = tb[RATE_FEEDBACK_A_PATH_BASE_RTT];
+
+	if (tb[RATE_FEEDBACK_A_PATH_RISE])
+		settings->rise = nla_get_u32(tb[RATE_FEEDBACK_A_PATH_RISE]);
+	if (tb[RATE_FEEDBACK_A_PATH_PACE])
+		settings->pace = nla_get_u32(tb[RATE_FEEDBACK_A_PATH_PACE]);
 	if (base_rtt)
 		settings->base_rtt = nla_get_u64(base_rtt);
 	if (settings->base_rtt > RATE_FEEDBACK_RTT_MAX) {
@@ -244,7 +263,7 @@ static int rate_parse_sending(struct nlattr **tb,
 				    "rate_feedback: base-rtt must be 0 (what is measured) to 60 s");
 		return -ERANGE;
 	}
-	return 0;
+	return rate_parse_backlog(tb, settings, extack);
 }
 
 static int rate_parse_settings(struct nlattr **tb,
@@ -470,6 +489,7 @@ static bool rate_apply_settings(struct rate_path *path,
 	WRITE_ONCE(settings->base_rtt, new->base_rtt);
 	WRITE_ONCE(settings->beta, new->beta);
 	WRITE_ONCE(settings->rise, new->rise);
+	WRITE_ONCE(settings->swing, new->swing);
 	WRITE_ONCE(settings->pace, new->pace);
 	source = rcu_dereference_protected(path->source,
 					   lockdep_is_held(&rate_mutex));

@@ -59,10 +59,117 @@ KUNIT_ARRAY_PARAM(ratcp_rate, ratcp_rate_cases, ratcp_rate_desc);
 static void ratcp_rate_window_test(struct kunit *test)
 {
 	const struct ratcp_rate_case *c = test->param_value;
+	u32 packets = ratcp_rate_packets(c->rate, c->rtt_us, c->packet_size);
 
 	KUNIT_EXPECT_EQ(test, c->rate_window,
-			ratcp_rate_window(c->rate, c->rtt_us, c->packet_size,
-					  c->beta));
+			ratcp_rate_window(packets, c->beta));
+}
+
+/* The backlog: beta, and so much of the gap to the peak. */
+
+static const struct ratcp_backlog_case {
+	const char *name;
+	u32 beta;
+	u8 swing;
+	u32 packets, peak, backlog;
+} ratcp_backlog_cases[] = {
+	{ "off", 1, 0, 6, 20, 1 },
+	{ "half of the gap", 1, 50, 6, 20, 8 },
+	{ "rounded down", 1, 50, 7, 20, 7 },
+	{ "all of it", 1, 100, 6, 20, 15 },
+	{ "the least part of it", 1, 1, 0, 99, 1 },
+	{ "a packet of it", 1, 1, 0, 100, 2 },
+	{ "beta 0", 0, 50, 6, 20, 7 },
+	{ "beta 4", 4, 50, 6, 20, 11 },
+	{ "at the peak", 1, 50, 20, 20, 1 },
+	{ "above the peak", 1, 100, 21, 20, 1 },
+	{ "no peak yet", 1, 100, 20, 0, 1 },
+	{ "R = 0", 1, 50, 0, 20, 11 },
+	{ "the largest gap", RATE_FEEDBACK_BETA_MAX, 100, 0, HUGE,
+	  HUGE + RATE_FEEDBACK_BETA_MAX },
+	{ "half of the largest gap", 0, 50, 0, HUGE, HUGE / 2 },
+};
+
+static void ratcp_backlog_desc(const struct ratcp_backlog_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(ratcp_backlog, ratcp_backlog_cases, ratcp_backlog_desc);
+
+static void ratcp_backlog_test(struct kunit *test)
+{
+	const struct ratcp_backlog_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, c->backlog,
+			ratcp_backlog(c->beta, c->swing, c->packets, c->peak));
+	KUNIT_EXPECT_LE(test, ratcp_rate_window(c->packets, c->backlog), HUGE);
+}
+
+/*
+ * The highest rate of the last minute.  Each row is a time, s, a rate, and the
+ * peak then; run twice, so that jiffies wrap in the second.
+ */
+static void ratcp_peak_test(struct kunit *test)
+{
+	static const struct {
+		u32 time_s;
+		u64 rate, peak;
+	} seen[] = {
+		{ 0, 50, 50 },
+		{ 1, 100, 100 },	/* higher */
+		{ 2, 40, 100 },
+		{ 30, 0, 100 },
+		{ 61, 90, 100 },	/* a minute after it was seen */
+		{ 62, 90, 90 },		/* more than that: anew from R */
+		{ 100, 80, 90 },
+		{ 110, 90, 90 },	/* seen again, not higher */
+		{ 165, 80, 90 },
+		{ 170, 20, 90 },
+		{ 171, 20, 20 },	/* 80 between them is forgotten */
+		{ 200, 30, 30 },
+		{ 201, 10, 30 },
+		{ 9000, 10, 10 },	/* no ACK came for long */
+		{ 9001, U64_MAX, U64_MAX },
+		{ 9002, U64_MAX - 1, U64_MAX },
+		{ 9062, 0, 0 },
+		{ 9063, 0, 0 },
+	};
+	static const u32 starts[] = { 0, -170 * HZ };
+	size_t start, i;
+
+	for (start = 0; start < ARRAY_SIZE(starts); start++) {
+		u64 peak = 0, before;
+		u32 when = 0;
+		bool moved;
+
+		for (i = 0; i < ARRAY_SIZE(seen); i++) {
+			before = peak;
+			moved = ratcp_peak_update(&peak, &when, seen[i].rate,
+						  starts[start] +
+						  seen[i].time_s * HZ);
+			KUNIT_EXPECT_EQ_MSG(test, peak, seen[i].peak,
+					    "at %u s", seen[i].time_s);
+			KUNIT_EXPECT_EQ_MSG(test, moved, peak != before,
+					    "at %u s", seen[i].time_s);
+		}
+	}
+}
+
+/* Seen again and again: the minute begins when it is seen for the last time. */
+static void ratcp_peak_stays_test(struct kunit *test)
+{
+	u64 peak = 0;
+	u32 now, seen = 0;
+
+	for (now = 0; now < 300 * HZ; now += HZ / 10)
+		ratcp_peak_update(&peak, &seen, 100, now);
+	KUNIT_EXPECT_FALSE(test, ratcp_peak_update(&peak, &seen, 99, now));
+	KUNIT_EXPECT_EQ(test, peak, 100);
+	now = seen + 60 * HZ;
+	KUNIT_EXPECT_FALSE(test, ratcp_peak_update(&peak, &seen, 99, now));
+	KUNIT_EXPECT_TRUE(test, ratcp_peak_update(&peak, &seen, 99, now + 1));
+	KUNIT_EXPECT_EQ(test, peak, 99);
 }
 
 /* One acknowledgment: the limit, and if it is of data growth. */
@@ -237,6 +344,9 @@ static void ratcp_bounds_test(struct kunit *test)
 
 static struct kunit_case ratcp_cases[] = {
 	KUNIT_CASE_PARAM(ratcp_rate_window_test, ratcp_rate_gen_params),
+	KUNIT_CASE_PARAM(ratcp_backlog_test, ratcp_backlog_gen_params),
+	KUNIT_CASE(ratcp_peak_test),
+	KUNIT_CASE(ratcp_peak_stays_test),
 	KUNIT_CASE_PARAM(ratcp_ack_test, ratcp_ack_gen_params),
 	KUNIT_CASE(ratcp_timeout_test),
 	KUNIT_CASE(ratcp_restart_test),

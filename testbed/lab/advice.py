@@ -45,6 +45,17 @@ def _base_rtt(value: object) -> int | str:
     return _time(value, MAX_BASE_RTT_NS, ("measured",)) or "measured"
 
 
+def _swing(value: object) -> float:
+    expected = 'whole percents from 0% to 100%, such as "50%" or 0.5'
+    try:
+        share = units.parse_probability(value)
+    except ValueError:
+        raise ValueError(f"expected {expected}, got {value!r}") from None
+    if round(100 * share) != round(100 * share, 6):
+        raise ValueError(f"expected {expected}, got {value!r}")
+    return share
+
+
 class Impair(BaseModel):
     """A poor channel between the link and its senders; at least one of these.
 
@@ -97,6 +108,8 @@ class Advice(BaseModel):
     """which bytes of a packet rate or steps count"""
     beta: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     """target backlog, packets"""
+    swing: Annotated[float, *quantity(_swing, "whole percents: 50%, 0.5")] | None = None
+    """so much is added to beta of what the rate window is below its peak of the last minute"""
     lag: Annotated[int | str, *quantity(_lag, "now, rtt, or a time: 200ms")] | None = None
     """which rate is read: the present one, that of a base round-trip time ago, or of a time ago"""
     rise: Literal["fast", "additive"] | None = None
@@ -154,6 +167,8 @@ class Advice(BaseModel):
             words += ["lag", _show(self.lag)] if self.lag is not None else []
         for name, value in (("age", self.age), ("beta", self.beta), ("rise", self.rise)):
             words += [name, _show(value, plain=name == "beta")] if value is not None else []
+        if self.swing is not None:
+            words += ["swing", f"{round(100 * self.swing)}%"]
         if self.pace is not None:
             words.append("pace" if self.pace else "nopace")
         if self.base_rtt is not None:

@@ -36,6 +36,7 @@ DEFAULTS = {
     "lag": "now",
     "age_limit": 0,
     "beta": 1,
+    "swing": 0,
     "rise": "fast",
     "pace": 0,
     "base_rtt": 0,
@@ -70,6 +71,8 @@ def test_round_trip() -> None:
         {"lag_time": 5},
         {"beta": 0},
         {"beta": 10**6},
+        {"swing": 100},
+        {"swing": 0},
         {"base_rtt": 60 * S},
         {"base_rtt": 1},
         {"pace": 1},
@@ -104,6 +107,7 @@ def test_all_at_once() -> None:
         "lag": "fixed",
         "lag_time": S // 5,
         "beta": 7,
+        "swing": 50,
         "rise": "additive",
         "pace": 1,
         "base_rtt": S // 10,
@@ -232,6 +236,9 @@ def refusals(pair: Pair) -> list[tuple[int, str, dict[str, Any]]]:
         (errno.EINVAL, fixed, {"lag_time": 1}),
         (errno.ERANGE, "beta must be 0 to 1000000", {"beta": 10**6 + 1}),
         (errno.ERANGE, "beta must be 0 to 1000000", {"beta": (1 << 32) - 1}),
+        (errno.ERANGE, "swing must be 0 (off) to 100 percent", {"swing": 101}),
+        # the next would be 50 if it were cut to a byte
+        (errno.ERANGE, "swing must be 0 (off) to 100 percent", {"swing": 256 + 50}),
         (errno.ERANGE, "base-rtt must be 0", {"base_rtt": 60 * S + 1}),
         (errno.ERANGE, "base-rtt must be 0", {"base_rtt": rate.UNLIMITED}),
         (errno.ERANGE, "", {"meaning": 2}),
@@ -250,6 +257,7 @@ def refusals(pair: Pair) -> list[tuple[int, str, dict[str, Any]]]:
         *((errno.EINVAL, "", {name: b""}) for name in ("rate", "time", "beta", "lag", "meaning")),
         (errno.EINVAL, "", {"rate": bytes(4)}),
         (errno.EINVAL, "", {"beta": bytes(8)}),
+        (errno.EINVAL, "", {"swing": bytes(1)}),
         *((errno.EINVAL, "", {name: bytes(4)}) for name in ("id", "flows", "publisher")),
     ]
     whole = [(code, text, {"rate": 5, "beta": 9, **values}) for code, text, values in key]
@@ -620,6 +628,7 @@ def sane(path: dict[str, Any]) -> bool:
     """Tell whether a path is within its contract."""
     return (
         path["beta"] <= 10**6
+        and path["swing"] <= 100
         and path["base_rtt"] <= 60 * S
         and path["age_limit"] <= DAY
         and path.get("lag_time", 0) <= DAY

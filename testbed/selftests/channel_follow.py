@@ -77,9 +77,10 @@ def test_own_settings_and_value() -> None:
     a, b = two.a, two.b
     b.set(ifindex=two.b0, rate=5)
     a.set(ifindex=two.a0, follow=two.far, beta=3, lag="fixed", lag_time=S)
-    a.set(ifindex=two.a0, pace=1, age_limit=S)
+    a.set(ifindex=two.a0, pace=1, age_limit=S, swing=50)
     path = a.get(ifindex=two.a0)
-    equal([path[n] for n in ("beta", "pace", "age_limit", "lag_time")], [3, 1, S, S], "settings")
+    names = ("beta", "pace", "age_limit", "lag_time", "swing")
+    equal([path[n] for n in names], [3, 1, S, S, 50], "settings")
     for name in ("meaning", "layer"):
         refused(errno.EINVAL, "must come with rate", a.set, ifindex=two.a0, **{name: 1})
     refused(errno.EINVAL, "must come with rate", a.set, ifindex=two.a0, time=1)
@@ -314,7 +315,7 @@ def test_published() -> None:
         refused(errno.EBUSY, text, ch.set, ifindex=dev, **values)
     refused(errno.EBUSY, text, ch.delete, ifindex=dev)
     settings = {"beta": 5, "lag": "fixed", "lag_time": 7, "rise": "additive", "pace": 1}
-    settings |= {"base_rtt": 9, "age_limit": S}
+    settings |= {"base_rtt": 9, "age_limit": S, "swing": 7}
     ch.set(ifindex=dev, **settings)
     path = ch.get(ifindex=dev)
     equal({n: path[n] for n in settings}, settings, "settings")

@@ -550,6 +550,79 @@ def test_another_device() -> None:
     pair.close()
 
 
+#: Rates that are 50 and 10 packets of 1500 bytes in 100 ms.
+HIGH, LOW = 750_000, 150_000
+
+
+class Swinging:
+    """A sender on a path of 100 ms, as far as it knows, with beta 1."""
+
+    def __init__(self, congestion: str = "ratcp", buffer: int = 1 << 24) -> None:
+        self.pair = Pair()
+        rate.prepare(self.pair, tcp_sack="0")
+        rate.slow_link(self.pair, rate=10**6, delay_ms=50)
+        self.channel = channel(self.pair.a)
+        self.set(rate=HIGH, base_rtt=S // 10, swing=50)
+        self.sender = rate.Sender(self.pair, congestion, buffer=buffer)
+
+    def set(self, **values: Any) -> None:
+        """Set the path."""
+        self.channel.set(ifindex=self.pair.dev, **values)
+
+    def window(self, seconds: float = 2, **values: Any) -> int:
+        """Set the path, send for so long; return W_rate."""
+        if values:
+            self.set(**values)
+        self.sender.step(seconds)
+        found: int = self.channel.flow(self.sender.sport)["rate_window"]
+        return found
+
+    def close(self) -> None:
+        """End all."""
+        self.sender.close()
+        self.pair.close()
+
+
+def test_swing() -> None:
+    """Below its peak W_rate has so much of the gap more, at the peak not; for a minute."""
+    for congestion in ("ratcp", "ratcp_oldtahoe"):
+        path = Swinging(congestion)
+        equal(path.window(), 51, "at the peak")
+        equal(path.window(rate=LOW), 31, "10 + 1 + half of 40")
+        flow = path.channel.flow(path.sender.sport)
+        equal((flow["congestion"], flow["cwnd"]), (congestion, 31), "the window")
+        equal([path.window(swing=n) for n in (0, 100, 33, 50)], [11, 51, 24, 31], "other swings")
+        equal(path.window(base_rtt=S // 20), 16, "with half the base RTT: 5 + 1 + half of 20")
+        equal(path.window(base_rtt=S // 10, beta=4), 34, "with beta 4")
+        equal([path.window(rate=n) for n in (HIGH, LOW)], [54, 34], "up and down again")
+        equal(path.window(57), 34, "59 s after the peak")
+        equal(path.window(3), 14, "62 s after the peak, which is forgotten")
+        equal(path.window(rate=LOW // 2), 5 + 4 + 2, "below the peak of now")
+        path.close()
+
+
+def test_swing_after_a_pause() -> None:
+    """No ACK came for two minutes: the peak before them is forgotten with the first one."""
+    path = Swinging(buffer=1 << 15)
+    equal(path.window(), 51, "at the peak")
+    net.sleep_ns(120 * S)
+    equal(path.window(0.5, rate=LOW), 11, "after a pause")
+    equal(path.window(rate=HIGH), 51, "at the peak again")
+    net.sleep_ns(30 * S)
+    equal(path.window(0.5, rate=LOW), 31, "after a shorter one")
+    path.close()
+
+
+def test_swing_on_another_route() -> None:
+    """The peak is the old route's: with another next hop it begins anew."""
+    path = Swinging()
+    net.ip_batch([f"neigh replace 10.0.0.3 lladdr {MAC_B} dev a0"], path.pair.a)
+    equal([path.window(rate=n) for n in (HIGH, LOW)], [51, 31], "on the first")
+    net.ip_batch(["route add 10.0.0.2/32 via 10.0.0.3 dev a0 src 10.0.0.1"], path.pair.a)
+    equal(path.window(), 11, "on the second")
+    path.close()
+
+
 def test_shown_by_ss() -> None:
     """ss -ti prints rate and base RTT as bw and mrtt."""
     pair = Pair()
@@ -674,6 +747,9 @@ if __name__ == "__main__":
             test_short_segments,
             test_new_route_new_base_rtt,
             test_another_device,
+            test_swing,
+            test_swing_after_a_pause,
+            test_swing_on_another_route,
             test_shown_by_ss,
             test_start,
             test_after_idle,

@@ -47,17 +47,25 @@ def test_senders_follow_the_link() -> None:
 
 
 def test_settings_of_all_and_of_one() -> None:
-    every = "{beta: 4, lag: now, rise: additive, pace: on, base_rtt: 100ms, age: 1s}"
+    every = "{beta: 4, lag: now, rise: additive, swing: 7%, pace: on, base_rtt: 100ms, age: 1s}"
     own = "hosts.pairs={far: {sender: {advice: {beta: 1, lag: 2s, pace: off, age: none}}}}"
     words = told(f"{SENDERS}={every}", own)
     follow = "dev eth0 follow dev bottleneck netns left lag"
-    rest = "rise additive"
+    rest = "rise additive swing 7%"
     assert words["near-sender"] == (
         f"{follow} now age 1000000000ns beta 4 {rest} pace base-rtt 100000000ns"
     )
     assert words["far-sender"] == (
         f"{follow} 2000000000ns age none beta 1 {rest} nopace base-rtt 100000000ns"
     )
+
+
+@pytest.mark.parametrize(
+    ("swing", "word"), [("50%", "50%"), ("0.29", "29%"), ("0", "0%"), ("1", "100%"), ("1%", "1%")]
+)
+def test_swing_is_a_share_or_percents(swing: str, word: str) -> None:
+    words = told(f"{SENDERS}={{swing: {swing}}}")["near-sender"]
+    assert words == f"dev eth0 follow dev bottleneck netns left lag rtt swing {word}"
 
 
 def test_a_rate_of_their_own() -> None:
@@ -118,6 +126,13 @@ def test_modules(overrides: list[str], modules: list[str]) -> None:
         ([f"{SENDERS}={{base_rtt: 61s}}"], "expected measured or a time up to 1 min, got '61s'"),
         ([f"{SENDERS}={{age: 2d}}"], "expected none or a time up to 24 h, got '2d'"),
         ([f"{SENDERS}={{beta: 1000001}}"], "advice.beta: expected less than or equal to 1000000"),
+        (
+            [f"{SENDERS}={{swing: 101%}}"],
+            'advice.swing: expected whole percents from 0% to 100%, such as "50%" or 0.5,'
+            " got '101%'",
+        ),
+        ([f"{SENDERS}={{swing: 50}}"], "expected whole percents from 0% to 100%"),
+        ([f"{SENDERS}={{swing: 12.5%}}"], "expected whole percents from 0% to 100%"),
         ([f"{SENDERS}={{rise: slow}}"], "advice.rise: expected 'fast' or 'additive', got 'slow'"),
         (["bottleneck.forward.feedback={idle: 1us}"], "feedback.idle: expected a time from 1ms"),
         (

@@ -119,7 +119,7 @@ def test_the_client(tree: Path, tmp_path: Path) -> None:
     flow = {"saddr": "fd" + "00" * 14 + "01", "daddr": "fd" + "00" * 14 + "02"}
     whole: dict[str, Any] = {**flow, "sport": 80, "dport": 4000, "rate": 2000, "meaning": "link"}
     whole |= {"age-limit": 10**9, "lag": "fixed", "lag-time": 2 * 10**8, "beta": 4, "pace": 1}
-    whole |= {"rise": "additive", "base-rtt": 10**8, "layer": "atm"}
+    whole |= {"rise": "additive", "base-rtt": 10**8, "layer": "atm", "swing": 50}
     prefix = {"daddr": "0a000200", "prefix-len": 24, "follow": {"ifindex": LO}}
     steps = [
         f"--do set --json '{json.dumps({'ifindex': LO, 'rate': 1250000})}'",
@@ -201,7 +201,7 @@ def test_edges(tree: Path, tmp_path: Path) -> None:
     """The edge of each range is accepted; one beyond is refused, with a word about it."""
     cases = edge_cases()
     names = {what.rpartition(" ")[0] for what, _, _ in cases}
-    assert {"beta", "pace", "meaning", "lag", "rise", "layer", "prefix-len"} <= names
+    assert {"beta", "swing", "pace", "meaning", "lag", "rise", "layer", "prefix-len"} <= names
     asked = [("set", {"ifindex": LO, "rate": 1}), *(("set", request) for _, request, _ in cases)]
     _, *answers = requests(tree, tmp_path, asked)
     wrong = []

@@ -73,6 +73,9 @@ _wale_rate_options()
 	age | --age)
 		echo none
 		;;
+	swing | --swing)
+		echo 0% 50%
+		;;
 	rise | --rise)
 		echo fast additive
 		;;
@@ -111,7 +114,7 @@ _wale_rate()
 		set)
 			((COMP_CWORD == 3)) && echo dev dst flow
 			((COMP_CWORD > 4)) &&
-				echo share link lag age beta rise pace nopace \
+				echo share link lag age beta swing rise pace nopace \
 					base-rtt layer time follow netns \
 					unlimited
 			;;
@@ -125,12 +128,12 @@ _wale_rate()
 			echo --flows --json
 			;;
 		play)
-			echo dev dst flow lag age beta rise pace base-rtt \
+			echo dev dst flow lag age beta swing rise pace base-rtt \
 				layer --loop --delete --quiet
 			;;
 		share)
-			echo --capacity --interval --age --beta --lag --rise \
-				--pace --base-rtt --layer --json --quiet
+			echo --capacity --interval --age --beta --lag --swing \
+				--rise --pace --base-rtt --layer --json --quiet
 			;;
 		esac
 	fi

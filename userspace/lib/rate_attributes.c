@@ -81,7 +81,7 @@ int rate_path_encode(const struct rate_path *path, attribute_put_fn put,
 		FIELD(LAG, lag),     FIELD(LAG_TIME, lag_time),
 		FIELD(BETA, beta),   FIELD(RISE, rise),
 		FIELD(PACE, pace),   FIELD(BASE_RTT, base_rtt),
-		FIELD(LAYER, layer),
+		FIELD(LAYER, layer), FIELD(SWING, swing),
 #undef FIELD
 	};
 	int err;
@@ -208,6 +208,7 @@ static void decode_path_number(struct rate_path *path,
 		PATH(PUBLISHER, publisher, 0),
 		PATH(AGE, age, 0),
 		PATH(UPDATES, updates, 0),
+		PATH(SWING, swing, RATE_PATH_SWING),
 #undef PATH
 	};
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -59,6 +60,33 @@ static int parse_beta(struct rate_path *path, const char *value,
 				      "packets, 0 to %u",
 				      value, RATE_FEEDBACK_BETA_MAX);
 	path->beta = beta;
+	return 0;
+}
+
+/* The channel has whole percents; -1 if @fraction, in 2^-32, is no such number. */
+static int whole_percent(uint32_t fraction)
+{
+	int64_t hundredfold = (int64_t)fraction * 100;
+	int64_t percent = (hundredfold + (INT64_C(1) << 31)) >> 32;
+
+	/* a fraction is rounded, and all is one less than 2^32 */
+	return llabs(hundredfold - (percent << 32)) <= 100 ? percent : -1;
+}
+
+static int parse_swing(struct rate_path *path, const char *value,
+		       struct rate_error *error)
+{
+	uint32_t fraction;
+	int percent = -1;
+
+	if (!units_parse_percent(value, &fraction))
+		percent = whole_percent(fraction);
+	if (percent < 0)
+		return rate_error_set(error,
+				      "swing: \"%.40s\": expected whole "
+				      "percents, 0%% to %u%%",
+				      value, RATE_FEEDBACK_SWING_MAX);
+	path->swing = percent;
 	return 0;
 }
 
@@ -207,6 +235,7 @@ static const struct option {
 	{ "age", RATE_PATH_AGE_LIMIT, parse_age },
 	{ "lag", RATE_PATH_LAG, parse_lag },
 	{ "beta", RATE_PATH_BETA, parse_beta },
+	{ "swing", RATE_PATH_SWING, parse_swing },
 	{ "rise", RATE_PATH_RISE, parse_rise },
 	{ "base-rtt", RATE_PATH_BASE_RTT, parse_base_rtt },
 	{ "layer", RATE_PATH_LAYER, parse_layer },

@@ -86,6 +86,7 @@ enum rate_path_bit {
 	RATE_PATH_BASE_RTT = 1 << 9,
 	RATE_PATH_LAYER = 1 << 10,
 	RATE_PATH_FOLLOW = 1 << 11,
+	RATE_PATH_SWING = 1 << 12,
 	RATE_PATH_VALUE = RATE_PATH_RATE | RATE_PATH_MEANING | RATE_PATH_TIME |
 			  RATE_PATH_LAYER,
 };
@@ -101,6 +102,7 @@ struct rate_path {
 	uint32_t meaning;
 	uint32_t lag;
 	uint32_t beta;
+	uint32_t swing; /* percent */
 	uint32_t rise;
 	uint32_t pace;
 	uint32_t layer;

@@ -138,6 +138,8 @@ void rate_path_print(FILE *to, const struct rate_path *path)
 				: "none");
 	if (path->set & RATE_PATH_BETA)
 		fprintf(to, " beta %" PRIu32, path->beta);
+	if (path->set & RATE_PATH_SWING)
+		fprintf(to, " swing %" PRIu32 "%%", path->swing);
 	if (path->set & RATE_PATH_RISE)
 		fprintf(to, " rise %s", rate_rise_name(path->rise));
 	if (path->set & RATE_PATH_PACE)
@@ -211,6 +213,8 @@ static void json_settings(struct json *j, const struct rate_path *path)
 		json_put_u64(j, "lag_time_ns", path->lag_time);
 	if (path->set & RATE_PATH_BETA)
 		json_put_u64(j, "beta", path->beta);
+	if (path->set & RATE_PATH_SWING)
+		json_put_u64(j, "swing_percent", path->swing);
 	if (path->set & RATE_PATH_RISE)
 		json_put_string(j, "rise", rate_rise_name(path->rise));
 	if (path->set & RATE_PATH_PACE)

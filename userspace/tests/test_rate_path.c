@@ -87,6 +87,12 @@ static const struct {
 	{ "dev lo lag now age none beta 0 rise fast nopace base-rtt measured",
 	  NULL },
 	{ "dev lo beta 1000000 rise additive pace base-rtt 100ms", NULL },
+	{ "dev lo beta 1 swing 50% rise fast", NULL },
+	{ "dev lo swing 0%", NULL },
+	{ "dev lo swing 0", "dev lo swing 0%" },
+	{ "dev lo swing 100", "dev lo swing 100%" },
+	{ "dev lo swing 100%", NULL },
+	{ "dev lo swing 7.00%", "dev lo swing 7%" },
 	{ "dev lo age 86400s lag 86400s base-rtt 60s",
 	  "dev lo lag 86400s age 86400s base-rtt 60s" },
 	{ "dev lo lag 0", "dev lo lag 0ns" },
@@ -155,6 +161,18 @@ static const struct {
 	{ "dev lo age 0", "expected none or a time" },
 	{ "dev lo age 86400000000001", "expected none or a time" },
 	{ "dev lo lag soon", "expected now, rtt, or a time" },
+	{ "dev lo swing", "swing: expected a value" },
+	{ "dev lo swing 101", "\"101\": expected whole percents, 0% to 100%" },
+	{ "dev lo swing 101%", "whole percents, 0% to 100%" },
+	{ "dev lo swing 4294967346%", "whole percents" },
+	{ "dev lo swing 100.001%", "whole percents" },
+	{ "dev lo swing 12.5%", "whole percents" },
+	{ "dev lo swing 99.99%", "whole percents" },
+	{ "dev lo swing -1%", "whole percents" },
+	{ "dev lo swing %", "whole percents" },
+	{ "dev lo swing 50%%", "whole percents" },
+	{ "dev lo swing half", "whole percents" },
+	{ "dev lo swing 1% swing 1%", "second time" },
 	{ "dev lo rise slow", "expected fast or additive" },
 	{ "dev lo base-rtt 0", "expected measured" },
 	{ "dev lo base-rtt 60.1s", "expected measured" },
@@ -169,6 +187,21 @@ static const struct {
 	{ "dev lo frob", NULL },
 	{ "frob lo", NULL },
 };
+
+/* Each whole percent arrives as it is. */
+static void test_percents(void)
+{
+	unsigned int percent, wrong = 0;
+	struct rate_error error;
+	struct rate_path path;
+	char text[32];
+
+	for (percent = 0; percent <= 100; percent++) {
+		snprintf(text, sizeof(text), "dev lo swing %u%%", percent);
+		wrong += parse(&path, text, &error) || path.swing != percent;
+	}
+	ok(!wrong, "percents that are others: %u", wrong);
+}
 
 static void test_bad(void)
 {
@@ -248,7 +281,8 @@ static void test_json(void)
 {
 	static const char expected[] =
 		"{\"id\": 7, \"dst\": \"10.0.2.0/24\", \"rate\": \"unlimited\", "
-		"\"lag\": \"fixed\", \"lag_time_ns\": 5000, \"pace\": true, "
+		"\"lag\": \"fixed\", \"lag_time_ns\": 5000, "
+		"\"swing_percent\": 50, \"pace\": true, "
 		"\"flows\": 0, \"listeners\": 0, \"publisher\": false, "
 		"\"age_ns\": 0, \"updates\": 0}";
 	char buf[1024] = "";
@@ -257,7 +291,8 @@ static void test_json(void)
 	struct rate_error error;
 	struct rate_path path;
 
-	parse(&path, "dst 10.0.2.0/24 unlimited lag 5us pace", &error);
+	parse(&path, "dst 10.0.2.0/24 unlimited lag 5us swing 50% pace",
+	      &error);
 	path.id = 7;
 	json_open(&j, NULL, '{');
 	rate_path_json(&j, &path);
@@ -270,6 +305,7 @@ int main(void)
 {
 	test_good();
 	test_bad();
+	test_percents();
 	test_odd_attributes();
 	test_flow();
 	test_json();

@@ -44,6 +44,8 @@ static const char description[] =
 	"more (none)\n"
 	"  beta N               packets that each sender keeps in the buffer "
 	"(1)\n"
+	"  swing PERCENT        and so much of the gap to the last minute's "
+	"peak (0%)\n"
 	"  rise fast|additive   when the rate rose: up to it fast (default), or "
 	"a packet\n"
 	"                       per window\n"

@@ -61,6 +61,10 @@ static void format_flags(char *buf, size_t size, const struct rate_path *path)
 	}
 	if (path->age_limit && path->age > path->age_limit)
 		add_flag(buf, size, "stale", "");
+	if (path->swing) {
+		snprintf(text, sizeof(text), "%" PRIu32 "%%", path->swing);
+		add_flag(buf, size, "swing", text);
+	}
 	if (path->rise != RATE_FEEDBACK_RISE_FAST)
 		add_flag(buf, size, "rise", rate_rise_name(path->rise));
 	if (path->pace)

@@ -39,6 +39,8 @@ struct rate_flow;	/* a socket that listens */
  * @route: changes when the egress device or the next hop of the socket changes
  * @layer: enum rate_feedback_layer: which bytes @rate counts
  * @rise: enum rate_feedback_rise
+ * @swing: so much of what the rate window is below its peak, percent, is added to
+ *	@beta
  * @pace: pace packets at @rate
  */
 struct rate_advice {
@@ -48,6 +50,7 @@ struct rate_advice {
 	u32 route;
 	u8 layer;
 	u8 rise;
+	u8 swing;
 	bool pace;
 };
 

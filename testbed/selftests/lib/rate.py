@@ -56,7 +56,7 @@ def table(text: str) -> Table:
 PATH = table(
     "ifindex:I saddr:addr daddr:addr prefix_len:I sport:port dport:port rate:Q meaning:enum time:Q"
     " age_limit:Q lag:enum lag_time:Q beta:I rise:enum pace:I base_rtt:Q layer:enum follow:follow"
-    " id:I flows:I listeners:I publisher:I age:Q updates:Q"
+    " id:I flows:I listeners:I publisher:I age:Q updates:Q swing:I"
 )
 FOLLOW = table("netns_fd:I ifindex:I")
 FLOW = table(

@@ -29,6 +29,7 @@ DEFAULTS: dict[str, Any] = {
     "lag": "now",
     "age_limit_ns": 0,
     "beta": 1,
+    "swing_percent": 0,
     "rise": "fast",
     "pace": False,
     "base_rtt_ns": 0,
@@ -45,13 +46,14 @@ TYPED: list[tuple[str, str, dict[str, Any]]] = [
     ("dst 10.1.1.1", "unlimited", {"dst": "10.1.1.1/32", "rate": "unlimited"}),
     (
         "flow 10.0.0.1:5000 10.0.0.2:7770",
-        "8bit link lag rtt pace rise additive base-rtt 60s layer atm",
+        "8bit link lag rtt swing 50% pace rise additive base-rtt 60s layer atm",
         {
             "local": "10.0.0.1:5000",
             "peer": "10.0.0.2:7770",
             "rate": 1,
             "meaning": "link",
             "lag": "rtt",
+            "swing_percent": 50,
             "pace": True,
             "rise": "additive",
             "base_rtt_ns": 60 * SECOND,
