@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from types import FrameType
 
 from engines import engine_names
 from engines.base import EXIT_ENGINE, EngineError
+from lab.model_command import add_models
 
 _EXAMPLES = """\
 examples:
@@ -48,6 +50,12 @@ def _wall_limit(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text!r}")
     return value
+
+
+def _jobs(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text!r}")
+    return int(text)
 
 
 def _memory(text: str) -> int:
@@ -88,6 +96,18 @@ def _parser() -> argparse.ArgumentParser:
             help="its version, such as 6.12 (WALE_KERNEL, or the newest)",
         )
 
+    def study_options(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument("--quick", action="store_true", help="fewer and shorter runs")
+        sub.add_argument(
+            "--results", type=_folder, default="results", metavar="DIR", help="results' folder"
+        )
+        sub.add_argument(
+            "--kernel",
+            metavar="V",
+            default=os.environ.get("WALE_KERNEL") or None,
+            help="version of the guest's kernel (WALE_KERNEL, or the newest)",
+        )
+
     def scenario_options(sub: argparse.ArgumentParser) -> None:
         sub.add_argument("scenario", metavar="SCENARIO", help="a YAML file, or a name from `list`")
         engine_options(sub)
@@ -114,6 +134,56 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--json", action="store_true", help="print result.json, not the tables")
     sub.add_argument("--plot", action="store_true", help="draw result.png too")
     sub.set_defaults(module="lab.run", function="run_command")
+
+    sub = add(
+        "study",
+        "Repeat tables and figures of papers: run what is missing, write their tables.",
+        "  wale-lab study karnik-kumar/table1 -j 2\n"
+        "  wale-lab study karnik-kumar --quick\n"
+        "  wale-lab study karnik-kumar --snakemake '--executor slurm --jobs 50'\n"
+        "Exit code 1 if a check of a study does not hold.",
+    )
+    sub.add_argument("studies", nargs="*", metavar="STUDY", help="PAPER/NAME, a PAPER, or all")
+    sub.add_argument("--list", action="store_true", help="the studies that there are")
+    sub.add_argument("--json", action="store_true", help="print each study.json, not the checks")
+    study_options(sub)
+    sub.add_argument(
+        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="runs at once (all cores)"
+    )
+    sub.add_argument("--snakemake", type=shlex.split, default=[], metavar="WORDS",
+                     help="more options for Snakemake, such as an executor")  # fmt: skip
+    sub.set_defaults(module="lab.study_command", function="study_command")
+
+    sub = add(
+        "point",
+        "One run of a study: what Snakemake calls for `wale-lab study`.",
+        "  wale-lab point karnik-kumar/table1 KEY --out results/runs/KEY.json",
+    )
+    sub.add_argument("study", metavar="STUDY", help="PAPER/NAME")
+    sub.add_argument("key", metavar="KEY", help="of the run")
+    sub.add_argument("--out", required=True, type=_folder, metavar="FILE", help="where it goes")
+    sub.add_argument(
+        "--keep", type=_folder, metavar="DIR", help="keep all of the run here, as `run --out` does"
+    )
+    study_options(sub)
+    sub.set_defaults(module="lab.study_command", function="point_command")
+
+    sub = add(
+        "summary",
+        "The table of one study from its runs: what Snakemake calls at the end.",
+        "  wale-lab summary karnik-kumar/table1 --results results",
+    )
+    sub.add_argument("study", metavar="STUDY", help="PAPER/NAME")
+    study_options(sub)
+    sub.set_defaults(module="lab.study_command", function="summary_command")
+
+    sub = add(
+        "model",
+        "What a published analysis says of a link of yours.",
+        "  wale-lab model karnik-kumar --arrivals 0 0.1 1 --reading both\n"
+        "  wale-lab model karnik-kumar --help",
+    )
+    add_models(sub)
 
     sub = add("list", "List the scenarios and profiles of the testbed.", "  wale-lab list")
     sub.set_defaults(module="lab.describe", function="list_command")
@@ -143,6 +213,18 @@ def _parser() -> argparse.ArgumentParser:
     )
     sub.add_argument("folder", metavar="DIR", help="the output folder of a run")
     sub.set_defaults(module="report.plot", function="plot_command")
+
+    sub = add(
+        "report",
+        "One page on which published, measured and computed numbers stand side by side.",
+        "  wale-lab report\n  wale-lab report --results /tmp/r --out /tmp/r/report",
+    )
+    sub.add_argument("--results", type=_folder, default="results", metavar="DIR",
+                     help="where `wale-lab study` put its results (results)")  # fmt: skip
+    sub.add_argument(
+        "--out", type=_folder, metavar="DIR", help="where the page goes (report, below the results)"
+    )
+    sub.set_defaults(module="report.page", function="main")
 
     sub = add(
         "exec",
