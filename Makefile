@@ -6,6 +6,9 @@
 #   KERNEL=V     kernel line of the uml engine, such as 6.12 (default: newest)
 #   PREFIX, DESTDIR    as usual, for install and uninstall
 #   PYTEST_ARGS  more words for pytest, such as -x or -k accuracy
+#   STUDY=NAME   tables and figures for the report, such as karnik-kumar/table1 (default: all)
+#   QUICK=1      fewer and shorter runs of them
+#   JOBS=N       runs at once (default: all cores)
 #   BENCH_ARGS   words for the benchmarks, such as "--rounds 9 --json"
 
 MAKEFLAGS += --no-print-directory
@@ -14,6 +17,7 @@ MAKEFLAGS += --no-print-directory
 KDIR ?= /lib/modules/$(shell uname -r)/build
 PREFIX ?= /usr/local
 OUT ?= out
+RESULTS ?= results
 KERNEL ?=
 # Kernels whose packaged headers are installed.
 STOCK_KDIRS = $(wildcard /usr/src/linux-headers-*-amd64 /usr/src/linux-headers-*-arm64)
@@ -25,6 +29,11 @@ KERNEL_ARG := $(if $(KERNEL),--kernel $(KERNEL))
 
 demo: packages	## a real file crosses an emulated link, with three congestion controls
 	@testbed/wale-lab run demo $(KERNEL_ARG) --out $(OUT)/demo --plot
+
+report: packages userspace kernel	## papers repeated: measured, published and computed, side by side
+	@testbed/wale-lab study $(or $(STUDY),all) $(if $(QUICK),--quick) $(if $(JOBS),-j $(JOBS)) \
+		$(KERNEL_ARG) --results $(RESULTS); status=$$?; \
+	testbed/wale-lab report --results $(RESULTS) && exit $$status
 
 check: packages-check userspace kernel	## every test; the last line is 'N passed, N failed, N skipped'
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(PYTEST_ARGS)
@@ -68,8 +77,8 @@ uninstall:	## remove what install put there
 	@$(MAKE) -C userspace uninstall PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
 	@testbed/setup/install-modules uninstall "$(KDIR)" "$(DESTDIR)"
 
-clean:	## remove build/ and out/ (the cached kernel stays)
-	rm -rf build out
+clean:	## remove build/, out/ and results/ (the cached kernel stays)
+	rm -rf build out results
 
-.PHONY: demo check lint bench help modules modules-stock userspace kernel packages \
+.PHONY: demo report check lint bench help modules modules-stock userspace kernel packages \
 	packages-check install uninstall clean

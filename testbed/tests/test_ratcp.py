@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from lab.measures import measure
 from lab.result import problems
 from lab.run import run_scenario
 from lab.scenario import find_scenario, load_scenario
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.guest
 
 Rows = list[dict[str, str]]
 
+ADVICE = "hosts.senders.advice"
 #: Round trip of the scenarios, s; and the time between two of their samples.
 RTT_S = 0.1
 SAMPLE_S = 0.01
@@ -81,6 +83,32 @@ def test_the_rate_window_is_what_the_rate_says(tmp_path: Path) -> None:
     assert {row["phase"] for row in rows} == {"avoidance"}
 
 
+#: The paper's ephemeral sessions, 0.5 of them in a second: the rate is C, C/2, C/3 or C/4.
+SESSIONS = "bottleneck.forward.sessions={arrival: 5%, mean: 20, max: 3, step: 100ms}"
+
+
+def efficiency(out: Path, **advice: str | int) -> tuple[float, int]:
+    """Throughput over the mean fair rate, and how many packets found the buffer full."""
+    settings = [f"{ADVICE}.{key}={value}" for key, value in advice.items()]
+    overrides = [SESSIONS, "flows.ratcp.duration=1000s", "record.interval=10s", *settings]
+    scenario = load_scenario(find_scenario("ratcp"), overrides)
+    result = run_scenario(scenario, 1, out)
+    assert problems(result) == []
+    share = measure(result, scenario, 1)["ratcp"]["efficiency"]
+    return share, forward_of(result)["dropped_packets"]["buffer"]
+
+
+def test_swing_gets_99_percent_of_a_rate_that_varies(tmp_path: Path) -> None:
+    """And a larger beta less, with more losses; the paper's rule much less."""
+    swing, swing_drops = efficiency(tmp_path / "swing", swing="50%")
+    plain, plain_drops = efficiency(tmp_path / "plain")
+    larger, larger_drops = efficiency(tmp_path / "larger", beta=4)
+    paper, _ = efficiency(tmp_path / "paper", rise="additive")
+    assert swing >= 0.99
+    assert paper < 0.95 < plain < 0.975 < larger < swing
+    assert swing_drops <= plain_drops < larger_drops / 2
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_random_loss_costs_no_window(tmp_path: Path, seed: int) -> None:
     lengths = [f"flows.{name}.duration=400s" for name in ("ratcp", "reno")]
@@ -133,7 +161,6 @@ def test_steps_are_followed_within_three_round_trips(tmp_path: Path) -> None:
     assert timeouts(tmp_path) == 0
 
 
-ADVICE = "hosts.senders.advice"
 OWN = ["bottleneck.forward.feedback=off", "record.interval=50ms", "flows.ratcp.duration=20s"]
 
 

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The numbers that studies take from a run, by name.
+
+MEASURES says what each is.  A persistent session's throughput counts packets as Karnik and
+Kumar do: whole IP packets that arrived in order, 500 bytes each where the MTU is 500.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from lab.scenario import Scenario
+from models import sessions
+from topologies.dumbbell import link_seed
+
+MEASURES = {
+    "throughput_kBps": "IP packets that arrived in order, kB/s (1 kB = 1000 bytes)",
+    "mean_fair_rate_kBps": "stationary mean of the rate that the flow may have, kB/s",
+    "fair_rate_kBps": "mean of that rate while the flow ran, kB/s",
+    "efficiency": "throughput over the mean fair rate while the flow ran",
+    "adjusted_throughput_kBps": "efficiency times the stationary mean fair rate, kB/s: the "
+    "throughput with the luck of the draw taken out (a control variate)",
+    "retransmits_per_1000": "packets sent again, of 1000 that were sent",
+    "buffer_drops_per_1000": "packets that found the buffer full, of 1000 that came to the link",
+    "buffer_drops_per_1000_s": "packets that found the buffer full in 1000 s",
+    "session_throughput_kBps": "mean over sessions of payload bytes over time, kB/s",
+    "session_throughput_cv": "standard deviation of a session's throughput over its mean",
+    "retransmitted_kB_per_session": "payload sent again, mean over sessions, kB",
+    "sessions_completed": "how many sessions got all of their bytes",
+}
+
+#: Links of this kind begin so long before the flows (lab/agent.py: LEAD_NS).
+_LEAD_S = 0.001
+
+
+def measure(result: dict[str, Any], scenario: Scenario, seed: int) -> dict[str, dict[str, float]]:
+    """The measures of each flow of a run, those that there are."""
+    links = {link["name"]: link for link in result["links"]}
+    found = {}
+    for flow in result["flows"]:
+        if not flow["completed"]:
+            raise ValueError(f"flow {flow['name']}: {flow.get('error')}")
+        prefix = f"{flow['name']}." if scenario.isolate else ""
+        found[flow["name"]] = {
+            **_throughput(flow, scenario, seed),
+            **_losses(flow, links[prefix + "forward"]),
+            **_sessions(flow),
+        }
+    return found
+
+
+def _throughput(flow: dict[str, Any], scenario: Scenario, seed: int) -> dict[str, float]:
+    settings = next(f for f in scenario.flows if f.name == flow["name"])
+    pair = settings.pair or scenario.topology.pairs[0].name
+    mtu = scenario.host_settings(pair, "sender").mtu or 1500
+    mss = flow.get("mss_bytes") or mtu - 40
+    found = {"throughput_kBps": flow["goodput_Bps"] * mtu / mss / 1e3}
+    link = scenario.bottleneck.forward
+    if not isinstance(link.rate, int) or link.qdisc or link.trace:
+        return found
+    rate_kBps = link.rate / 8e3
+    mean = now = rate_kBps
+    if link.sessions:
+        chain = link.sessions.chain()
+        mean = rate_kBps * sessions.mean_share(chain)
+        begin_s, end_s = flow["start_s"] + _LEAD_S, flow["end_s"] + _LEAD_S
+        seed = link_seed(seed, "forward")
+        now = rate_kBps * sessions.realised_share(chain, seed, begin_s, end_s)
+    found["mean_fair_rate_kBps"], found["fair_rate_kBps"] = mean, now
+    found["efficiency"] = found["throughput_kBps"] / now
+    found["adjusted_throughput_kBps"] = found["efficiency"] * mean
+    return found
+
+
+def _losses(flow: dict[str, Any], link: dict[str, Any]) -> dict[str, float]:
+    dropped, offered = link["dropped_packets"].get("buffer", 0), link["offered_packets"]
+    packets = flow["bytes"] / (flow.get("mss_bytes") or 1460)
+    return {
+        "retransmits_per_1000": 1e3 * (flow["retransmits"] or 0) / max(packets, 1),
+        "buffer_drops_per_1000": 1e3 * dropped / max(offered, 1),
+        "buffer_drops_per_1000_s": 1e3 * dropped / max(flow["end_s"] - flow["start_s"], 1e-9),
+    }
+
+
+def _sessions(flow: dict[str, Any]) -> dict[str, float]:
+    told = flow.get("sessions")
+    if not told:
+        return {}
+    return {
+        "session_throughput_kBps": told["mean_throughput_Bps"] / 1e3,
+        "session_throughput_cv": told["throughput_cv"],
+        "retransmitted_kB_per_session": told["retransmitted_bytes_per_session"] / 1e3,
+        "sessions_completed": told["completed"],
+    }
+
+
+def curves(
+    folder: Path, flow: str, curve: dict[str, Any], prefix: str
+) -> dict[str, list[list[float]]]:
+    """Points (seconds, value) of a flow's samples, by the name of a curve."""
+    source = curve["source"]
+    name = f"{prefix}forward" if source == "links" else flow
+    key, file = ("link", "links.csv") if source == "links" else ("flow", "flows.csv")
+    found: dict[str, list[list[float]]] = {}
+    with (folder / file).open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            value = row[curve["column"]]
+            if value in ("", "inf") or not _belongs(row[key], name, source, curve):
+                continue
+            time = float(row["t_s"])
+            if curve["from_s"] <= time and (curve["until_s"] is None or time <= curve["until_s"]):
+                point = [round(time - curve["from_s"], 9), float(value) * curve["scale"]]
+                found.setdefault(row[key], []).append(point)
+    return found
+
+
+def _belongs(name: str, wanted: str, source: str, curve: dict[str, Any]) -> bool:
+    if source != "sessions":
+        return name == wanted
+    flow, _, number = name.rpartition(".")
+    first = curve["first"]
+    return flow == wanted and number.isdigit() and first <= int(number) < first + curve["count"]

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The runs that a study needs: a scenario and a seed each, under a key that says what went in.
+
+A run's file is runs/KEY.json, where KEY is SHA-256 over the resolved scenario, the seed, the
+kernel, the modules and programs that take part, and what is measured.  What is there is
+therefore current, whatever study asked for it, and studies share the runs that they have in
+common.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from engines.base import Kernel
+from engines.modules import find_modules, find_userspace
+from lab import yaml_lines
+from lab.progress import Progress
+from lab.scenario import TESTBED, Scenario, check_scenario
+from lab.study import STUDIES, Row, Run, Study, X, load_study, show_x
+from lab.yaml_lines import Document, ScenarioError
+
+#: What happens in a guest, and what is made of it, follows from these too.
+CODE = (
+    "engines/guest_init.c", "engines/seeded_random.c", "lab/advice.py", "lab/agent.py",
+    "lab/channel_recorder.py", "lab/impair.py", "lab/measures.py", "lab/netlink.py",
+    "lab/result.py", "lab/sessions.py", "models/arrivals.py", "models/feedback.py",
+    "models/sessions.py", "models/streams.py", "topologies/dumbbell.py",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value of a study: a row at an x, with a seed."""
+
+    row: str
+    x: X
+    seed: int
+    flow: str
+
+
+@dataclass
+class Point:
+    """One run."""
+
+    key: str
+    scenario: Scenario
+    seed: int
+    curves: dict[str, dict[str, Any]]
+    cells: list[Cell] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Build:
+    """What takes part in a run beside its scenario."""
+
+    kernel: Kernel
+    digest: str
+
+
+def find_build(kernel: Kernel, progress: Progress) -> Build:
+    """Have everything built, and say what it is."""
+    modules = find_modules(kernel, ["sch_wale", "rate_feedback", "tcp_ratcp"], progress)
+    folder = find_userspace(progress)["PATH"].split(":")[0]
+    files = [*modules, Path(folder, "wale"), *(TESTBED / name for name in CODE)]
+    digest = hashlib.sha256((kernel.release + kernel.source).encode())
+    if kernel.image:
+        digest.update(str(kernel.image.parent.name).encode())
+    for path in files:
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return Build(kernel, digest.hexdigest())
+
+
+def points_of(name: str, build: Build, quick: bool = False) -> list[Point]:
+    """The runs of a study, each once, with the cells that are read from it."""
+    study = load_study(name)
+    folder = STUDIES / name.partition("/")[0]
+    found: dict[str, Point] = {}
+    for run_name, run in study.runs.items():
+        rows = _rows(run, study, quick)
+        if not rows:
+            continue
+        for x in xs(study, quick) or [""]:
+            curves = {n: r.curve.model_dump() for n, r in rows.items() if r.curve}
+            scenario = None
+            for seed in _seeds(study, run, quick):
+                if scenario is None or _follows_seed(run):
+                    try:
+                        scenario = _scenario(study, run, rows, x, seed, folder, quick)
+                    except ScenarioError as error:
+                        where = f"{name}: run {run_name}" + (f" at {show_x(x)}" if x != "" else "")
+                        raise ScenarioError(f"{where}:\n{error}") from None
+                point = Point(_key(scenario, seed, curves, build), scenario, seed, curves)
+                point = found.setdefault(point.key, point)
+                point.cells += [Cell(n, x, seed, _flow(n, r, x)) for n, r in rows.items()]
+    return list(found.values())
+
+
+def xs(study: Study, quick: bool) -> list[X]:
+    """The values of x of a run of the study."""
+    return (quick and study.quick.x) or study.x.values
+
+
+def _seeds(study: Study, run: Run, quick: bool) -> range:
+    """The seeds of a run."""
+    return range(1, (study.quick.seeds if quick else run.seeds or study.seeds) + 1)
+
+
+def _rows(run: Run, study: Study, quick: bool) -> dict[str, Row]:
+    wanted = study.quick.rows if quick else []
+    return {
+        name: row
+        for name, row in run.rows.items()
+        if row.model is None and (not wanted or name in wanted)
+    }
+
+
+def _follows_seed(run: Run) -> bool:
+    return any(isinstance(how, str) and "{seed" in how for how in run.vary.values())
+
+
+def _flow(name: str, row: Row, x: X) -> str:
+    """The flow of a row at an x."""
+    if row.flow is None:
+        return name
+    return row.flow if isinstance(row.flow, str) else row.flow[show_x(x)]
+
+
+def _scenario(
+    study: Study, run: Run, rows: dict[str, Row], x: X, seed: int, folder: Path, quick: bool
+) -> Scenario:
+    """The scenario of a run at one x."""
+    document = yaml_lines.load(folder / run.scenario)
+    less = study.quick if quick else None
+    flow = {**run.flow, **(less.flow if less else {})}
+    made = {name: row for name, row in rows.items() if row.flow is None}
+    if made:  # instead of what the scenario shows by itself
+        if not isinstance(document.value, dict):
+            check_scenario(document, [], folder)
+        document.value["topology"] = {"pairs": []}
+        document.value["flows"] = []
+    for name, row in made.items():
+        _add_flow(document, name, row, flow)
+    changes = {**run.set, **(less.set if less else {})}
+    for key, how in run.vary.items():
+        if isinstance(how, str):
+            value: float | str = how.format(x=show_x(x), seed=seed)
+        else:
+            assert isinstance(x, float)  # lab/study.py sees to it
+            value = float(f"{x * how:.12g}")
+        first, _, rest = key.partition(".")
+        keys = [f"flows.{name}.{rest}" for name in made] if first == "flow" else [key]
+        changes |= dict.fromkeys(keys, value)
+    return check_scenario(document, [f"{k}={json.dumps(v)}" for k, v in changes.items()], folder)
+
+
+def _add_flow(document: Document, name: str, row: Row, flow: dict[str, Any]) -> None:
+    """A pair of hosts and a flow, as a row describes them."""
+    value = document.value
+    value["topology"]["pairs"].append({"name": name})
+    value["flows"].append({"name": name, "pair": name, "cc": row.cc, **flow})
+    hosts: dict[str, Any] = {"sender": copy.deepcopy(row.sender), "receiver": row.receiver}
+    if row.advice:
+        hosts["sender"]["advice"] = row.advice
+    if row.profile:
+        hosts["profile"] = row.profile
+    value.setdefault("hosts", {}).setdefault("pairs", {})[name] = hosts
+
+
+def _key(scenario: Scenario, seed: int, curves: dict[str, Any], build: Build) -> str:
+    data = {"scenario": scenario.resolved(), "seed": seed, "curves": curves, "build": build.digest}
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:24]

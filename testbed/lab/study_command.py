@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`wale-lab study`: the runs of studies, by Snakemake, then their tables.
+
+The subcommands `point` (one run) and `summary` (one table) are what its rules call.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import tempfile
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from engines import get_engine
+from engines.base import EngineError
+from lab import schedule
+from lab.measures import curves, measure
+from lab.points import Build, Point, find_build, points_of
+from lab.progress import Progress
+from lab.result import problems
+from lab.run import run_scenario
+from lab.study import find_studies, load_study, show_x, study_names
+from lab.summary import summarise, write_whole
+from lab.yaml_lines import ScenarioError
+
+
+@cache
+def build(kernel: str | None) -> Build:
+    """Kernel, modules and programs, built if need be."""
+    progress = Progress(quiet=True)
+    return find_build(get_engine("uml").prepare(kernel, progress), progress)
+
+
+def study_points(name: str, quick: bool, kernel: str | None) -> list[Point]:
+    """The runs of a study."""
+    return points_of(name, build(kernel), quick)
+
+
+def point_command(args: argparse.Namespace) -> int:
+    """`wale-lab point`: one run of a study, into its file; why it failed, into one beside it."""
+    out = Path(args.out)
+    failure = schedule.failure_of(out)
+    try:
+        point = _find_point(args)
+        with tempfile.TemporaryDirectory(prefix="wale-point-") as temporary:
+            record = _run(point, Path(args.keep or temporary), args)
+        write_whole(out, json.dumps(record) + "\n")
+    except (EngineError, ScenarioError, ValueError, OSError) as error:
+        with suppress(OSError):
+            write_whole(failure, f"{error}\n")
+        raise EngineError(str(error)) from None
+    failure.unlink(missing_ok=True)
+    return 0
+
+
+def _find_point(args: argparse.Namespace) -> Point:
+    for point in study_points(args.study, args.quick, args.kernel):
+        if point.key == args.key:
+            return point
+    raise EngineError(
+        f"{args.study} has no run {args.key}: what goes into it (scenario, sources, kernel) has "
+        "changed since then; start `wale-lab study` again"
+    )
+
+
+def _run(point: Point, folder: Path, args: argparse.Namespace) -> dict[str, Any]:
+    """What is kept of the run; EngineError says which one failed, why, and how to repeat it."""
+    try:
+        result = run_scenario(point.scenario, point.seed, folder, kernel_version=args.kernel)
+        if trouble := problems(result):
+            raise EngineError("\n".join(trouble))
+        return _record(point, result, folder)
+    except (EngineError, ValueError) as error:
+        rows = ", ".join(dict.fromkeys(cell.row for cell in point.cells))
+        x = point.cells[0].x
+        at = f" at {show_x(x)}" if x != "" else ""
+        words = ["testbed/wale-lab", "point", args.study, point.key, "--out", "/tmp/run.json"]
+        words += ["--keep", "/tmp/run", *(["--quick"] if args.quick else [])]
+        words += ["--kernel", args.kernel] if args.kernel else []
+        raise EngineError(
+            f"{args.study}: scenario {point.scenario.name}{at}, seed {point.seed}, failed "
+            f"(rows: {rows})\n{error}\nto repeat it: {shlex.join(words)}"
+        ) from None
+
+
+def _record(point: Point, result: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """What is kept of a run."""
+    isolated = point.scenario.isolate
+    flows = {cell.row: cell.flow for cell in point.cells}
+    return {
+        "scenario": point.scenario.name,
+        "seed": point.seed,
+        "kernel": result["kernel"],
+        "digest": result["digest"],
+        "warnings": result["warnings"],
+        "wall_s": result["wall_s"],
+        "flow_s": round(sum(flow["seconds"] or 0 for flow in result["flows"]), 3),
+        "flows": measure(result, point.scenario, point.seed),
+        "curves": {
+            row: curves(folder, flows[row], curve, f"{flows[row]}." if isolated else "")
+            for row, curve in point.curves.items()
+        },
+    }
+
+
+def summary_command(args: argparse.Namespace) -> int:
+    """`wale-lab summary`: the table of one study, from its runs."""
+    results = Path(args.results)
+    points = study_points(args.study, args.quick, args.kernel)
+    summarise(args.study, points, results / "runs", results / args.study, args.quick)
+    return 0
+
+
+def study_command(args: argparse.Namespace) -> int:
+    """`wale-lab study`: what is missing of studies, and a line for each check."""
+    if args.list:
+        for name in study_names():
+            print(f"{name:32} {load_study(name).title}")
+        return 0
+    if not args.studies:
+        raise ScenarioError("expected a study, a paper, or all; `wale-lab study --list` names them")
+    names = find_studies(args.studies)
+    results = Path(args.results)
+    (results / "runs").mkdir(parents=True, exist_ok=True)
+    with Progress(quiet=args.quiet) as progress:
+        find_build(get_engine("uml").prepare(args.kernel, progress), progress)
+    keys = {p.key for name in names for p in study_points(name, args.quick, args.kernel)}
+    wanted = [results / "runs" / f"{key}.json" for key in sorted(keys)]
+    options = ["--cores", str(args.jobs), "--jobs", str(args.jobs), "--config"]
+    options += [f"studies={','.join(names)}", f"quick={int(args.quick)}"]
+    options += [f"kernel={args.kernel or ''}", *args.snakemake]
+    if not schedule.make(results, wanted, options, args.quiet):
+        return 1
+    return _report(names, results, args)
+
+
+def _report(names: list[str], results: Path, args: argparse.Namespace) -> int:
+    """A line for each check; 1 if one failed."""
+    data = [json.loads((results / name / "study.json").read_text()) for name in names]
+    checks = [check for study in data for check in study["checks"]]
+    if args.json:
+        print(json.dumps(data, indent=2))
+    elif not args.quiet:
+        _print_checks(data, results)
+    return 0 if all(check["passed"] for check in checks) else 1
+
+
+def _print_checks(data: list[dict[str, Any]], results: Path) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for study in data:
+        console.print(
+            f"[bold]{study['name']}[/bold] {study['title']}: {study['runs']} runs, "
+            f"{study['virtual_s']:.0f} virtual seconds in {study['wall_s']:.0f} wall seconds",
+            soft_wrap=True,
+        )
+        for check in study["checks"]:
+            word = "[green]ok[/green]    " if check["passed"] else "[red]not ok[/red]"
+            console.print(f"  {word} {check['text']}: {check['value']}", soft_wrap=True)
+        console.print(f"  {results / study['name'] / 'summary.csv'}", soft_wrap=True)

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From the runs of a study to its table: means with intervals, published and model values, checks.
+
+summary.csv has a line for each row, x and kind of published value:
+    row,x,published,published_kind,measured,ci95,model,unit,note
+where measured is the mean over seeds, and ci95 half the width of its 95 % confidence interval
+(Student's t over the seeds; empty with one seed).  study.json says the rest; curves.csv
+(row,curve,x,y) is there for studies of curves.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import math
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lab.points import Point, xs
+from lab.study import Check, Published, Study, X, load_published, load_study, show_x
+from lab.yaml_lines import ScenarioError
+from models import MODELS
+
+COLUMNS = "row,x,published,published_kind,measured,ci95,model,unit,note".split(",")
+
+#: From this deviation on a cell must have its reason.
+REASON_FROM = 0.05
+
+#: Mean and half width of a row at an x.
+Estimates = dict[tuple[str, X], tuple[float, float | None]]
+Models = dict[tuple[str, X], float]
+
+
+def estimates_of(study: Study, points: list[Point], runs: dict[str, dict[str, Any]]) -> Estimates:
+    """The mean of each cell over its seeds."""
+    values: dict[tuple[str, X], list[float]] = {}
+    for point in points:
+        for cell in (c for c in point.cells if c.row in study.rows()):
+            flow = runs[point.key]["flows"][cell.flow]
+            if study.y.measure not in flow:
+                raise ScenarioError(
+                    f"y.measure: expected one that row {cell.row} has: {', '.join(flow)}, "
+                    f"got {study.y.measure!r}"
+                )
+            values.setdefault((cell.row, cell.x), []).append(flow[study.y.measure])
+    estimate = _spread if study.y.statistic == "spread" else _interval
+    return {cell: estimate(found) for cell, found in values.items()}
+
+
+def _spread(values: list[float]) -> tuple[float, None]:
+    """Standard deviation, percent of the mean."""
+    mean = sum(values) / len(values)
+    variance = sum((v - mean) ** 2 for v in values) / max(len(values) - 1, 1)
+    return 100 * math.sqrt(variance) / mean, None
+
+
+def _interval(values: list[float]) -> tuple[float, float | None]:
+    """Mean and half width of its 95 % confidence interval."""
+    mean = sum(values) / len(values)
+    if len(values) < 2:
+        return mean, None
+    from scipy.stats import t
+
+    variance = sum((v - mean) ** 2 for v in values) / (len(values) - 1)
+    return mean, float(t.ppf(0.975, len(values) - 1)) * math.sqrt(variance / len(values))
+
+
+def model_values(study: Study, values: list[X]) -> Models:
+    """What the model says for the rows that it describes."""
+    if study.model is None:
+        return {}
+    compute: Callable[..., float] = MODELS[study.model.name]
+    return {
+        (row, x): compute(study.y.measure, x, **arguments)
+        for row, arguments in study.model.rows.items()
+        for x in values
+        if not isinstance(x, str)
+    }
+
+
+def lines_of(
+    study: Study, values: list[X], estimates: Estimates, models: Models, published: list[Published]
+) -> list[dict[str, str]]:
+    """The lines of summary.csv: rows in the study's order, x within, kinds within."""
+    lines = []
+    for row in study.rows():
+        for x in values:
+            if (row, x) not in estimates:
+                continue
+            known: list[Published | None] = [p for p in published if (p.row, p.x) == (row, x)]
+            for value in known or [None]:
+                lines.append(_line(study, row, x, estimates, models, value))
+    return lines
+
+
+def _line(
+    study: Study, row: str, x: X, estimates: Estimates, models: Models, known: Published | None
+) -> dict[str, str]:
+    mean, width = estimates[row, x]
+    kind = known.kind if known else ""
+    notes = [known.note] if known and known.note else []
+    for note in study.notes:
+        deviates = known is not None and abs(_ratio(mean, known.value) - 1) > REASON_FROM
+        if (
+            row in note.rows
+            and note.kind in ("", kind)
+            and (x in note.x or (not note.x and deviates))
+        ):
+            notes.append(note.text)
+    return {
+        "row": row,
+        "x": show_x(x),
+        "published": _number(known.value if known else None),
+        "published_kind": kind,
+        "measured": _number(mean),
+        "ci95": _number(width, 3),
+        "model": _number(models.get((row, x))),
+        "unit": study.y.unit,
+        "note": "; ".join(notes),
+    }
+
+
+def _number(value: float | None, digits: int = 5) -> str:
+    return "" if value is None else f"{value:.{digits}g}"
+
+
+def outcomes_of(
+    study: Study, estimates: Estimates, models: Models, published: list[Published], quick: bool
+) -> list[dict[str, Any]]:
+    """What became of each check that is asked: text, passed, value."""
+    outcomes = []
+    for check in study.checks:
+        asked = check.in_quick() if quick else check
+        if asked is not None:
+            outcomes.append(_outcome(asked, estimates, models, published))
+    return outcomes
+
+
+def _outcome(
+    check: Check, estimates: Estimates, models: Models, published: list[Published]
+) -> dict[str, Any]:
+    measured = {cell: v[0] for cell, v in estimates.items()}
+    values = measured if check.value == "measured" else models
+    cells = {
+        cell: v
+        for cell, v in values.items()
+        if (not check.rows or cell[0] in check.rows)
+        and (not check.x or cell[1] in check.x)
+        and cell[1] not in check.but.get(cell[0], [])
+    }
+    if check.to is None:
+        passed, said = _within_bounds(check, cells, values)
+    elif check.to == "measured":
+        passed, said = _against(check, cells, measured)
+    else:
+        known = {(p.row, p.x): p.value for p in published if p.kind == check.to}
+        passed, said = _against(check, cells, known)
+    return {"text": check.text, "passed": passed, "value": said}
+
+
+def _against(check: Check, cells: Models, other: Models) -> tuple[bool, str]:
+    """Compare with other values of the same cells."""
+    deviation = {c: 100 * (_ratio(v, other[c]) - 1) for c, v in cells.items() if c in other}
+    if not deviation:
+        return False, "there is nothing to compare"
+    passed, said = True, []
+    if check.each is not None:
+        over = [c for c, d in deviation.items() if abs(d) > check.each]
+        worst = max(deviation, key=lambda c: abs(deviation[c]))
+        passed = len(over) <= check.all_but
+        said.append(f"{len(deviation) - len(over)} of {len(deviation)} cells")
+        said.append(f"largest {deviation[worst]:+.1f} % ({worst[0]} at {show_x(worst[1])})")
+    if check.mean is not None:
+        means = {
+            row: sum(abs(d) for (r, _), d in deviation.items() if r == row)
+            / sum(r == row for r, _ in deviation)
+            for row in {r for r, _ in deviation}
+        }
+        row = max(means, key=lambda r: means[r])
+        passed = passed and means[row] <= check.mean
+        said.append(f"largest mean {means[row]:.1f} % ({row})")
+    return passed, ", ".join(said)
+
+
+def _within_bounds(check: Check, cells: Models, values: Models) -> tuple[bool, str]:
+    """Compare cells, or their ratios to those of another row or x, with bounds."""
+    if check.ratio is not None:
+        wanted = check.ratio
+        cells = {
+            (row, x): _ratio(v, values[wanted, x])
+            for (row, x), v in cells.items()
+            if (wanted, x) in values
+        }
+    if check.over is not None:
+        base = check.over
+        cells = {
+            (row, x): _ratio(v, values[row, base])
+            for (row, x), v in cells.items()
+            if (row, base) in values
+        }
+    if not cells:
+        return False, "there is nothing to compare"
+    least, most = min(cells.values()), max(cells.values())
+    passed = check.at_least is None or least >= check.at_least
+    passed = passed and (check.at_most is None or most <= check.at_most)
+    return passed, f"{least:.4g}" if least == most else f"{least:.4g} to {most:.4g}"
+
+
+def _ratio(value: float, base: float) -> float:
+    """How many times the base; nothing is once nothing."""
+    if not base:
+        return math.copysign(math.inf, value) if value else 1.0
+    return value / base
+
+
+def summarise(name: str, points: list[Point], runs: Path, out: Path, quick: bool) -> dict[str, Any]:
+    """Write summary.csv, study.json and curves.csv of a study; study.json's content."""
+    study = load_study(name)
+    found = {p.key: json.loads((runs / f"{p.key}.json").read_text()) for p in points}
+    values = xs(study, quick) or [""]
+    published = load_published(name, study)
+    curved = study.plot == "curves"
+    estimates = {} if curved else estimates_of(study, points, found)
+    models = model_values(study, values)
+    lines = lines_of(study, values, estimates, models, published)
+    write_whole(out / "summary.csv", _csv(COLUMNS, lines))
+    if curved:
+        table = _csv(["row", "curve", "x", "y"], _curves(study, points, found))
+        write_whole(out / "curves.csv", table)
+    data = _about(name, study, found, quick)
+    data["checks"] = outcomes_of(study, estimates, models, published, quick)
+    write_whole(out / "study.json", json.dumps(data, indent=2) + "\n")
+    return data
+
+
+def _curves(
+    study: Study, points: list[Point], found: dict[str, dict[str, Any]]
+) -> list[dict[str, str]]:
+    """The lines of curves.csv: what was sampled, then what the model says."""
+    rows = study.rows()
+    lines = [
+        (cell.row, curve, line)
+        for point in points
+        for cell in point.cells
+        if cell.row in rows
+        for curve, line in found[point.key]["curves"][cell.row].items()
+    ]
+    for name, row in rows.items():
+        if row.model is not None and study.model is not None:
+            lines.append((name, name, MODELS[study.model.name](**row.model)))
+    return [
+        {"row": row, "curve": curve, "x": f"{x:g}", "y": f"{y:g}"}
+        for row, curve, line in lines
+        for x, y in line
+    ]
+
+
+def _about(
+    name: str, study: Study, found: dict[str, dict[str, Any]], quick: bool
+) -> dict[str, Any]:
+    rows = {n: {"label": row.label} for n, row in study.rows().items()}
+    panels = [p.model_dump() for p in study.panels] or [{"title": "", "rows": list(rows)}]
+    digests = sorted(run["digest"] for run in found.values())
+    return {
+        "name": name,
+        "title": study.title,
+        "source": study.source,
+        "question": study.question,
+        "finding": study.finding,
+        "order": study.order,
+        "x": study.x.model_dump(include={"label", "unit", "scale"}),
+        "y": study.y.model_dump(include={"label", "unit"}),
+        "plot": study.plot,
+        "diagram": study.diagram,
+        "panels": [{**panel, "ylim": study.y.limits} for panel in panels],
+        "rows": rows,
+        "command": f"wale-lab study {name}" + (" --quick" if quick else ""),
+        "digest": hashlib.sha256("\n".join(digests).encode()).hexdigest(),
+        "seeds": sorted({run["seed"] for run in found.values()}),
+        "quick": quick,
+        "kernel": next((run["kernel"] for run in found.values()), ""),
+        "virtual_s": round(sum(run["flow_s"] for run in found.values()), 1),
+        "wall_s": round(sum(run["wall_s"] for run in found.values()), 1),
+        "runs": len(found),
+    }
+
+
+def _csv(columns: list[str], lines: list[dict[str, str]]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return text.getvalue()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that others see whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
+        partial = Path(folder, path.name)
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The quick form of every study: runs in guests, and what must hold of each table and figure."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.study import load_study, study_names
+from lab.summary import COLUMNS
+
+LAB = Path(__file__).resolve().parents[1] / "wale-lab"
+
+pytestmark = pytest.mark.guest
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("studies")
+    command = [str(LAB), "study", "all", "--quick", "--results", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1500)
+    assert done.returncode in (0, 1), done.stdout + done.stderr  # 1: a check does not hold
+    return folder
+
+
+def about(results: Path, name: str) -> dict[str, Any]:
+    path = results / name / "study.json"
+    assert path.exists(), f"the runs of {name} could not be completed: see snakemake.log"
+    data: dict[str, Any] = json.loads(path.read_text())
+    return data
+
+
+@pytest.mark.parametrize("name", study_names())
+def test_what_must_hold(results: Path, name: str) -> None:
+    failed = [c for c in about(results, name)["checks"] if not c["passed"]]
+    assert not failed, "\n".join(f"{check['text']}: {check['value']}" for check in failed)
+
+
+@pytest.mark.parametrize("name", study_names())
+def test_every_row_is_there(results: Path, name: str) -> None:
+    about(results, name)
+    study = load_study(name)
+    table = "curves.csv" if study.plot == "curves" else "summary.csv"
+    with (results / name / table).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    wanted = study.quick.rows or list(study.rows())
+    assert {row["row"] for row in rows} == set(wanted)
+    if table == "summary.csv" and rows:
+        assert list(rows[0]) == COLUMNS
+        assert all(row["measured"] for row in rows)
+
+
+def test_the_report_shows_every_study(results: Path) -> None:
+    subprocess.run([str(LAB), "report", "--results", str(results)], check=True, timeout=300)
+    page = (results / "report" / "index.html").read_text()
+    for name in study_names():
+        assert f"wale-lab study {name} --quick" in page
+    assert (results / "report" / "summary.csv").stat().st_size > 1000
