@@ -3,7 +3,7 @@
 
 `scenario-reference` shows what a scenario may say: keys, values, defaults and
 descriptions are those of the model in testbed/lab/scenario.py that checks it.
-`csv-columns:: flows` (or links, channel) shows the columns of a time series, from
+`csv-columns:: flows` (or links, channel, sessions) shows the columns of a time series, from
 testbed/lab/result.py that writes it.  Neither can differ from what `wale-lab` does.
 """
 
@@ -181,19 +181,20 @@ class ScenarioReference(FromText):
 
 
 class CsvColumns(FromText):
-    """The columns of flows.csv or links.csv."""
+    """The columns of a time series, or of the sessions."""
 
     source = "testbed/lab/result.py"
     required_arguments = 1
 
     def lines(self) -> Iterator[str]:
         """One table."""
-        from lab import result
+        from lab import result, sessions
 
         series = {
             "flows": result.FLOW_COLUMNS,
             "links": result.LINK_COLUMNS,
             "channel": result.CHANNEL_COLUMNS,
+            "sessions": sessions.SESSION_COLUMNS,
         }
         if self.arguments[0] not in series:
             raise self.error(f"expected one of {', '.join(series)}")

@@ -139,6 +139,11 @@ def test_every_key_of_a_result() -> None:
         body = re.search(rf"^def {function}\(.*?(?=^def |\Z)", code, re.M | re.S)
         assert body, f"result.py has no function {function}"
         keys |= set(re.findall(r'^ +"(\w+)":', body[0], re.M))
+    summary = re.search(
+        r"^def summary\(.*?(?=^def )", source("testbed", "lab", "sessions.py"), re.M | re.S
+    )
+    assert summary
+    keys |= set(re.findall(r'^ +"(\w+)":', summary[0], re.M))
     assert not_in("testbed.rst", keys) == set()
 
 
