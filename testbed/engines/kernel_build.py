@@ -156,17 +156,38 @@ def cache_key(package: str) -> str:
 
 def find_or_build(wanted: str | None, log: Log) -> Kernel:
     """The kernel, from the cache or built into it."""
+    have = installed_sources()
+    built = [] if (wanted in have if wanted else have) else prebuilt(wanted)
+    if built:
+        return _kernel(built[-1])
     version, archive = choose_source(wanted, log)
-    package = package_version(version)
-    folder = cache_root() / "kernel" / cache_key(package)
+    folder = cache_root() / "kernel" / cache_key(package_version(version))
     if not (folder / "kernel.json").exists():
         with locked(folder.with_name(folder.name + ".lock"), log):
             if not (folder / "kernel.json").exists():
                 _build(version, archive, folder, log)
+    return _kernel(folder)
+
+
+def prebuilt(wanted: str | None) -> list[Path]:
+    """Builds of this configuration in the cache, the newest last.
+
+    They do for a machine without the source package, such as a node of a cluster.
+    """
+    folders = (cache_root() / "kernel").glob(cache_key("*"))
+    found = [folder for folder in folders if (folder / "kernel.json").exists()]
+    versions = {folder: json.loads((folder / "kernel.json").read_text()) for folder in found}
+    chosen = [folder for folder in found if wanted in (None, versions[folder]["version"])]
+    return sorted(chosen, key=lambda folder: _version_key(versions[folder]["release"]))
+
+
+def _kernel(folder: Path) -> Kernel:
+    """What a folder of the cache has; its name begins with the version of the package."""
     about = json.loads((folder / "kernel.json").read_text())
+    package = folder.name.removesuffix(cache_key(""))
     return Kernel(
         release=about["release"],
-        source=f"linux-source-{version} {package}",
+        source=f"linux-source-{about['version']} {package}",
         image=folder / "linux",
         tree=folder / "src",
         arch="um",

@@ -177,7 +177,8 @@ def _one_cpu() -> Iterator[int]:
     folder = kernel_build.cache_root()
     folder.mkdir(parents=True, exist_ok=True)
     for cpu in allowed:
-        file = (folder / f"cpu-{cpu}.lock").open("a")
+        # Machines may share the cache, not their CPUs.
+        file = (folder / f"cpu-{os.uname().nodename}-{cpu}.lock").open("a")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -140,8 +140,9 @@ def _parser() -> argparse.ArgumentParser:
         "Repeat tables and figures of papers: run what is missing, write their tables.",
         "  wale-lab study karnik-kumar/table1 -j 2\n"
         "  wale-lab study karnik-kumar --quick\n"
-        "  wale-lab study karnik-kumar --snakemake '--executor slurm --jobs 50'\n"
-        "Exit code 1 if a check of a study does not hold.",
+        "  wale-lab study karnik-kumar -j 50 --snakemake='--executor slurm'\n"
+        "Exit code 1 if a run fails, or a check of a study does not hold.\n"
+        "WALE_STUDIES=DIR in the environment: studies of your own, DIR/PAPER/NAME.yaml.",
     )
     sub.add_argument("studies", nargs="*", metavar="STUDY", help="PAPER/NAME, a PAPER, or all")
     sub.add_argument("--list", action="store_true", help="the studies that there are")
@@ -164,6 +165,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--out", required=True, type=_folder, metavar="FILE", help="where it goes")
     sub.add_argument(
         "--keep", type=_folder, metavar="DIR", help="keep all of the run here, as `run --out` does"
+    )
+    sub.add_argument(
+        "--failure", type=_folder, metavar="FILE", help="where to write why it failed (beside FILE)"
     )
     study_options(sub)
     sub.set_defaults(module="lab.study_command", function="point_command")

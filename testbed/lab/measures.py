@@ -21,7 +21,7 @@ MEASURES = {
     "fair_rate_kBps": "mean of that rate while the flow ran, kB/s",
     "efficiency": "throughput over the mean fair rate while the flow ran",
     "adjusted_throughput_kBps": "efficiency times the stationary mean fair rate, kB/s: the "
-    "throughput with the luck of the draw taken out (a control variate)",
+    "throughput with the luck of the draw taken out (a ratio estimate)",
     "retransmits_per_1000": "packets sent again, of 1000 that were sent",
     "buffer_drops_per_1000": "packets that found the buffer full, of 1000 that came to the link",
     "buffer_drops_per_1000_s": "packets that found the buffer full in 1000 s",
@@ -88,6 +88,8 @@ def _sessions(flow: dict[str, Any]) -> dict[str, float]:
     told = flow.get("sessions")
     if not told:
         return {}
+    if told["retransmitted_bytes_per_session"] is None:
+        raise ValueError(f"flow {flow['name']}: the server has no record of some sessions")
     return {
         "session_throughput_kBps": told["mean_throughput_Bps"] / 1e3,
         "session_throughput_cv": told["throughput_cv"],
@@ -113,6 +115,10 @@ def curves(
             if curve["from_s"] <= time and (curve["until_s"] is None or time <= curve["until_s"]):
                 point = [round(time - curve["from_s"], 9), float(value) * curve["scale"]]
                 found.setdefault(row[key], []).append(point)
+    if not found:
+        raise ValueError(
+            f"flow {flow}: expected samples of {curve['column']} in {file}, found none"
+        )
     return found
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The runs that a study needs: a scenario and a seed each, under a key that says what went in.
 
-A run's file is runs/KEY.json, where KEY is SHA-256 over the resolved scenario, the seed, the
-kernel, the modules and programs that take part, and what is measured.  What is there is
-therefore current, whatever study asked for it, and studies share the runs that they have in
-common.
+A run's file is runs/KEY.json, where KEY is SHA-256 over the resolved scenario, the plan that
+follows from it and the seed (all that is done in the guest), the kernel, the modules and
+programs that take part, and the code that measures.  What is there is therefore current,
+whatever study asked for it, and studies share the runs that they have in common.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ from engines.base import Kernel
 from engines.modules import find_modules, find_userspace
 from lab import yaml_lines
 from lab.progress import Progress
+from lab.result import plan_data
 from lab.scenario import TESTBED, Scenario, check_scenario
 from lab.study import STUDIES, Row, Run, Study, X, load_study, show_x
 from lab.yaml_lines import Document, ScenarioError
+from topologies import dumbbell
 
-#: What happens in a guest, and what is made of it, follows from these too.
+#: What is done with a plan, and what is made of it, follows from these; the plan is in the key.
 CODE = (
-    "engines/guest_init.c", "engines/seeded_random.c", "lab/advice.py", "lab/agent.py",
-    "lab/channel_recorder.py", "lab/impair.py", "lab/measures.py", "lab/netlink.py",
-    "lab/result.py", "lab/sessions.py", "models/arrivals.py", "models/feedback.py",
-    "models/sessions.py", "models/streams.py", "topologies/dumbbell.py",
+    "engines/guest_init.c", "engines/seeded_random.c", "engines/uml.py", "lab/agent.py",
+    "lab/channel_recorder.py", "lab/measures.py", "lab/netlink.py", "lab/result.py",
+    "lab/run.py", "lab/sessions.py", "lab/study_command.py", "models/arrivals.py",
+    "models/sessions.py", "models/streams.py",
 )  # fmt: skip
 
 
@@ -65,8 +67,9 @@ class Build:
 def find_build(kernel: Kernel, progress: Progress) -> Build:
     """Have everything built, and say what it is."""
     modules = find_modules(kernel, ["sch_wale", "rate_feedback", "tcp_ratcp"], progress)
-    folder = find_userspace(progress)["PATH"].split(":")[0]
-    files = [*modules, Path(folder, "wale"), *(TESTBED / name for name in CODE)]
+    env = find_userspace(progress)
+    programs = [Path(env["PATH"].split(":")[0], "wale"), Path(env["TC_LIB_DIR"], "q_wale.so")]
+    files = [*modules, *programs, *(TESTBED / name for name in CODE)]
     digest = hashlib.sha256((kernel.release + kernel.source).encode())
     if kernel.image:
         digest.update(str(kernel.image.parent.name).encode())
@@ -172,5 +175,6 @@ def _add_flow(document: Document, name: str, row: Row, flow: dict[str, Any]) -> 
 
 
 def _key(scenario: Scenario, seed: int, curves: dict[str, Any], build: Build) -> str:
-    data = {"scenario": scenario.resolved(), "seed": seed, "curves": curves, "build": build.digest}
+    plan = plan_data(dumbbell.plan(scenario, seed), scenario, seed)
+    data = {"scenario": scenario.resolved(), "plan": plan, "curves": curves, "build": build.digest}
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:24]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from lab.files import write_whole
 from lab.progress import Progress
 
 SNAKEFILE = Path(__file__).resolve().parents[1] / "studies/Snakefile"
@@ -28,18 +30,25 @@ _STOP_S = 60
 _PR_SET_PDEATHSIG = 1
 
 
-def make(results: Path, wanted: list[Path], options: list[str], quiet: bool) -> bool:
-    """Run what is not there of the files `wanted`, then the tables; False if anything failed.
+def make(results: Path, config: dict[str, Any], jobs: int, options: list[str], quiet: bool) -> bool:
+    """Run what is not there of the runs of studies, then their tables; False if anything failed.
 
-    `options` are Snakemake's: its jobs, and what the Snakefile expects.  Why a run failed
+    `config` is what the Snakefile expects, `options` are more for Snakemake.  Why a run failed
     stands beside its file (`failure_of`), what Snakemake said in snakemake.log.
     """
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE)]
-    command += ["--directory", str(results), "--nolock", "--rerun-triggers", "mtime"]
+    keys = {key for runs in config["studies"].values() for key in runs}
+    wanted = [results / "runs" / f"{key}.json" for key in sorted(keys)]
+    # Both below the working directory: executors without a shared file system want it so.
+    snakefile, config_file = results / "Snakefile", results / "config.json"
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile)]
+    command += ["--configfile", str(config_file), "--directory", str(results)]
+    command += ["--cores", str(jobs), "--jobs", str(jobs), "--nolock", "--rerun-triggers", "mtime"]
     command += ["--scheduler", "greedy"]  # all runs are alike: there is nothing to optimise
     command += ["--forcerun", "summary", "--keep-going", "--rerun-incomplete", *options]
     log_path = results / "snakemake.log"
     with _alone(results, quiet) as lock, log_path.open("w", encoding="utf-8") as log:
+        write_whole(snakefile, SNAKEFILE.read_text(encoding="utf-8"))
+        write_whole(config_file, json.dumps(config, indent=1) + "\n")
         missing = [path for path in wanted if not path.exists()]
         for path in wanted:
             failure_of(path).unlink(missing_ok=True)
@@ -52,7 +61,7 @@ def make(results: Path, wanted: list[Path], options: list[str], quiet: bool) -> 
 
 
 def failure_of(path: Path) -> Path:
-    """Where a run writes why it failed."""
+    """Where a run writes why it failed; the Snakefile says so too."""
     return path.with_suffix(".failed")
 
 
@@ -133,8 +142,15 @@ def _watch(process: subprocess.Popen[bytes], missing: list[Path], total: int, qu
 
 
 def left_s(total: int, done: int, last_s: float, now_s: float) -> float | None:
-    """Seconds until the end, if the others take as long as those that were done at `last_s`."""
-    return max(last_s * total / done - now_s, 0.0) if done else None
+    """Seconds until the end, if the others take as long as those that were done at `last_s`.
+
+    None if nothing is known: none is done, or the last takes longer than the others.
+    """
+    if not done:
+        return None
+    each_s = max(last_s / done, now_s / (done + 1))  # the next one may be late
+    left = total * each_s - now_s
+    return max(left, 0.0) if left > 0 or done == total else None
 
 
 def _counted(done: int, total: int) -> str:

@@ -106,8 +106,9 @@ def summary(sessions: list[Session], count: int) -> dict[str, Any]:
     """What the sessions of a flow had on average, those that completed; `count` were to arrive."""
     done = [s for s in sessions if s.throughput_Bps is not None]
     rates = sorted(s.throughput_Bps or 0.0 for s in done)
-    again = [int(s.server.get("retransmits", 0)) for s in done]
-    bytes_again = [int(s.server.get("retransmitted_bytes", 0)) for s in done]
+    told = bool(done) and all("retransmits" in s.server for s in done)  # else it would be a guess
+    again = [int(s.server["retransmits"]) for s in done] if told else []
+    bytes_again = [int(s.server["retransmitted_bytes"]) for s in done] if told else []
     mean = fmean(rates) if rates else None
     return {
         "count": count,
@@ -118,9 +119,9 @@ def summary(sessions: list[Session], count: int) -> dict[str, Any]:
         "p50_throughput_Bps": _quantile(rates, 0.5) if rates else None,
         "p90_throughput_Bps": _quantile(rates, 0.9) if rates else None,
         "throughput_cv": pstdev(rates) / mean if mean else None,
-        "retransmits_per_session": fmean(again) if done else None,
-        "retransmitted_bytes_per_session": fmean(bytes_again) if done else None,
-        "sessions_with_retransmits": sum(n > 0 for n in again),
+        "retransmits_per_session": fmean(again) if told else None,
+        "retransmitted_bytes_per_session": fmean(bytes_again) if told else None,
+        "sessions_with_retransmits": sum(n > 0 for n in again) if told else None,
     }
 
 

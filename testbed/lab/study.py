@@ -12,7 +12,9 @@ What can be wrong with a study is found when it is loaded, not after hours of ru
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+import math
+import os
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -26,7 +28,8 @@ from lab.scenario import TESTBED, checked, show
 from lab.yaml_lines import Document, KeyPath, ScenarioError
 from models import MODELS
 
-STUDIES = TESTBED / "studies"
+#: Folders of papers, with studies: those that come with the testbed, or one's own.
+STUDIES = Path(os.environ.get("WALE_STUDIES") or TESTBED / "studies").resolve()
 
 #: A value of x: a number, or a word where x has no order.
 X = float | str
@@ -189,6 +192,8 @@ class Check(Strict):
     """largest mean absolute deviation of a row, percent"""
     all_but: int = 0
     """so many cells may deviate by more than `each`"""
+    interval: float | None = None
+    """largest half width of the 95 % interval of a cell, percent of the mean"""
     at_least: float | None = None
     """bound of the value, or of its ratio to the row of `ratio`"""
     at_most: float | None = None
@@ -202,10 +207,18 @@ class Check(Strict):
 
     @model_validator(mode="after")
     def _check(self) -> Check:
+        if self.interval is not None:
+            return self
+        if (self.at_least or -math.inf) > (math.inf if self.at_most is None else self.at_most):
+            raise ValueError("expected at_least not above at_most")
+        if self.ratio is not None and self.over is not None:
+            raise ValueError("expected either ratio or over")
         limits, bounds = (self.each, self.mean), (self.at_least, self.at_most)
         wanted, other = (limits, bounds) if self.to else (bounds, limits)
         if all(value is None for value in wanted) or any(value is not None for value in other):
-            raise ValueError("expected each or mean with `to`, at_least or at_most without it")
+            raise ValueError(
+                "expected each or mean with `to`, at_least or at_most without it, or an interval"
+            )
         self.in_quick()
         return self
 
@@ -274,7 +287,7 @@ class Study(Strict):
     runs: dict[str, Run] = {}
     """by name"""
     like: str | None = None
-    """another study of the same paper whose runs, x values and seeds this one shares"""
+    """another study of the same paper whose runs, x values, seeds and notes this one shares"""
     show: list[str] = []
     """rows that are shown (none: all)"""
     published: str | None = None
@@ -348,7 +361,17 @@ def _with_shared(name: str, study: Study, document: Document) -> Study:
     shared = {key: value for key, value in shared.items() if key not in study.model_fields_set}
     if not study.x.values:
         shared["x"] = study.x.model_copy(update={"values": other.x.values})
-    return study.model_copy(update=shared)
+    study = study.model_copy(update=shared)
+    if not study.notes and study.published is not None:
+        kinds = {value.kind for value in load_published(name, study)}
+        shown = [_of_rows(note, study.rows()) for note in other.notes if note.kind in {"", *kinds}]
+        study = study.model_copy(update={"notes": [note for note in shown if note.rows]})
+    return study
+
+
+def _of_rows(note: Note, rows: Collection[str]) -> Note:
+    """A note, of those of its rows that there are."""
+    return note.model_copy(update={"rows": [row for row in note.rows if row in rows]})
 
 
 def _refuse(document: Document, found: Iterable[Problem]) -> None:
@@ -439,13 +462,18 @@ def _wrong_run(study: Study, name: str, run: Run) -> Iterator[Problem]:
         if not isinstance(how, str) and not all(isinstance(x, float) for x in values or [""]):
             got = next((repr(x) for x in values if isinstance(x, str)), "no values")
             yield (*path, "vary", key), f"expected numbers of x, to be multiplied, got {got}"
-        if isinstance(how, str):
-            try:
-                how.format(x="", seed=1)
-            except (LookupError, ValueError):
-                yield (*path, "vary", key), f"expected a text with {{x}} or {{seed}}, got {how!r}"
+        if isinstance(how, str) and not _is_template(how):
+            yield (*path, "vary", key), f"expected a text with {{x}} or {{seed}}, got {how!r}"
         if key.startswith("flow.") and not any(about.cc for about in run.rows.values()):
             yield (*path, "vary", key), "expected a row with cc: only its flow is made here"
+
+
+def _is_template(text: str) -> bool:
+    """Does it change with x or the seed?"""
+    try:
+        return text.format(x="", seed=1) != text
+    except (LookupError, ValueError):
+        return False
 
 
 def _unknown_kinds(study: Study, kinds: set[str]) -> Iterator[Problem]:

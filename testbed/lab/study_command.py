@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
 import shlex
 import tempfile
 from contextlib import suppress
@@ -18,13 +20,15 @@ from typing import Any
 from engines import get_engine
 from engines.base import EngineError
 from lab import schedule
+from lab.files import write_whole
 from lab.measures import curves, measure
 from lab.points import Build, Point, find_build, points_of
 from lab.progress import Progress
 from lab.result import problems
 from lab.run import run_scenario
-from lab.study import find_studies, load_study, show_x, study_names
-from lab.summary import summarise, write_whole
+from lab.scenario import TESTBED
+from lab.study import STUDIES, find_studies, load_study, show_x, study_names
+from lab.summary import summarise
 from lab.yaml_lines import ScenarioError
 
 
@@ -41,9 +45,9 @@ def study_points(name: str, quick: bool, kernel: str | None) -> list[Point]:
 
 
 def point_command(args: argparse.Namespace) -> int:
-    """`wale-lab point`: one run of a study, into its file; why it failed, into one beside it."""
+    """`wale-lab point`: one run of a study, into its file; why it failed, into another."""
     out = Path(args.out)
-    failure = schedule.failure_of(out)
+    failure = Path(args.failure) if args.failure else schedule.failure_of(out)
     try:
         point = _find_point(args)
         with tempfile.TemporaryDirectory(prefix="wale-point-") as temporary:
@@ -78,9 +82,9 @@ def _run(point: Point, folder: Path, args: argparse.Namespace) -> dict[str, Any]
         rows = ", ".join(dict.fromkeys(cell.row for cell in point.cells))
         x = point.cells[0].x
         at = f" at {show_x(x)}" if x != "" else ""
-        words = ["testbed/wale-lab", "point", args.study, point.key, "--out", "/tmp/run.json"]
-        words += ["--keep", "/tmp/run", *(["--quick"] if args.quick else [])]
-        words += ["--kernel", args.kernel] if args.kernel else []
+        words = ["env", f"WALE_STUDIES={STUDIES}"] if "WALE_STUDIES" in os.environ else []
+        words += ["testbed/wale-lab", "point", args.study, point.key]
+        words += ["--out", "/tmp/run.json", "--keep", "/tmp/run", *_options(args)]
         raise EngineError(
             f"{args.study}: scenario {point.scenario.name}{at}, seed {point.seed}, failed "
             f"(rows: {rows})\n{error}\nto repeat it: {shlex.join(words)}"
@@ -128,14 +132,32 @@ def study_command(args: argparse.Namespace) -> int:
     (results / "runs").mkdir(parents=True, exist_ok=True)
     with Progress(quiet=args.quiet) as progress:
         find_build(get_engine("uml").prepare(args.kernel, progress), progress)
-    keys = {p.key for name in names for p in study_points(name, args.quick, args.kernel)}
-    wanted = [results / "runs" / f"{key}.json" for key in sorted(keys)]
-    options = ["--cores", str(args.jobs), "--jobs", str(args.jobs), "--config"]
-    options += [f"studies={','.join(names)}", f"quick={int(args.quick)}"]
-    options += [f"kernel={args.kernel or ''}", *args.snakemake]
-    if not schedule.make(results, wanted, options, args.quiet):
+    studies = {
+        name: {p.key: _needs(p) for p in study_points(name, args.quick, args.kernel)}
+        for name in names
+    }
+    config = {
+        "testbed": str(TESTBED),
+        "papers": str(STUDIES),
+        "results": str(results.resolve()),
+        "options": _options(args),
+        "studies": studies,
+    }
+    if not schedule.make(results, config, args.jobs, args.snakemake, args.quiet):
         return 1
     return _report(names, results, args)
+
+
+def _options(args: argparse.Namespace) -> list[str]:
+    """What `point` and `summary` have to be told."""
+    return (["--quick"] if args.quick else []) + (["--kernel", args.kernel] if args.kernel else [])
+
+
+def _needs(point: Point) -> dict[str, int]:
+    """What a run asks of a cluster: the guest and its programs; its limit, and some minutes."""
+    scenario = point.scenario
+    minutes = math.ceil(scenario.wall_limit / 60e9) + 5
+    return {"mem_mb": scenario.memory_mb + 512, "minutes": minutes}
 
 
 def _report(names: list[str], results: Path, args: argparse.Namespace) -> int:

@@ -15,11 +15,11 @@ import hashlib
 import io
 import json
 import math
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lab.files import write_whole
 from lab.points import Point, xs
 from lab.study import Check, Published, Study, X, load_published, load_study, show_x
 from lab.yaml_lines import ScenarioError
@@ -53,8 +53,10 @@ def estimates_of(study: Study, points: list[Point], runs: dict[str, dict[str, An
 
 def _spread(values: list[float]) -> tuple[float, None]:
     """Standard deviation, percent of the mean."""
-    mean = sum(values) / len(values)
-    variance = sum((v - mean) ** 2 for v in values) / max(len(values) - 1, 1)
+    mean, _ = _interval(values)
+    if len(values) < 2 or not mean:
+        raise ScenarioError("y.statistic: expected several seeds, with a mean that is not 0")
+    variance = sum((v - mean) ** 2 for v in values) / (len(values) - 1)
     return 100 * math.sqrt(variance) / mean, None
 
 
@@ -152,7 +154,9 @@ def _outcome(
         and (not check.x or cell[1] in check.x)
         and cell[1] not in check.but.get(cell[0], [])
     }
-    if check.to is None:
+    if check.interval is not None:
+        passed, said = _narrow(check.interval, {cell: estimates[cell] for cell in cells})
+    elif check.to is None:
         passed, said = _within_bounds(check, cells, values)
     elif check.to == "measured":
         passed, said = _against(check, cells, measured)
@@ -165,8 +169,11 @@ def _outcome(
 def _against(check: Check, cells: Models, other: Models) -> tuple[bool, str]:
     """Compare with other values of the same cells."""
     deviation = {c: 100 * (_ratio(v, other[c]) - 1) for c, v in cells.items() if c in other}
-    if not deviation:
-        return False, "there is nothing to compare"
+    if len(deviation) < max(len(cells), 1):
+        return (
+            False,
+            f"{len(cells) - len(deviation)} of {len(cells)} cells have nothing beside",
+        )
     passed, said = True, []
     if check.each is not None:
         over = [c for c, d in deviation.items() if abs(d) > check.each]
@@ -188,6 +195,7 @@ def _against(check: Check, cells: Models, other: Models) -> tuple[bool, str]:
 
 def _within_bounds(check: Check, cells: Models, values: Models) -> tuple[bool, str]:
     """Compare cells, or their ratios to those of another row or x, with bounds."""
+    asked = len(cells)
     if check.ratio is not None:
         wanted = check.ratio
         cells = {
@@ -202,12 +210,22 @@ def _within_bounds(check: Check, cells: Models, values: Models) -> tuple[bool, s
             for (row, x), v in cells.items()
             if (row, base) in values
         }
-    if not cells:
-        return False, "there is nothing to compare"
+    if len(cells) < max(asked, 1):
+        return False, f"{asked - len(cells)} of {asked} cells have nothing beside them"
     least, most = min(cells.values()), max(cells.values())
     passed = check.at_least is None or least >= check.at_least
     passed = passed and (check.at_most is None or most <= check.at_most)
     return passed, f"{least:.4g}" if least == most else f"{least:.4g} to {most:.4g}"
+
+
+def _narrow(limit: float, cells: Estimates) -> tuple[bool, str]:
+    """Is half of each interval within so many percent of the mean?"""
+    widths = {c: 100 * width / mean for c, (mean, width) in cells.items() if width is not None}
+    if len(widths) < max(len(cells), 1):
+        return False, f"{len(cells) - len(widths)} of {len(cells)} cells have no interval"
+    worst = max(widths, key=lambda c: widths[c])
+    where = f"{worst[0]} at {show_x(worst[1])}"
+    return widths[worst] <= limit, f"at most {widths[worst]:.2f} % ({where})"
 
 
 def _ratio(value: float, base: float) -> float:
@@ -224,9 +242,9 @@ def summarise(name: str, points: list[Point], runs: Path, out: Path, quick: bool
     values = xs(study, quick) or [""]
     published = load_published(name, study)
     curved = study.plot == "curves"
-    estimates = {} if curved else estimates_of(study, points, found)
+    estimates = estimates_of(study, points, found) if study.y.measure else {}
     models = model_values(study, values)
-    lines = lines_of(study, values, estimates, models, published)
+    lines = [] if curved else lines_of(study, values, estimates, models, published)
     write_whole(out / "summary.csv", _csv(COLUMNS, lines))
     if curved:
         table = _csv(["row", "curve", "x", "y"], _curves(study, points, found))
@@ -295,12 +313,3 @@ def _csv(columns: list[str], lines: list[dict[str, str]]) -> str:
     writer.writeheader()
     writer.writerows(lines)
     return text.getvalue()
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that others see whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
-        partial = Path(folder, path.name)
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)

@@ -35,6 +35,22 @@ def guest() -> Callable[..., str]:
     return run_in_guest
 
 
+@pytest.fixture
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of studies with one paper, that has one study: paper/one of study_cases.py."""
+    from lab import points, study
+    from study_cases import LINK, PUBLISHED, STUDY
+
+    folder = tmp_path / "studies" / "paper"
+    folder.mkdir(parents=True)
+    (folder / "link.yaml").write_text(LINK)
+    (folder / "one.yaml").write_text(STUDY)
+    (folder / "one.csv").write_text(PUBLISHED)
+    for module in (points, study):
+        monkeypatch.setattr(module, "STUDIES", folder.parent)
+    return folder
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Close with the plain line that every kind of test runner could print."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")

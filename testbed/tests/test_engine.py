@@ -115,6 +115,28 @@ def test_kernel_that_is_not_offered() -> None:
         kernel_build.choose_source("5.99", print)
 
 
+def test_kernel_from_the_cache_where_its_source_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(kernel_build, "installed_sources", dict)
+    builds = {
+        kernel_build.cache_key("6.1.9-1"): "6.1.9",
+        kernel_build.cache_key("6.12.5-1~x"): "6.12.5",
+        "6.12.7-1-0123456789ab": "6.12.7",  # another configuration
+    }
+    for name, release in builds.items():
+        folder = kernel_build.cache_root() / "kernel" / name
+        folder.mkdir(parents=True)
+        version = release.rpartition(".")[0]
+        (folder / "kernel.json").write_text(json.dumps({"release": release, "version": version}))
+    found = kernel_build.find_or_build(None, print)
+    assert (found.release, found.source) == ("6.12.5", "linux-source-6.12 6.12.5-1~x")
+    assert kernel_build.find_or_build("6.1", print).release == "6.1.9"
+    with pytest.raises(EngineError, match=r"no package linux-source-6\.99"):
+        kernel_build.find_or_build("6.99", print)
+
+
 @pytest.mark.guest
 def test_exit_code_and_output(kernel: Kernel) -> None:
     good = run(kernel, "echo hello; echo there >&2; id -u")
