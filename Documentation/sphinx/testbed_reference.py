@@ -3,6 +3,8 @@
 
 `scenario-reference` shows what a scenario may say: keys, values, defaults and
 descriptions are those of the model in testbed/lab/scenario.py that checks it.
+`study-reference` does the same for studies (testbed/lab/study.py), and `study-measures`
+lists what can be measured (testbed/lab/measures.py).
 `csv-columns:: flows` (or links, channel, sessions) shows the columns of a time series, from
 testbed/lab/result.py that writes it.  Neither can differ from what `wale-lab` does.
 """
@@ -76,35 +78,36 @@ def quantity(field: FieldInfo) -> str | None:
     return None
 
 
-def from_schema(schema: dict[str, Any]) -> str:
-    """What a key takes, in words, from its JSON schema."""
+def from_schema(schema: dict[str, Any], kind_of: str) -> str:
+    """What a key takes, in words, from its JSON schema; `kind_of` document, for references."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        return f":ref:`{name} <scenario-{name.lower()}>`"
+        return f":ref:`{name} <{kind_of}-{name.lower()}>`"
     if "const" in schema:
         return f"``{schema['const']}``"
     if "enum" in schema:
         return ", ".join(f"``{word}``" for word in schema["enum"])
     if "anyOf" in schema:
-        kinds = [from_schema(s) for s in schema["anyOf"] if s.get("type") != "null"]
+        kinds = [from_schema(s, kind_of) for s in schema["anyOf"] if s.get("type") != "null"]
         return " or ".join(dict.fromkeys(kinds))
     kind = schema.get("type")
     if kind == "array":
         items = schema.get("items", {})
-        return "list" if "prefixItems" in items else f"list of {from_schema(items)}"
+        return "list" if "prefixItems" in items else f"list of {from_schema(items, kind_of)}"
     if kind == "object":
-        return f"name to {from_schema(schema.get('additionalProperties', {}))}"
+        inner = schema.get("additionalProperties", {})
+        return f"name to {from_schema(inner if isinstance(inner, dict) else {}, kind_of)}"
     if kind == "integer" and {"minimum", "maximum"} <= schema.keys():
         return f"{schema['minimum']} to {schema['maximum']}"
     return PLAIN_TYPES.get(str(kind), "value")
 
 
-def value_text(field: FieldInfo, schema: dict[str, Any]) -> str:
+def value_text(field: FieldInfo, schema: dict[str, Any], kind_of: str) -> str:
     """What a key takes, in words."""
     written = quantity(field)
     if written and not models_in(field) and schema.get("type") != "array":
         return written
-    return from_schema(schema)
+    return from_schema(schema, kind_of)
 
 
 def default_text(field: FieldInfo) -> str:
@@ -133,20 +136,29 @@ def escaped(text: str) -> str:
     return re.sub(r"`([^`]*)`", r"``\1``", text)
 
 
-def section(model: type[BaseModel]) -> Iterator[str]:
+def section(model: type[BaseModel], kind_of: str) -> Iterator[str]:
     """One model, in reStructuredText."""
     schema = model.model_json_schema(mode="validation")
     name = model.__name__
     if "properties" not in schema:  # a model that holds itself
         schema = schema["$defs"][name]
-    yield from (f".. _scenario-{name.lower()}:", "", name, "-" * len(name), "")
+    yield from (f".. _{kind_of}-{name.lower()}:", "", name, "-" * len(name), "")
     yield from (escaped(model.__doc__ or ""), "")
     yield from HEADER.splitlines()
     for key, field in model.model_fields.items():
         yield f"   * - ``{key}``"
-        yield f"     - {value_text(field, schema['properties'][key])}"
+        yield f"     - {value_text(field, schema['properties'][key], kind_of)}"
         yield f"     - {default_text(field)}"
         yield f"     - {escaped(field.description or '')}"
+    yield ""
+
+
+def two_columns(title: str, meanings: dict[str, str]) -> Iterator[str]:
+    """A table of names and what they mean, in reStructuredText."""
+    yield from (".. list-table::", "   :header-rows: 1", "   :widths: 30 70", "")
+    yield from (f"   * - {title}", "     - Meaning")
+    for name, meaning in meanings.items():
+        yield from (f"   * - ``{name}``", f"     - {escaped(meaning)}")
     yield ""
 
 
@@ -177,7 +189,32 @@ class ScenarioReference(FromText):
         from lab.scenario import Scenario
 
         for model in reachable(Scenario):
-            yield from section(model)
+            yield from section(model, "scenario")
+
+
+class StudyReference(FromText):
+    """A table for each part of a study."""
+
+    source = "testbed/lab/study.py"
+
+    def lines(self) -> Iterator[str]:
+        """One section for each model."""
+        from lab.study import Study
+
+        for model in reachable(Study):
+            yield from section(model, "study")
+
+
+class StudyMeasures(FromText):
+    """What a study can measure."""
+
+    source = "testbed/lab/measures.py"
+
+    def lines(self) -> Iterator[str]:
+        """One table."""
+        from lab.measures import MEASURES
+
+        yield from two_columns("Measure", MEASURES)
 
 
 class CsvColumns(FromText):
@@ -198,15 +235,13 @@ class CsvColumns(FromText):
         }
         if self.arguments[0] not in series:
             raise self.error(f"expected one of {', '.join(series)}")
-        yield from (".. list-table::", "   :header-rows: 1", "   :widths: 30 70", "")
-        yield from ("   * - Column", "     - Meaning")
-        for name, meaning in series[self.arguments[0]].items():
-            yield from (f"   * - ``{name}``", f"     - {escaped(meaning)}")
-        yield ""
+        yield from two_columns("Column", series[self.arguments[0]])
 
 
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.add_directive("scenario-reference", ScenarioReference)
+    app.add_directive("study-reference", StudyReference)
+    app.add_directive("study-measures", StudyMeasures)
     app.add_directive("csv-columns", CsvColumns)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
