@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +30,12 @@ AGENT = ["/usr/bin/python3", "-I", "-S", str(Path(__file__).with_name("agent.py"
 
 def versions(kernel: Kernel, modules: list[Path], env: dict[str, str]) -> dict[str, str]:
     """What took part, for result.json: programs by version, what is built here by content."""
-    git = subprocess.run(
-        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
     tools = {"python": platform.python_version(), "kernel_source": kernel.source}
-    if git.returncode == 0:
-        tools["tree"] = git.stdout.strip()
+    describe = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    with suppress(OSError):  # no git here
+        git = subprocess.run(describe, capture_output=True, text=True, check=False)
+        if git.returncode == 0:
+            tools["tree"] = git.stdout.strip()
     wale = shutil.which("wale", path=env["PATH"])
     for path in [*modules, *([Path(wale)] if wale else [])]:
         tools[path.stem] = "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()[:16]

@@ -147,6 +147,19 @@ def test_every_key_of_a_result() -> None:
     assert not_in("testbed.rst", keys) == set()
 
 
+def test_every_key_of_the_results_of_a_study() -> None:
+    columns = re.search(r'^COLUMNS = "([\w,]+)"', source("testbed", "lab", "summary.py"), re.M)
+    assert columns
+    keys = set(columns[1].split(","))
+    for file, function in (("summary.py", "_about"), ("study_command.py", "_record")):
+        body = re.search(
+            rf"^def {function}\(.*?(?=^def |\Z)", source("testbed", "lab", file), re.M | re.S
+        )
+        assert body, f"{file} has no function {function}"
+        keys |= set(re.findall(r'^ +"(\w+)":', body[0], re.M))
+    assert not_in("studies.rst", keys) == set()
+
+
 def test_pages_name_files_that_exist() -> None:
     missing = []
     pattern = re.compile(r"`((?:kmod|userspace|testbed|Documentation)/[\w./-]+)`")
