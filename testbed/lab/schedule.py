@@ -158,8 +158,8 @@ def _counted(done: int, total: int) -> str:
 
 
 def _expected(left: float | None) -> str:
-    """When the end is expected, in words."""
-    if left is None:
+    """When the end is expected, in words; nothing if it is not known, or now."""
+    if not left:
         return ""
     span = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
     clock = time.strftime("%H:%M:%S" if left < 90 else "%H:%M", time.localtime(time.time() + left))
