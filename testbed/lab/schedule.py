@@ -44,7 +44,8 @@ def make(results: Path, config: dict[str, Any], jobs: int, options: list[str], q
     command += ["--configfile", str(config_file), "--directory", str(results)]
     command += ["--cores", str(jobs), "--jobs", str(jobs), "--nolock", "--rerun-triggers", "mtime"]
     command += ["--scheduler", "greedy"]  # all runs are alike: there is nothing to optimise
-    command += ["--forcerun", "summary", "--keep-going", "--rerun-incomplete", *options]
+    command += ["--forcerun", "summary", "--keep-going"]
+    command += ["--ignore-incomplete", *options]  # files appear whole: what is there is complete
     log_path = results / "snakemake.log"
     with _alone(results, quiet) as lock, log_path.open("w", encoding="utf-8") as log:
         write_whole(snakefile, SNAKEFILE.read_text(encoding="utf-8"))
