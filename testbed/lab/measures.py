@@ -11,6 +11,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
+from lab.agent import LEAD_NS
 from lab.scenario import Scenario
 from models import sessions
 from topologies.dumbbell import link_seed
@@ -31,8 +32,8 @@ MEASURES = {
     "sessions_completed": "how many sessions got all of their bytes",
 }
 
-#: Links of this kind begin so long before the flows (lab/agent.py: LEAD_NS).
-_LEAD_S = 0.001
+#: In virtual time links begin so long before the flows.
+_LEAD_S = LEAD_NS[True] / 1e9
 
 
 def measure(result: dict[str, Any], scenario: Scenario, seed: int) -> dict[str, dict[str, float]]:

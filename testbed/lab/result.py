@@ -114,7 +114,8 @@ def _seconds(t_ns: str | int, start_ns: int) -> str:
     return f"{(int(t_ns) - start_ns) / 1e9:.6f}"
 
 
-def _csv(columns: list[str], rows: Sequence[dict[str, Any]]) -> str:
+def csv_text(columns: list[str], rows: Sequence[dict[str, Any]]) -> str:
+    """A table as CSV: these columns of its rows."""
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -133,7 +134,7 @@ def links_csv(raw: dict[str, Any], plan: Plan) -> str:
                 t_s = _seconds(row["t_ns"], raw["start_ns"])
                 rows.append({**row, "t_s": t_s, "link": name})
     rows.sort(key=lambda r: (float(r["t_s"]), r["link"]))
-    return _csv(list(LINK_COLUMNS), rows)
+    return csv_text(list(LINK_COLUMNS), rows)
 
 
 def _socket_names(raw: dict[str, Any], plan: Plan) -> dict[str, SocketNames]:
@@ -190,7 +191,7 @@ def flows_csv(raw: dict[str, Any], plan: Plan) -> str:
                 t_s = _seconds(t_ns, raw["start_ns"])
                 result.append({**row, "bytes_received": count, "t_s": t_s, "flow": name})
     result.sort(key=lambda r: (float(r["t_s"]), r["flow"]))
-    return _csv(list(FLOW_COLUMNS), result)
+    return csv_text(list(FLOW_COLUMNS), result)
 
 
 def channel_csv(raw: dict[str, Any], plan: Plan) -> str:
@@ -208,7 +209,7 @@ def channel_csv(raw: dict[str, Any], plan: Plan) -> str:
                 result[row["t_ns"], name] = {**row, "flow": name}
     rows = [_channel_row(row, raw["start_ns"]) for row in result.values()]
     rows.sort(key=lambda r: (float(r["t_s"]), r["flow"]))
-    return _csv(list(CHANNEL_COLUMNS), rows) if rows else ""
+    return csv_text(list(CHANNEL_COLUMNS), rows) if rows else ""
 
 
 def _channel_row(row: dict[str, str], start_ns: int) -> dict[str, str]:
@@ -231,7 +232,7 @@ def sessions_csv(raw: dict[str, Any], plan: Plan) -> str:
         if flow.arrivals
         for row in sessions.rows_of(flow.name, raw["flows"][flow.name], raw["start_ns"])
     ]
-    return _csv(list(SESSION_COLUMNS), rows) if any(f.arrivals for f in plan.flows) else ""
+    return csv_text(list(SESSION_COLUMNS), rows) if any(f.arrivals for f in plan.flows) else ""
 
 
 def _last_json(text: str) -> dict[str, Any]:

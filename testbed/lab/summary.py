@@ -10,25 +10,23 @@ where measured is the mean over seeds, and ci95 half the width of its 95 % confi
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from statistics import stdev
 from typing import Any
 
 from lab.files import write_whole
 from lab.points import Point, xs
+from lab.result import csv_text
 from lab.study import Check, Published, Study, X, load_published, load_study, show_x
 from lab.yaml_lines import ScenarioError
 from models import MODELS
+from report.compare import BAND_PERCENT
 
 COLUMNS = "row,x,published,published_kind,measured,ci95,model,unit,note".split(",")
-
-#: From this deviation on a cell must have its reason.
-REASON_FROM = 0.05
 
 #: Mean and half width of a row at an x.
 Estimates = dict[tuple[str, X], tuple[float, float | None]]
@@ -56,8 +54,7 @@ def _spread(values: list[float]) -> tuple[float, None]:
     mean, _ = _interval(values)
     if len(values) < 2 or not mean:
         raise ScenarioError("y.statistic: expected several seeds, with a mean that is not 0")
-    variance = sum((v - mean) ** 2 for v in values) / (len(values) - 1)
-    return 100 * math.sqrt(variance) / mean, None
+    return 100 * stdev(values) / mean, None
 
 
 def _interval(values: list[float]) -> tuple[float, float | None]:
@@ -67,8 +64,8 @@ def _interval(values: list[float]) -> tuple[float, float | None]:
         return mean, None
     from scipy.stats import t
 
-    variance = sum((v - mean) ** 2 for v in values) / (len(values) - 1)
-    return mean, float(t.ppf(0.975, len(values) - 1)) * math.sqrt(variance / len(values))
+    quantile = float(t.ppf(0.975, len(values) - 1))
+    return mean, quantile * stdev(values) / math.sqrt(len(values))
 
 
 def model_values(study: Study, values: list[X]) -> Models:
@@ -106,7 +103,7 @@ def _line(
     kind = known.kind if known else ""
     notes = [known.note] if known and known.note else []
     for note in study.notes:
-        deviates = known is not None and abs(_ratio(mean, known.value) - 1) > REASON_FROM
+        deviates = known is not None and 100 * abs(_ratio(mean, known.value) - 1) > BAND_PERCENT
         if (
             row in note.rows
             and note.kind in ("", kind)
@@ -195,27 +192,26 @@ def _against(check: Check, cells: Models, other: Models) -> tuple[bool, str]:
 
 def _within_bounds(check: Check, cells: Models, values: Models) -> tuple[bool, str]:
     """Compare cells, or their ratios to those of another row or x, with bounds."""
-    asked = len(cells)
-    if check.ratio is not None:
-        wanted = check.ratio
+    if check.ratio is not None or check.over is not None:  # not both: Check sees to it
+        asked = len(cells)
         cells = {
-            (row, x): _ratio(v, values[wanted, x])
-            for (row, x), v in cells.items()
-            if (wanted, x) in values
+            cell: _ratio(v, values[base])
+            for cell, v in cells.items()
+            if (base := _base_of(check, *cell)) in values
         }
-    if check.over is not None:
-        base = check.over
-        cells = {
-            (row, x): _ratio(v, values[row, base])
-            for (row, x), v in cells.items()
-            if (row, base) in values
-        }
-    if len(cells) < max(asked, 1):
-        return False, f"{asked - len(cells)} of {asked} cells have nothing beside them"
+        if len(cells) < asked:
+            return False, f"{asked - len(cells)} of {asked} cells have nothing beside them"
+    if not cells:
+        return False, "0 of 0 cells have nothing beside them"
     least, most = min(cells.values()), max(cells.values())
     passed = check.at_least is None or least >= check.at_least
     passed = passed and (check.at_most is None or most <= check.at_most)
     return passed, f"{least:.4g}" if least == most else f"{least:.4g} to {most:.4g}"
+
+
+def _base_of(check: Check, row: str, x: X) -> tuple[str, X]:
+    """The cell that another one is divided by."""
+    return (row if check.ratio is None else check.ratio, x if check.over is None else check.over)
 
 
 def _narrow(limit: float, cells: Estimates) -> tuple[bool, str]:
@@ -245,9 +241,9 @@ def summarise(name: str, points: list[Point], runs: Path, out: Path, quick: bool
     estimates = estimates_of(study, points, found) if study.y.measure else {}
     models = model_values(study, values)
     lines = [] if curved else lines_of(study, values, estimates, models, published)
-    write_whole(out / "summary.csv", _csv(COLUMNS, lines))
+    write_whole(out / "summary.csv", csv_text(COLUMNS, lines))
     if curved:
-        table = _csv(["row", "curve", "x", "y"], _curves(study, points, found))
+        table = csv_text(["row", "curve", "x", "y"], _curves(study, points, found))
         write_whole(out / "curves.csv", table)
     data = _about(name, study, found, quick)
     data["checks"] = outcomes_of(study, estimates, models, published, quick)
@@ -305,11 +301,3 @@ def _about(
         "wall_s": round(sum(run["wall_s"] for run in found.values()), 1),
         "runs": len(found),
     }
-
-
-def _csv(columns: list[str], lines: list[dict[str, str]]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    return text.getvalue()

@@ -8,9 +8,9 @@ from typing import Any
 
 
 def _karnik_kumar(measure: str, arrival_per_s: float, **arguments: Any) -> float:
-    from .karnik_kumar import study_value
+    from models import karnik_kumar
 
-    return study_value(measure, arrival_per_s, **arguments)
+    return karnik_kumar.study_value(measure, arrival_per_s, **arguments)
 
 
 def _slow_start(
@@ -24,7 +24,7 @@ def _slow_start(
     return [(p.mini_cycle * cycle_s, getattr(p, value)) for p in points]
 
 
-#: Models beside a study's measurement, by name: measure, x, and a row's arguments to a number.
+#: Models beside a study's measurement, by name: measure, x, and a row's arguments to a number;
 #: or, for curves, a row's arguments to points.
 MODELS: dict[str, Callable[..., Any]] = {
     "karnik-kumar": _karnik_kumar,
