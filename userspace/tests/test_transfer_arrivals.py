@@ -55,13 +55,16 @@ def test_every_session_is_a_whole_transfer(server: Server, folder: Path) -> None
 
 
 def test_server_and_client_can_be_joined(server: Server) -> None:
-    """Both name both ends of the connection; the server counts what was sent again."""
+    """Both name both ends of the connection; the server counts what was sent again.
+
+    A busy host may send a segment again (a tail loss probe), also after what the client was told.
+    """
     for session in sessions(server.port):
         record = server.wait_record(lambda r, local=session["local"]: r["peer"] == local)
         assert record["local"] == session["remote"]
         assert record["bytes"] == session["bytes"]
-        assert record["retransmits"] == session["retransmits"] == 0
-        assert record["retransmitted_bytes"] == 0
+        assert record["retransmits"] >= session["retransmits"] >= 0
+        assert (record["retransmits"] == 0) == (record["retransmitted_bytes"] == 0)
 
 
 def test_the_seed_says_it_all(server: Server) -> None:
@@ -83,7 +86,9 @@ def test_text(server: Server) -> None:
     done = get("127.0.0.1:small", "--port", str(server.port), *PROCESS, "--seed", "5")
     lines = done.stdout.splitlines()
     assert len(lines) == 22 and not done.stderr
-    assert re.match(r"session 1 at 0\.\d+ s, 127\.0\.0\.1:small: .*, SHA-256 right$", lines[0])
+    pattern = r"session (\d+) at 0\.\d+ s, 127\.0\.0\.1:small: .*, SHA-256 right$"
+    ended = [re.match(pattern, line) for line in lines[:20]]  # in the order of their ends
+    assert {int(match[1]) for match in ended if match} == set(range(1, 21))
     assert re.match(r"20 of 20 sessions, .* in [\d.]+ s, seed 5$", lines[20])
     pattern = r"throughput of a session: mean .*; 10 % below .*, half below .*, 90 % below .*"
     assert re.match(pattern, lines[21])
