@@ -3,7 +3,7 @@
 #
 #   KDIR=DIR     build tree or headers of the kernel to build modules for
 #   ARCH=um      that kernel is a User-Mode Linux one
-#   KERNEL=V     kernel line of the uml engine, such as 6.12 (default: newest)
+#   KERNEL=V     kernel line of the uml engine, such as 6.12 (default: newest), or 6.12+san
 #   PREFIX, DESTDIR    as usual, for install and uninstall
 #   PYTEST_ARGS  more words for pytest, such as -x or -k accuracy
 #   STUDY=NAME   tables and figures for the report, such as karnik-kumar/table1 (default: all)

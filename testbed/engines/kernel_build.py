@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Builds the guest kernel of the uml engine from the distribution's source package.
 
+A kernel is asked for by version and flavour: "6.12", "6.12+san", or "+san" for the
+newest.  A flavour is a file kernel-FLAVOUR.config beside this one, whose lines are
+added to kernel.config.
+
 The result is kept in ${XDG_CACHE_HOME:-~/.cache}/wale/kernel/VERSION-HASH/, where
 HASH covers the configuration and the recipe.  It appears there by one rename, so
 what is there is complete; a lock keeps two builders apart.
@@ -19,11 +23,12 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from engines.base import EngineError, Kernel, Log
 
-FRAGMENT = Path(__file__).with_name("kernel.config")
+HERE = Path(__file__).parent
 
 #: Counts up when what is done here changes the result.
 RECIPE = "2"
@@ -56,6 +61,37 @@ _OTHER_ARCHES = (
     "alpha arc arm arm64 csky hexagon ia64 loongarch m68k microblaze mips nios2 openrisc "
     "parisc powerpc riscv s390 sh sparc xtensa"
 ).split()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A kernel as it is asked for."""
+
+    version: str | None  # "6.12", or None for the newest
+    flavour: str  # "", or one of flavours()
+
+    @property
+    def config(self) -> str:
+        """What is added to allnoconfig."""
+        text = (HERE / "kernel.config").read_text()
+        if not self.flavour:
+            return text
+        more = (HERE / f"kernel-{self.flavour}.config").read_text()
+        return f'{text}\n{more}\nCONFIG_LOCALVERSION="-{self.flavour}"\n'
+
+
+def flavours() -> list[str]:
+    """The flavours there are, besides the plain one."""
+    return sorted(p.stem.removeprefix("kernel-") for p in HERE.glob("kernel-*.config"))
+
+
+def parse_wanted(text: str | None) -> Wanted:
+    """VERSION, VERSION+FLAVOUR or +FLAVOUR; None or "" is the newest version, plain."""
+    version, plus, flavour = (text or "").partition("+")
+    if plus and flavour not in flavours():
+        known = ", ".join(f"+{name}" for name in flavours())
+        raise EngineError(f"there is no kernel flavour {flavour!r}; flavours here: {known}")
+    return Wanted(version or None, flavour)
 
 
 def cache_root() -> Path:
@@ -148,43 +184,44 @@ def package_version(version: str) -> str:
     return done.stdout
 
 
-def cache_key(package: str) -> str:
+def cache_key(package: str, wanted: Wanted) -> str:
     """The name of a build's folder in the cache."""
-    digest = hashlib.sha256(f"{RECIPE}\n{FRAGMENT.read_text()}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{RECIPE}\n{wanted.config}".encode()).hexdigest()
     return f"{package}-{digest[:12]}"
 
 
-def find_or_build(wanted: str | None, log: Log) -> Kernel:
-    """The kernel, from the cache or built into it."""
+def find_or_build(text: str | None, log: Log) -> Kernel:
+    """The kernel that `text` asks for (see parse_wanted()), from the cache or built into it."""
+    wanted = parse_wanted(text)
     have = installed_sources()
-    built = [] if (wanted in have if wanted else have) else prebuilt(wanted)
+    built = [] if (wanted.version in have if wanted.version else have) else prebuilt(wanted)
     if built:
-        return _kernel(built[-1])
-    version, archive = choose_source(wanted, log)
-    folder = cache_root() / "kernel" / cache_key(package_version(version))
+        return _kernel(built[-1], wanted)
+    version, archive = choose_source(wanted.version, log)
+    folder = cache_root() / "kernel" / cache_key(package_version(version), wanted)
     if not (folder / "kernel.json").exists():
         with locked(folder.with_name(folder.name + ".lock"), log):
             if not (folder / "kernel.json").exists():
-                _build(version, archive, folder, log)
-    return _kernel(folder)
+                _build(version, archive, wanted.config, folder, log)
+    return _kernel(folder, wanted)
 
 
-def prebuilt(wanted: str | None) -> list[Path]:
+def prebuilt(wanted: Wanted) -> list[Path]:
     """Builds of this configuration in the cache, the newest last.
 
     They do for a machine without the source package, such as a node of a cluster.
     """
-    folders = (cache_root() / "kernel").glob(cache_key("*"))
+    folders = (cache_root() / "kernel").glob(cache_key("*", wanted))
     found = [folder for folder in folders if (folder / "kernel.json").exists()]
     versions = {folder: json.loads((folder / "kernel.json").read_text()) for folder in found}
-    chosen = [folder for folder in found if wanted in (None, versions[folder]["version"])]
+    chosen = [f for f in found if wanted.version in (None, versions[f]["version"])]
     return sorted(chosen, key=lambda folder: _version_key(versions[folder]["release"]))
 
 
-def _kernel(folder: Path) -> Kernel:
+def _kernel(folder: Path, wanted: Wanted) -> Kernel:
     """What a folder of the cache has; its name begins with the version of the package."""
     about = json.loads((folder / "kernel.json").read_text())
-    package = folder.name.removesuffix(cache_key(""))
+    package = folder.name.removesuffix(cache_key("", wanted))
     return Kernel(
         release=about["release"],
         source=f"linux-source-{about['version']} {package}",
@@ -194,12 +231,12 @@ def _kernel(folder: Path) -> Kernel:
     )
 
 
-def _build(version: str, archive: Path, folder: Path, log: Log) -> None:
+def _build(version: str, archive: Path, config: str, folder: Path, log: Log) -> None:
     _need_tools()
     work = folder.with_name(f".{folder.name}.building")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    build = _Build(version, archive, work, log)
+    build = _Build(version, archive, config, work, log)
     try:
         build.everything()
     except BaseException:
@@ -225,8 +262,9 @@ def _need_tools() -> None:
 class _Build:
     """One build of one kernel in a folder of its own."""
 
-    def __init__(self, version: str, archive: Path, work: Path, log: Log) -> None:
+    def __init__(self, version: str, archive: Path, config: str, work: Path, log: Log) -> None:
         self.version, self.archive, self.work, self.log = version, archive, work, log
+        self.config = config
         self.tree = work / "src"
         self.log_path = work / "build.log"
         self.release = ""
@@ -298,20 +336,19 @@ class _Build:
 
     def configure(self) -> None:
         self.log(f"configuring {self.version} for User-Mode Linux")
-        fragment = FRAGMENT.read_text()
-        (self.tree / "wale.config").write_text(fragment)
+        (self.tree / "wale.config").write_text(self.config)
         self.make("KCONFIG_ALLCONFIG=wale.config", "allnoconfig")
         (self.tree / "wale.config").unlink()
         have = (self.tree / ".config").read_text()
         lost = []
-        for name, value in re.findall(r"^CONFIG_(\w+)=(\S+)$", fragment, re.M):
+        for name, value in re.findall(r"^CONFIG_(\w+)=(\S+)$", self.config, re.M):
             absent = f"CONFIG_{name}=" not in have
             took = absent if value == "n" else f"CONFIG_{name}={value}\n" in have
             if not took and name not in KNOWN_ABSENT.get(self.version, ()):
                 lost.append(f"{name}={value}")
         if lost:
             raise EngineError(
-                f"linux-source-{self.version} does not take these lines of {FRAGMENT.name}: "
+                f"linux-source-{self.version} does not take these lines of the configuration: "
                 + ", ".join(lost)
             )
 

@@ -93,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
             "--kernel",
             metavar="V",
             default=os.environ.get("WALE_KERNEL") or None,
-            help="its version, such as 6.12 (WALE_KERNEL, or the newest)",
+            help="its version, such as 6.12, or 6.12+san (WALE_KERNEL, or the newest)",
         )
 
     def study_options(sub: argparse.ArgumentParser) -> None:

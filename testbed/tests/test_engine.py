@@ -115,14 +115,25 @@ def test_kernel_that_is_not_offered() -> None:
         kernel_build.choose_source("5.99", print)
 
 
+def test_flavours_add_to_the_configuration() -> None:
+    plain, san = (kernel_build.parse_wanted(text) for text in ("6.12", "6.12+san"))
+    assert (san.version, san.flavour) == ("6.12", "san")
+    assert kernel_build.parse_wanted("+san").version is None
+    assert san.config.startswith(plain.config) and "CONFIG_KASAN=y" in san.config
+    assert kernel_build.cache_key("x", plain) != kernel_build.cache_key("x", san)
+    with pytest.raises(EngineError, match=r"no kernel flavour 'bad'; flavours here: .*\+san"):
+        kernel_build.parse_wanted("6.12+bad")
+
+
 def test_kernel_from_the_cache_where_its_source_is_not_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(kernel_build, "installed_sources", dict)
+    plain = kernel_build.parse_wanted(None)
     builds = {
-        kernel_build.cache_key("6.1.9-1"): "6.1.9",
-        kernel_build.cache_key("6.12.5-1~x"): "6.12.5",
+        kernel_build.cache_key("6.1.9-1", plain): "6.1.9",
+        kernel_build.cache_key("6.12.5-1~x", plain): "6.12.5",
         "6.12.7-1-0123456789ab": "6.12.7",  # another configuration
     }
     for name, release in builds.items():
