@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import socket
 import subprocess
 import threading
@@ -58,6 +59,7 @@ def fake_server(answer: bytes, *, hold: bool = False) -> Iterator[int]:
 OK5 = b"WALE/1 OK bytes=5 size=5 cc=reno sha256=1\n"
 SUM = sha256(b"hello").encode()
 WRONG = b"0" * 64
+CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")  # all but LF
 
 MISBEHAVIOUR = {
     "wrong digest": (OK5 + b"hello" + b"WALE/1 END sha256=" + WRONG + b"\n", "damaged on the way"),
@@ -83,6 +85,27 @@ MISBEHAVIOUR = {
         b"WALE/1 OK bytes=5 size=5 cc=aaaaaaaaaaaaaaaaaaaaaaaaa sha256=1\n",
         "not that of",
     ),
+    "endless fields": (b"WALE/1 OK " + b"a=1 " * 1000 + b"\n", "not that of 'wale serve'"),
+    "NUL in the line": (b"WALE/1 OK bytes=5\0size=5\n" + b"hello", "cut off after 5 of 5 bytes"),
+    "no fields": (b"WALE/1 OK\nWALE/1 END sha256=-\n", "not that of 'wale serve'"),
+    "empty lines": (b"\n" * 1000, "not that of 'wale serve'"),
+    "END at once": (b"WALE/1 END sha256=-\n", "not that of 'wale serve'"),
+    "DONE for END": (OK5 + b"helloWALE/1 DONE retransmits=0\n", "makes no sense"),
+    "largest number": (
+        b"WALE/1 OK bytes=18446744073709551615 size=18446744073709551615 cc=reno sha256=1\nhello",
+        "cut off after 5 bytes",
+    ),
+    "number too large": (b"WALE/1 OK bytes=18446744073709551616 size=5 cc=reno\n", "not that of"),
+    "negative number": (b"WALE/1 OK bytes=-1 size=5 cc=reno sha256=1\n", "not that of"),
+    "more data than said": (OK5 + b"hello, world" * 100_000, "not that of 'wale serve'"),
+    "fewer data than said": (
+        b"WALE/1 OK bytes=9 size=9 cc=reno sha256=1\nhelloWALE/1 END sha256=" + SUM + b"\n",
+        "makes no sense",
+    ),
+    "controls in an abort": (
+        OK5 + b"he\nWALE/1 ABORT changed \x1b]0;x\x07\xc2\x9b2J\xe2\x80\xae\r\n",
+        "stopped the transfer: ?]0;x???2J????",
+    ),
     "error": (
         b"WALE/1 ERROR busy try \x1b[2J\xff later\n",
         "refused by the server: try ?[2J? later",
@@ -98,6 +121,7 @@ def test_get_is_not_fooled(case: str, tmp_path: Path) -> None:
     result = json.loads(done.stdout)
     assert done.returncode == 1 and result["completed"] is None
     assert message in result["error"] and message in done.stderr
+    assert not CONTROLS.search(done.stdout + done.stderr)
     assert (result["sha256_ok"] is False) == (case in ("wrong digest", "damaged data"))
     assert not list(tmp_path.iterdir())
 
@@ -130,6 +154,29 @@ def test_get_timeout(tmp_path: Path) -> None:
             )
         assert done.returncode == 1 and "nothing came for 0.3 s" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def drip(listener: socket.socket, at_once: bytes, text: bytes) -> None:
+    """Answer the first client with the text, a byte every tenth of a second."""
+    listener.settimeout(WAIT_S)
+    with contextlib.suppress(ConnectionError), listener.accept()[0] as sock:
+        read_line(sock)
+        sock.sendall(at_once)
+        for byte in text:
+            time.sleep(0.1)
+            sock.sendall(bytes([byte]))
+
+
+@pytest.mark.parametrize("at_once", [b"", OK5 + b"hello"], ids=["reply", "trailer"])
+def test_get_does_not_wait_for_a_line_in_drops(at_once: bytes) -> None:
+    """A server cannot hold a client with one byte now and then of a line."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=drip, args=(listener, at_once, b"WALE/1 " * 100))
+        thread.start()
+        port = str(listener.getsockname()[1])
+        done = get("127.0.0.1:f", "--port", port, "--timeout", "0.4")
+        thread.join()
+    assert done.returncode == 1 and "no whole line came for 0.4 s" in done.stderr
 
 
 def test_get_waits_for_a_trickle() -> None:

@@ -499,11 +499,17 @@ static bool receive(struct transfer *t, size_t limit)
 
 void transfer_ready(struct transfer *t)
 {
-	t->active = true;
-	if (t->state == GET_CONNECT)
+	enum get_state state = t->state;
+	uint64_t received = t->received;
+
+	if (state == GET_CONNECT)
 		connected(t);
-	else if (t->state != GET_OVER)
+	else if (state != GET_OVER)
 		receive(t, READ_SIZE);
+	/* a piece of a line is no progress: the server has it whole */
+	if (state == GET_CONNECT || t->state != state ||
+	    t->received != received)
+		t->active = true;
 }
 
 void transfer_duration_over(struct transfer *t)
@@ -552,7 +558,8 @@ void transfer_tick(struct transfer *t, unsigned int limit)
 	t->active = false;
 	if (t->state == GET_OVER || t->stalled++ < limit)
 		return;
-	snprintf(why, sizeof(why), "nothing came for %.3g s",
+	snprintf(why, sizeof(why), "%s came for %.3g s",
+		 t->line_len ? "no whole line" : "nothing",
 		 (double)t->opt->timeout_ns / 1e9);
 	if (t->state == GET_FINAL)
 		end_final(t, why);

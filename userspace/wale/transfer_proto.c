@@ -50,13 +50,28 @@ size_t wale_utf8_len(const unsigned char *s, size_t len)
 	return n;
 }
 
-static bool is_control(unsigned char c)
+/* C0, DEL and C1: what a terminal may take for a command. */
+bool wale_is_control(const unsigned char *s)
 {
-	return c < 0x20 || c == 0x7f;
+	return s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
 }
 
-/* Replace what a line cannot carry by '?'. */
-static void make_printable(char *text)
+/* Characters that are not seen and change the order or the lines of others. */
+static bool is_deceptive(const unsigned char *s, size_t n)
+{
+	static const char *const deceptive[] = {
+		"\u061c", "\u200e", "\u200f", "\u2028", "\u2029",
+		"\u202a", "\u202b", "\u202c", "\u202d", "\u202e",
+		"\u2066", "\u2067", "\u2068", "\u2069",
+	};
+
+	for (size_t i = 0; i < sizeof(deceptive) / sizeof(deceptive[0]); i++)
+		if (strlen(deceptive[i]) == n && !memcmp(s, deceptive[i], n))
+			return true;
+	return false;
+}
+
+void wale_make_printable(char *text)
 {
 	unsigned char *s = (unsigned char *)text;
 	size_t len = strlen(text);
@@ -64,9 +79,11 @@ static void make_printable(char *text)
 	while (len) {
 		size_t n = wale_utf8_len(s, len);
 
-		if (!n || is_control(*s)) {
+		if (!n) {
 			*s = '?';
 			n = 1;
+		} else if (wale_is_control(s) || is_deceptive(s, n)) {
+			memset(s, '?', n);
 		}
 		s += n;
 		len -= n;
@@ -82,7 +99,7 @@ bool wale_refuse(struct wale_refusal *why, const char *code, const char *fmt,
 	va_start(ap, fmt);
 	vsnprintf(why->text, sizeof(why->text), fmt, ap);
 	va_end(ap);
-	make_printable(why->text);
+	wale_make_printable(why->text);
 	return false;
 }
 
@@ -174,11 +191,11 @@ bool wale_name_valid(const char *name, size_t len, struct wale_refusal *why)
 				why, WALE_E_NAME,
 				"the name is not text at byte %zu: expected UTF-8",
 				i);
-		if (is_control(s[i]))
+		if (wale_is_control(s + i))
 			return wale_refuse(
 				why, WALE_E_NAME,
 				"the name has a control character (0x%02x) at byte %zu: expected a line of text",
-				s[i], i);
+				s[i + n - 1], i);
 	}
 	return components_valid(name, why);
 }
@@ -307,8 +324,10 @@ size_t wale_request_format(char *buf, size_t size,
 static bool reply_field(struct wale_reply *reply, const char *key,
 			const char *value)
 {
-	if (!strcmp(key, "bytes"))
+	if (!strcmp(key, "bytes")) {
+		reply->has_bytes = true;
 		return wale_parse_u64(value, &reply->bytes);
+	}
 	if (!strcmp(key, "size"))
 		return wale_parse_u64(value, &reply->size);
 	if (!strcmp(key, "retransmits"))
@@ -346,7 +365,7 @@ void wale_reply_parse(char *line, struct wale_reply *reply)
 	char *save = NULL, *word;
 
 	*reply = (struct wale_reply){ .text = "" };
-	make_printable(line);
+	wale_make_printable(line);
 	word = strtok_r(line, " ", &save);
 	if (!word || strcmp(word, WALE_PROTO))
 		return;
@@ -370,4 +389,6 @@ void wale_reply_parse(char *line, struct wale_reply *reply)
 		if (!reply_field(reply, word, equals + 1))
 			reply->kind = WALE_REPLY_BAD;
 	}
+	if (reply->kind == WALE_REPLY_OK && !reply->has_bytes)
+		reply->kind = WALE_REPLY_BAD;
 }

@@ -4,9 +4,9 @@
  *
  * One TCP connection carries one transfer: a request line, a reply line, the
  * data, and one or two trailer lines.  A line is UTF-8 text without control
- * characters, ended by one LF; its fields are separated by one space.  It can
- * be typed: `printf 'WALE/1 GET name=a.bin\n' | nc HOST 7770`, with a netcat
- * that keeps its sending side open.
+ * characters (C0, DEL, C1), ended by one LF; its fields are separated by one
+ * space.  It can be typed: `printf 'WALE/1 GET name=a.bin\n' | nc HOST 7770`,
+ * with a netcat that keeps its sending side open.
  *
  *   client                                  server
  *     | WALE/1 GET [FIELD]... name=NAME        |
@@ -149,6 +149,7 @@ enum wale_reply_kind {
  * struct wale_reply - a line of the server, parsed
  * @kind: what it is; only its own members below are set
  * @bytes: OK: data bytes that follow
+ * @has_bytes: OK: it says so, as it must
  * @size: OK: size of the file
  * @cc: OK: congestion control in force
  * @sha256: OK: END will have a digest
@@ -162,6 +163,7 @@ enum wale_reply_kind {
 struct wale_reply {
 	enum wale_reply_kind kind;
 	uint64_t bytes;
+	bool has_bytes;
 	uint64_t size;
 	char cc[WALE_CC_MAX + 1];
 	bool sha256;
@@ -174,8 +176,8 @@ struct wale_reply {
 };
 
 /*
- * Fill @why and return false.  Control characters and bytes that are not UTF-8
- * in the sentence are replaced, so that it can be sent and printed.
+ * Fill @why and return false.  The sentence is made printable, as by
+ * wale_make_printable().
  */
 bool wale_refuse(struct wale_refusal *why, const char *code, const char *fmt,
 		 ...) __attribute__((format(printf, 3, 4)));
@@ -205,5 +207,14 @@ bool wale_hex_valid(const char *text, char lower[WALE_SHA256_HEX]);
 
 /* Length of the UTF-8 sequence at @s (at most @len bytes), 0 if it is none. */
 size_t wale_utf8_len(const unsigned char *s, size_t len);
+
+/* Is the UTF-8 sequence at @s a control character (C0, DEL or C1)? */
+bool wale_is_control(const unsigned char *s);
+
+/*
+ * Replace by '?' what must not be printed as it comes from elsewhere: control
+ * characters, bytes that are not UTF-8, and the characters that reorder a line.
+ */
+void wale_make_printable(char *text);
 
 #endif

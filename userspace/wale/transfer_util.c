@@ -165,8 +165,8 @@ static void json_string(FILE *out, const char *text)
 			fputs("\\ufffd", out);
 		else if (*s == '"' || *s == '\\')
 			fprintf(out, "\\%c", *s);
-		else if (*s < 0x20 || *s == 0x7f)
-			fprintf(out, "\\u%04x", *s);
+		else if (wale_is_control(s))
+			fprintf(out, "\\u%04x", s[n - 1]);
 		else
 			fwrite(s, n, 1, out);
 		s += n ? n : 1;
