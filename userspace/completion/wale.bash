@@ -156,12 +156,15 @@ _wale_watch()
 _wale_serve()
 {
 	case $2 in
+	-u | --user)
+		compgen -u -- "$1"
+		;;
 	-l | --listen | -p | --port | -m | --max-transfers | -1 | --once | \
-		-t | --idle-timeout) ;;
+		-a | --max-per-address | -t | --idle-timeout) ;;
 	*)
 		[[ $1 == -* ]] &&
-			echo --listen --port --max-transfers --idle-timeout \
-				--once --json --quiet --help
+			echo --listen --port --max-transfers --max-per-address \
+				--user --idle-timeout --once --json --quiet --help
 		;;
 	esac
 }

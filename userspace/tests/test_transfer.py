@@ -8,7 +8,6 @@ import json
 import os
 import pty
 import re
-import resource
 import select
 import signal
 import socket
@@ -16,6 +15,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +23,7 @@ from transfer_harness import (
     WAIT_S,
     WALE,
     Server,
+    connect_slowly,
     controls,
     get,
     get_json,
@@ -144,21 +145,6 @@ def test_200_at_once(server: Server, folder: Path) -> None:
     assert all(result["sha256"] == digest and result["sha256_ok"] for result in results)
 
 
-def test_1000_open_and_one_moves(server: Server) -> None:
-    """Idle requests and stopped readers do not hold up another transfer."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    n = min(1000, hard - 100)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    with contextlib.ExitStack() as stack:
-        for i in range(n):
-            sock = stack.enter_context(server.connect())
-            sock.sendall(b"WALE/1 GET name=big\n" if i % 2 else b"WALE/1 GET na")
-        start = time.monotonic()
-        assert get_json(server, "big")["completed"] == "all"
-        assert time.monotonic() - start < 10
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
 def test_progress_only_on_a_terminal(server: Server) -> None:
     command = [
         WALE,
@@ -207,6 +193,8 @@ BAD_NAMES = [
     (b"small\0", b"bad-name"),
     (b"small\r", b"bad-name"),
     (b"\x1b[2J", b"bad-name"),
+    (b"small\xc2\x9b2J", b"bad-name"),  # CSI of C1, as UTF-8
+    (b"small\xc2\x80", b"bad-name"),
     (b"\xff\xfe", b"bad-name"),
     (b"\xc0\xae\xc0\xae/outside", b"bad-name"),  # over-long UTF-8 of ".."
     (b"\xed\xa0\x80", b"bad-name"),  # a surrogate
@@ -214,7 +202,22 @@ BAD_NAMES = [
     (b"a" * 256, b"bad-name"),
     (b"%2e%2e/outside", b"not-found"),
     (b"..%2foutside", b"not-found"),
+    (b"%252e%252e/outside", b"not-found"),
+    (b"..%c0%afoutside", b"not-found"),
     (b"..\\outside", b"not-found"),
+    (b"..\xc2\xa0/outside", b"not-found"),  # a space that is none
+    (b"\xef\xbc\x8e\xef\xbc\x8e/outside", b"not-found"),  # full-width dots
+    (b"..\xef\xbc\x8foutside", b"not-found"),  # a full-width slash
+    (b"\xe2\x80\xa5/outside", b"not-found"),  # one character of two dots
+    (b".../outside", b"not-found"),
+    (b"small.", b"not-found"),
+    (b"small ", b"not-found"),
+    (b"~root", b"not-found"),
+    (b"file:///etc/passwd", b"bad-name"),
+    (b"C:\\outside", b"not-found"),
+    (b"\xe0\x80\xae\xe0\x80\xae/outside", b"bad-name"),  # over-long in three bytes
+    (b"\xf0\x80\x80\xae/outside", b"bad-name"),  # and in four
+    (b"\xc0\xaf", b"bad-name"),  # over-long "/"
     (b"small/x", b"not-found"),
     (b"none", b"not-found"),
     (b" small", b"not-found"),
@@ -255,6 +258,13 @@ BAD_REQUESTS = [
     b"WALE/1 GET cc=0123456789abcdef name=small\n",
     b"WALE/1 GET colour=blue name=small\n",
     b"WALE/1 GET  name=small\n",
+    b"WALE/1 GET cc=re\0no name=small\n",
+    b"WALE/1 GET bytes=18446744073709551616 name=small\n",
+    b"WALE/1 GET bytes=4611686018427387905 name=small\n",
+    b"WALE/1 GET bytes=+1 name=small\n",
+    b"WALE/1 GET bytes=0x10 name=small\n",
+    b"WALE/1 GET =1 name=small\n",
+    b"wale/1 get name=small\n",
     b"WALE/1 GET name=small\nmore",
     b"WALE/1 GET name=small\nWALE/1 GET name=small\n",
     TOO_LONG,
@@ -374,16 +384,16 @@ def test_client_that_keeps_the_connection(own: Callable[..., Server]) -> None:
 
 def slow_big_transfer(server: Server, name: str) -> socket.socket:
     """Ask for a file, and read no more than its first line."""
-    sock = socket.socket()
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    sock.settimeout(WAIT_S)
-    sock.connect(("127.0.0.1", server.port))
+    sock = connect_slowly(server)
     sock.sendall(b"WALE/1 GET name=" + name.encode() + b"\n")
     read_line(sock)
     return sock
 
 
-@pytest.mark.parametrize("how", ["written", "touched", "longer", "shorter", "replaced"])
+HARMLESS = ["replaced", "deleted", "unreadable"]  # the old file is sent, whole
+
+
+@pytest.mark.parametrize("how", ["written", "touched", "longer", "shorter", "empty", *HARMLESS])
 def test_file_changes(own: Callable[..., Server], tmp_path: Path, how: str) -> None:
     size = 24 << 20
     path = tmp_path / "f"
@@ -402,11 +412,17 @@ def test_file_changes(own: Callable[..., Server], tmp_path: Path, how: str) -> N
                 file.write(b"b")
         elif how == "shorter":
             os.truncate(path, size // 2)
+        elif how == "empty":
+            os.truncate(path, 0)
+        elif how == "unreadable":
+            path.chmod(0)
+        elif how == "deleted":
+            path.unlink()
         else:
             path.unlink()
             path.write_bytes(b"b" * size)
         answer = read_all_and_finish(sock)
-    if how == "replaced":  # the old file is sent, whole
+    if how in HARMLESS:
         assert sha256(b"a" * size).encode() in answer
         return
     assert b"WALE/1 ABORT changed the file" in answer[-100:]
@@ -540,32 +556,23 @@ def test_once(own: Callable[..., Server]) -> None:
     server.reader.join()
 
 
-def test_busy(own: Callable[..., Server]) -> None:
-    server = own("--max-transfers", "2")
-    with slow_big_transfer(server, "big"), slow_big_transfer(server, "big"):
-        assert "maximum of 2 transfers" in get_json(server, "small")["error"]
-    server.wait_record(lambda r: r["status"] == "stopped")
-    while get_json(server, "small")["completed"] is None:
-        time.sleep(0.01)
-
-
-def test_no_descriptors_left(own: Callable[..., Server]) -> None:
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
-
-    server = own(preexec_fn=limit)
-    with contextlib.ExitStack() as stack:
-        for _ in range(30):
-            stack.enter_context(server.connect())
-        for _ in range(30):
-            stack.enter_context(server.connect())
-        assert "no descriptors left" in get_json(server, "small")["error"]
-    while get_json(server, "small")["completed"] is None:
-        time.sleep(0.01)
-
-
 def test_port_in_use(server: Server, folder: Path) -> None:
     command = [WALE, "serve", str(folder), "--port", str(server.port)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S)
     assert done.returncode == 1
     assert f"port {server.port}: Address already in use" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["path", "abstract"])
+def test_service_manager_is_told(tmp_path: Path, own: Callable[..., Server], kind: str) -> None:
+    """That the port is open, and that it ends: the protocol of sd_notify(3)."""
+    name = str(tmp_path / "n") if kind == "path" else f"@wale-test-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.settimeout(WAIT_S)
+        manager.bind(name.replace("@", "\0"))
+        environment: dict[str, Any] = {"env": {**os.environ, "NOTIFY_SOCKET": name}}
+        server = own(**environment)
+        assert manager.recv(100) == b"READY=1"
+        assert get("127.0.0.1:small", "--port", str(server.port)).returncode == 0
+        server.stop()
+        assert manager.recv(100) == b"STOPPING=1"

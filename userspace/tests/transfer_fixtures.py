@@ -3,41 +3,20 @@
 
 from __future__ import annotations
 
-import os
 import re
-import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from transfer_harness import Server, get_json
+from transfer_harness import Server, fill, get_json
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("served")
-    (path / "small").write_bytes(b"hello, wide area\n")
-    (path / "empty").write_bytes(b"")
-    (path / "mid").write_bytes(os.urandom(300_000))
-    (path / "big").write_bytes(os.urandom(1 << 20) * 24)
-    (path / "with space and \N{LATIN SMALL LETTER E WITH ACUTE}").write_bytes(b"name")
-    (path / "sub").mkdir()
-    (path / "sub" / "file").write_bytes(b"below")
-    (path / "link_in").symlink_to("sub/file")
-    (path / "link_out").symlink_to("/etc/passwd")
-    (path / "link_up").symlink_to("../outside")
-    (path / "dir_out").symlink_to("/etc")
-    (path / "magic").symlink_to("/proc/self/exe")
-    (path / "loop").symlink_to("loop")
-    (path.parent / "outside").write_bytes(b"secret")
-    os.mkfifo(path / "fifo")
-    with socket.socket(socket.AF_UNIX) as sock:
-        old = os.getcwd()
-        os.chdir(path)
-        sock.bind("socket")
-        os.chdir(old)
+    fill(path)
     return path
 
 

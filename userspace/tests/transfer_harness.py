@@ -28,6 +28,9 @@ TOP = Path(__file__).resolve().parents[2]
 WALE = os.environ.get("WALE") or str(TOP / "build/userspace/wale/wale")
 WAIT_S = 30.0  # for anything that must happen
 
+#: Built with the sanitizers (make SAN=1), which need memory of their own.
+SANITIZED = os.access(WALE, os.R_OK) and b"__asan_init" in Path(WALE).read_bytes()
+
 needs_wale = pytest.mark.skipif(not os.access(WALE, os.X_OK), reason=f"no {WALE}: make userspace")
 
 
@@ -48,6 +51,30 @@ def controls() -> list[str]:
     return Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
 
 
+def fill(path: Path) -> None:
+    """Put files of every kind into a folder, some of which must never be served."""
+    (path / "small").write_bytes(b"hello, wide area\n")
+    (path / "empty").write_bytes(b"")
+    (path / "mid").write_bytes(os.urandom(300_000))
+    (path / "big").write_bytes(os.urandom(1 << 20) * 24)
+    (path / "with space and \N{LATIN SMALL LETTER E WITH ACUTE}").write_bytes(b"name")
+    (path / "sub").mkdir()
+    (path / "sub" / "file").write_bytes(b"below")
+    (path / "link_in").symlink_to("sub/file")
+    (path / "link_out").symlink_to("/etc/passwd")
+    (path / "link_up").symlink_to("../outside")
+    (path / "dir_out").symlink_to("/etc")
+    (path / "magic").symlink_to("/proc/self/exe")
+    (path / "loop").symlink_to("loop")
+    (path.parent / "outside").write_bytes(b"secret")
+    os.mkfifo(path / "fifo")
+    with socket.socket(socket.AF_UNIX) as sock:
+        old = os.getcwd()
+        os.chdir(path)
+        sock.bind("socket")
+        os.chdir(old)
+
+
 class Server:
     """A `wale serve` of a folder on a free port."""
 
@@ -60,8 +87,8 @@ class Server:
                 "serve",
                 str(folder),
                 "--port",
-                "0",
-                "--json",
+                str(popen.pop("port", 0)),
+                *(["--json"] if popen.pop("json", True) else []),
                 *options,
             ],
             stdout=subprocess.PIPE,
@@ -97,6 +124,11 @@ class Server:
             time.sleep(0.01)
         raise AssertionError(f"no such record in {self.log}")
 
+    def status(self) -> dict[str, list[str]]:
+        """What the kernel says of the process: the words of each field."""
+        text = Path(f"/proc/{self.proc.pid}/status").read_text()
+        return {key: value.split() for key, value in re.findall(r"^(\w+):(.*)$", text, re.M)}
+
     def stop(self) -> str:
         """End it; returns the rest of its standard error."""
         self.proc.send_signal(signal.SIGTERM)
@@ -119,6 +151,17 @@ class Server:
                 if close:
                     sock.shutdown(socket.SHUT_WR)
             return read_all(sock)
+
+
+def connect_slowly(server: Server, source: str = "") -> socket.socket:
+    """A connection with room for little: what is not read fills the server's side."""
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    sock.settimeout(WAIT_S)
+    if source:
+        sock.bind((source, 0))
+    sock.connect(("127.0.0.1", server.port))
+    return sock
 
 
 def read_all(sock: socket.socket) -> bytes:

@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -24,28 +23,15 @@
 #include "cmd.h"
 #include "serve_conn.h"
 #include "serve_file.h"
+#include "serve_options.h"
+#include "serve_process.h"
 #include "transfer_proto.h"
 #include "transfer_util.h"
 
-#define LISTENERS_MAX 32
 #define BACKLOG 4096 /* the kernel lowers it to net.core.somaxconn */
 #define ACCEPT_TURN 64 /* connections taken before others' turn */
-#define REFUSED_MAX 256 /* connections beyond the transfers, being refused */
-#define DEFAULT_TRANSFERS 8192
-#define DEFAULT_IDLE_S 60
+#define LINGERING_MAX 256 /* connections whose transfer is over */
 #define SPARE_FDS 64 /* descriptors that are not of a transfer */
-
-struct options {
-	const char *folder;
-	const char *listen[LISTENERS_MAX];
-	unsigned int n_listen;
-	uint16_t port;
-	unsigned int max_transfers;
-	uint64_t idle_timeout_ns;
-	unsigned int once;
-	bool json;
-	bool quiet;
-};
 
 /**
  * struct loop - the process
@@ -62,7 +48,7 @@ struct options {
  */
 struct loop {
 	struct server server;
-	struct watch listeners[LISTENERS_MAX];
+	struct watch listeners[SERVE_LISTENERS_MAX];
 	unsigned int n_listeners;
 	bool listening;
 	unsigned int full_conns;
@@ -73,119 +59,11 @@ struct loop {
 	int stop;
 };
 
-static void usage(FILE *out)
-{
-	fputs("Usage: wale serve [OPTION]... DIR\n"
-	      "Send the files below DIR to 'wale get', each with the congestion control that\n"
-	      "its request names.\n"
-	      "\n"
-	      "  -l, --listen ADDR       address to listen on, may be given several times\n"
-	      "                          (default: all of IPv6 and IPv4)\n"
-	      "  -p, --port N            TCP port (default 7770; 0: any free one)\n"
-	      "  -m, --max-transfers N   more at once are refused as busy (default 8192, less\n"
-	      "                          if the limit of open files is lower)\n"
-	      "  -t, --idle-timeout T    for a request to come, and for a transfer without\n"
-	      "                          progress (default 60s)\n"
-	      "  -1, --once N            end after N transfers\n"
-	      "  -j, --json              one JSON object per transfer on standard output\n"
-	      "  -q, --quiet             no messages but errors\n"
-	      "  -h, --help              this text\n"
-	      "\n"
-	      "SIGTERM or SIGINT ends the server with a summary.\n"
-	      "\n"
-	      "Examples:\n"
-	      "  wale serve /srv/files\n"
-	      "  wale serve --listen 192.0.2.1 --port 8000 --json --once 10 .\n",
-	      out);
-}
-
-static int bad(const char *option, const char *value, const char *expected)
-{
-	fprintf(stderr, "wale serve: %s '%s': expected %s\n", option, value,
-		expected);
-	return WALE_EXIT_USAGE;
-}
-
-/* 0, an exit code, or -1 after --help. */
-static int parse_option(int c, struct options *opt)
-{
-	switch (c) {
-	case 'l':
-		if (opt->n_listen == LISTENERS_MAX)
-			return bad("--listen", optarg, "at most 32 addresses");
-		opt->listen[opt->n_listen++] = optarg;
-		return 0;
-	case 'p':
-		if (!parse_port(optarg, &opt->port))
-			return bad("--port", optarg,
-				   "a number from 0 to 65535");
-		return 0;
-	case 'm':
-		if (!parse_count(optarg, 1, 1000000, &opt->max_transfers))
-			return bad("--max-transfers", optarg,
-				   "a number from 1 to 1000000");
-		return 0;
-	case 't':
-		if (!parse_time_ns(optarg, &opt->idle_timeout_ns) ||
-		    opt->idle_timeout_ns < NSEC_PER_SEC / 100)
-			return bad("--idle-timeout", optarg,
-				   "a time of at least 10ms, such as 60s");
-		return 0;
-	case '1':
-		if (!parse_count(optarg, 1, UINT32_MAX, &opt->once))
-			return bad("--once", optarg, "a number from 1");
-		return 0;
-	case 'j':
-		opt->json = true;
-		return 0;
-	case 'q':
-		opt->quiet = true;
-		return 0;
-	case 'h':
-		usage(stdout);
-		return -1;
-	default:
-		fputs("Try 'wale serve --help'.\n", stderr);
-		return WALE_EXIT_USAGE;
-	}
-}
-
-static int parse_options(int argc, char **argv, struct options *opt)
-{
-	static const struct option longs[] = {
-		{ "listen", required_argument, NULL, 'l' },
-		{ "port", required_argument, NULL, 'p' },
-		{ "max-transfers", required_argument, NULL, 'm' },
-		{ "idle-timeout", required_argument, NULL, 't' },
-		{ "once", required_argument, NULL, '1' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int c, err;
-
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "l:p:m:t:1:jqh", longs, NULL)) !=
-	       -1) {
-		err = parse_option(c, opt);
-		if (err)
-			return err;
-	}
-	if (argc - optind != 1) {
-		fprintf(stderr,
-			"wale serve: expected one folder to serve, got %d arguments; try 'wale serve --help'\n",
-			argc - optind);
-		return WALE_EXIT_USAGE;
-	}
-	opt->folder = argv[optind];
-	return 0;
-}
-
-/* As many descriptors as the host allows, and no more transfers than that. */
-static void set_limits(struct options *opt)
+/* As many descriptors as the host allows, and no more connections than that. */
+static void set_limits(struct server *server)
 {
 	struct rlimit limit;
+	rlim_t pairs;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return;
@@ -195,10 +73,13 @@ static void set_limits(struct options *opt)
 		return;
 	if (limit.rlim_cur < SPARE_FDS * 2)
 		return;
-	/* in the worst case each transfer has a file of its own */
-	if (opt->max_transfers > (limit.rlim_cur - SPARE_FDS) / 2)
-		opt->max_transfers =
-			(unsigned int)((limit.rlim_cur - SPARE_FDS) / 2);
+	/* in the worst case each connection has a file of its own */
+	pairs = (limit.rlim_cur - SPARE_FDS) / 2;
+	if (server->max_lingering > pairs / 4)
+		server->max_lingering = (unsigned int)(pairs / 4);
+	pairs -= server->max_lingering;
+	if (server->max_transfers > pairs)
+		server->max_transfers = (unsigned int)pairs;
 }
 
 static int add_watch(struct loop *loop, struct watch *watch)
@@ -234,21 +115,28 @@ fail:
 	return -1;
 }
 
-static void announce(const struct options *opt, int fd)
+/* Everything is open: tell people, and who manages the service. */
+static void announce(const struct loop *loop, const struct serve_options *opt)
 {
-	struct sockaddr_storage address = { 0 };
-	socklen_t len = sizeof(address);
-	char text[ADDRESS_MAX];
+	for (unsigned int i = 0; i < loop->n_listeners && !opt->quiet; i++) {
+		struct sockaddr_storage address = { 0 };
+		socklen_t len = sizeof(address);
+		char text[ADDRESS_MAX];
 
-	if (opt->quiet)
-		return;
-	getsockname(fd, (struct sockaddr *)&address, &len);
-	address_text(&address, text);
-	fprintf(stderr, "wale serve: serving %s on %s\n", opt->folder, text);
+		getsockname(loop->listeners[i].fd, (struct sockaddr *)&address,
+			    &len);
+		address_text(&address, text);
+		fprintf(stderr, "wale serve: serving %s on %s\n", opt->folder,
+			text);
+	}
+	if (!geteuid() && !opt->quiet)
+		fputs("wale serve: warning: it runs as root: clients can read every file in the folder, and have the kernel load congestion controls; --user NAME takes that from it\n",
+		      stderr);
+	serve_notify("READY=1");
 }
 
 /* Listen on every address of @name; NULL: on all, IPv6 and IPv4 together. */
-static int listen_on(struct loop *loop, const struct options *opt,
+static int listen_on(struct loop *loop, const struct serve_options *opt,
 		     const char *name)
 {
 	struct addrinfo hints = { .ai_flags = AI_PASSIVE | AI_NUMERICSERV,
@@ -262,11 +150,11 @@ static int listen_on(struct loop *loop, const struct options *opt,
 	if (err) {
 		fprintf(stderr,
 			"wale serve: --listen '%s': expected an address of this host: %s\n",
-			name, gai_strerror(err));
+			name ? name : "::", gai_strerror(err));
 		return 1;
 	}
 	for (info = list; info; info = info->ai_next) {
-		if (loop->n_listeners == LISTENERS_MAX)
+		if (loop->n_listeners == SERVE_LISTENERS_MAX)
 			break;
 		fd = open_listener(info, !name);
 		if (fd < 0) {
@@ -275,7 +163,6 @@ static int listen_on(struct loop *loop, const struct options *opt,
 		}
 		loop->listeners[loop->n_listeners++] =
 			(struct watch){ .kind = WATCH_LISTENER, .fd = fd };
-		announce(opt, fd);
 	}
 	freeaddrinfo(list);
 	if (err == EAFNOSUPPORT && !name)
@@ -341,10 +228,6 @@ static void accept_some(struct loop *loop, int listener)
 		socklen_t len = sizeof(peer);
 		int fd;
 
-		if (server->n_conns >= server->max_transfers + REFUSED_MAX) {
-			set_listening(loop, false);
-			return;
-		}
 		fd = accept4(listener, (struct sockaddr *)&peer, &len,
 			     SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd >= 0) {
@@ -463,18 +346,26 @@ static int run(struct loop *loop)
 	return 0;
 }
 
-static int open_all(struct loop *loop, const struct options *opt)
+static int open_folder(struct loop *loop, const struct serve_options *opt)
 {
-	int err = 0;
-
 	loop->server.folder_fd =
 		open(opt->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (loop->server.folder_fd < 0) {
-		fprintf(stderr,
-			"wale serve: '%s': expected a folder that can be read: %s\n",
-			opt->folder, strerror(errno));
+	if (loop->server.folder_fd >= 0)
+		return 0;
+	fprintf(stderr,
+		"wale serve: '%s': expected a folder that can be read: %s\n",
+		opt->folder, strerror(errno));
+	return 1;
+}
+
+/* What needs privileges comes first; then they go; the folder is opened last. */
+static int open_all(struct loop *loop, const struct serve_options *opt)
+{
+	struct serve_user user = { .text = opt->user };
+	int err = 0;
+
+	if (opt->user && !serve_user_find(&user))
 		return 1;
-	}
 	loop->server.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	loop->signals = (struct watch){ WATCH_SIGNAL, signals_open() };
 	loop->tick = (struct watch){ WATCH_TICK, timer_create_fd() };
@@ -487,7 +378,9 @@ static int open_all(struct loop *loop, const struct options *opt)
 		err = listen_on(loop, opt, NULL);
 	for (unsigned int i = 0; i < opt->n_listen && !err; i++)
 		err = listen_on(loop, opt, opt->listen[i]);
-	return err;
+	if (!err && opt->user && !serve_user_become(&user))
+		return 1;
+	return err ? err : open_folder(loop, opt);
 }
 
 static void close_all(struct loop *loop)
@@ -519,30 +412,30 @@ static void summary(const struct server *server)
 
 int cmd_serve(int argc, char **argv)
 {
-	struct options opt = {
-		.port = WALE_PORT,
-		.max_transfers = DEFAULT_TRANSFERS,
-		.idle_timeout_ns = DEFAULT_IDLE_S * NSEC_PER_SEC,
-	};
+	struct serve_options opt;
 	static struct loop loop;
 	int err;
 
-	err = parse_options(argc, argv, &opt);
+	err = serve_options_parse(argc, argv, &opt);
 	if (err)
 		return err < 0 ? 0 : err;
-	set_limits(&opt);
 	loop.server = (struct server){
 		.max_transfers = opt.max_transfers,
+		.max_per_address = opt.max_per_address,
+		.max_lingering = LINGERING_MAX,
 		.idle_timeout_ns = opt.idle_timeout_ns,
 		.once = opt.once,
 		.json = opt.json,
 		.quiet = opt.quiet,
 	};
+	set_limits(&loop.server);
 	err = open_all(&loop, &opt);
 	if (err)
 		return err;
+	announce(&loop, &opt);
 	set_listening(&loop, true);
 	err = run(&loop);
+	serve_notify("STOPPING=1");
 	close_all(&loop);
 	summary(&loop.server);
 	return err;

@@ -42,13 +42,21 @@ static bool is_active(const struct conn *conn)
 	return conn->state < CONN_LAST;
 }
 
+/* It is no longer one of those that count against the limits. */
+static void deactivate(struct conn *conn)
+{
+	conn->server->n_active--;
+	serve_peer_drop(conn->address);
+	conn->address = NULL;
+}
+
 static void set_state(struct conn *conn, enum conn_state state)
 {
 	bool was_active = is_active(conn);
 
 	conn->state = state;
 	if (was_active && !is_active(conn))
-		conn->server->n_active--;
+		deactivate(conn);
 	conn->stalled = 0;
 }
 
@@ -69,7 +77,8 @@ static void conn_close(struct conn *conn)
 	struct server *server = conn->server;
 
 	conn_record(conn);
-	server->n_active -= is_active(conn);
+	if (is_active(conn))
+		deactivate(conn);
 	if (conn->next)
 		conn->next->prev = conn->prev;
 	if (conn->prev)
@@ -130,21 +139,40 @@ static void set_out(struct conn *conn, int len)
 		conn->out_len = sizeof(conn->out) - 1;
 }
 
+/* So many that are over are still there that this one gets no time. */
+static bool is_crowded(const struct server *server)
+{
+	return server->n_conns - server->n_active > server->max_lingering;
+}
+
+/* What is not read would make close(2) throw away what was sent. */
+static void close_read(struct conn *conn)
+{
+	char buffer[WALE_REQUEST_MAX];
+
+	(void)!recv(conn->watch.fd, buffer, sizeof(buffer), MSG_DONTWAIT);
+	conn_close(conn);
+}
+
 /* The last words are out: tell the end, and wait for the client's. */
 static void send_last(struct conn *conn)
 {
 	enum flow flow = flush_out(conn, 0);
 
-	if (flow == FLOW_WAIT) {
+	if (flow == FLOW_WAIT && !is_crowded(conn->server)) {
 		wait_for(conn, EPOLLIN | EPOLLOUT);
 		return;
 	}
-	if (flow == FLOW_GONE) {
+	if (flow != FLOW_DONE) {
 		conn_reset(conn, "stopped");
 		return;
 	}
 	set_option(conn, TCP_CORK, 0);
 	shutdown(conn->watch.fd, SHUT_WR);
+	if (is_crowded(conn->server)) {
+		close_read(conn);
+		return;
+	}
 	set_state(conn, CONN_LINGER);
 	wait_for(conn, EPOLLIN);
 }
@@ -585,7 +613,7 @@ void conn_tick(struct conn *conn)
 		return;
 	}
 	/* the first tick came after less than a whole one */
-	if (conn->stalled++ < SERVE_TICKS)
+	if (conn->stalled++ < (is_active(conn) ? SERVE_TICKS : 1))
 		return;
 	if (conn->state == CONN_REQUEST) {
 		wale_refuse(&conn->why, WALE_E_TIMEOUT,
@@ -635,6 +663,30 @@ void conns_stop(struct server *server)
 		conn_close(server->conns);
 }
 
+/* May there be one more?  False with the reason. */
+static bool conn_admit(struct conn *conn, const struct sockaddr_storage *peer)
+{
+	const struct server *server = conn->server;
+
+	if (server->n_active > server->max_transfers)
+		return wale_refuse(
+			&conn->why, WALE_E_BUSY,
+			"the server has its maximum of %u transfers at once: try again later",
+			server->max_transfers);
+	if (!server->max_per_address)
+		return true;
+	conn->address = serve_peer_add(peer);
+	if (!conn->address)
+		return wale_refuse(&conn->why, WALE_E_BUSY,
+				   "the server has no memory left");
+	if (serve_peer_transfers(conn->address) > server->max_per_address)
+		return wale_refuse(
+			&conn->why, WALE_E_BUSY,
+			"your address has its maximum of %u transfers at once: try again later",
+			server->max_per_address);
+	return true;
+}
+
 void conn_open(struct server *server, int fd,
 	       const struct sockaddr_storage *peer)
 {
@@ -662,11 +714,6 @@ void conn_open(struct server *server, int fd,
 	server->n_active++;
 	address_text(peer, conn->peer);
 	set_option(conn, TCP_NODELAY, 1);
-	if (server->n_active > server->max_transfers) {
-		wale_refuse(
-			&conn->why, WALE_E_BUSY,
-			"the server has its maximum of %u transfers at once: try again later",
-			server->max_transfers);
+	if (!conn_admit(conn, peer))
 		refuse(conn);
-	}
 }

@@ -23,10 +23,14 @@
 #include <sys/socket.h>
 
 #include "serve_file.h"
+#include "serve_peers.h"
 #include "transfer_proto.h"
 #include "transfer_util.h"
 
-/* Ticks of the server's timer without progress until a connection ends. */
+/*
+ * Ticks of the server's timer without progress until a connection ends; one, if
+ * its transfer is over.
+ */
 #define SERVE_TICKS 4
 
 enum watch_kind { WATCH_LISTENER, WATCH_CONN, WATCH_SIGNAL, WATCH_TICK };
@@ -42,6 +46,8 @@ struct watch {
  * @epoll_fd: where they wait
  * @folder_fd: the served folder
  * @max_transfers: connections that may be in a transfer
+ * @max_per_address: of these, from one address; 0 for no limit
+ * @max_lingering: connections that may be in LAST or LINGER
  * @idle_timeout_ns: for a request to come, and without progress
  * @once: end after this many transfers, 0 for never
  * @json: one JSON object for each transfer
@@ -58,6 +64,8 @@ struct server {
 	int epoll_fd;
 	int folder_fd;
 	unsigned int max_transfers;
+	unsigned int max_per_address;
+	unsigned int max_lingering;
 	uint64_t idle_timeout_ns;
 	unsigned int once;
 	bool json;
@@ -87,6 +95,7 @@ enum conn_state {
  * @next: in the list of the server
  * @prev: in the list of the server
  * @server: whose it is
+ * @address: where its address is counted, if there is a limit
  * @state: see above
  * @events: what epoll waits for
  * @stalled: ticks without progress
@@ -116,6 +125,7 @@ struct conn {
 	struct conn *next;
 	struct conn *prev;
 	struct server *server;
+	struct serve_peer *address;
 	enum conn_state state;
 	uint32_t events;
 	unsigned int stalled;

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,10 +35,42 @@ static struct served_file *files;
 static struct served_digest *work_first;
 static struct served_digest **work_last = &work_first;
 
-static int open_beneath(int folder_fd, const char *name)
+/*
+ * The file @name beneath the folder, step by step, without following a link: for
+ * a sandbox that does not let openat2 through because it cannot look into its
+ * arguments, such as RestrictSUIDSGID= and DynamicUser= of systemd.
+ */
+static int open_steps(int folder_fd, const char *name, int flags)
+{
+	int dir = folder_fd, fd;
+
+	while (true) {
+		size_t len = strcspn(name, "/");
+		char step[NAME_MAX + 1];
+
+		errno = ENAMETOOLONG;
+		fd = -1;
+		if (len <= NAME_MAX) {
+			memcpy(step, name, len);
+			step[len] = '\0';
+			fd = openat(dir, step,
+				    (name[len] ? O_PATH | O_DIRECTORY : flags) |
+					    O_NOFOLLOW | O_CLOEXEC);
+		}
+		if (dir != folder_fd)
+			close(dir); /* leaves errno as it is */
+		if (fd < 0 || !name[len])
+			return fd;
+		dir = fd;
+		name += len + 1;
+	}
+}
+
+/* The file @name beneath the folder; -1 with errno. */
+static int open_beneath(int folder_fd, const char *name, int flags)
 {
 	const struct open_how how = {
-		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+		.flags = (uint64_t)flags | O_CLOEXEC,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
 	};
 	int fd = -1;
@@ -47,6 +80,39 @@ static int open_beneath(int folder_fd, const char *name)
 				  sizeof(how));
 		if (fd >= 0 || errno != EAGAIN)
 			break;
+	}
+	if (fd < 0 && errno == ENOSYS)
+		return open_steps(folder_fd, name, flags);
+	return fd;
+}
+
+static bool is_regular(int fd, struct stat *stat)
+{
+	return !fstat(fd, stat) && S_ISREG(stat->st_mode);
+}
+
+/*
+ * A regular file beneath the folder, and its @stat; -1 with errno, which is
+ * ENXIO for what is no regular file.  First it is only looked at (O_PATH): to
+ * open a FIFO would wake who waits at its other end, to open a device could
+ * start it.
+ */
+static int open_regular(int folder_fd, const char *name, struct stat *stat)
+{
+	static const int flags[] = { O_PATH, O_RDONLY | O_NONBLOCK | O_NOCTTY };
+	int fd = -1;
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		if (fd >= 0)
+			close(fd);
+		fd = open_beneath(folder_fd, name, flags[i]);
+		if (fd < 0)
+			return -1;
+		if (!is_regular(fd, stat)) {
+			close(fd);
+			errno = ENXIO;
+			return -1;
+		}
 	}
 	return fd;
 }
@@ -64,7 +130,7 @@ static void refuse_open(struct wale_refusal *why, const char *name)
 		wale_refuse(why, WALE_E_OUTSIDE,
 			    "'%.200s' leads out of the served folder", name);
 		break;
-	case ENXIO: /* a socket, or a device without its driver */
+	case ENXIO: /* see open_regular() */
 		wale_refuse(why, WALE_E_NOT_FILE,
 			    "'%.200s' is not a regular file", name);
 		break;
@@ -72,10 +138,12 @@ static void refuse_open(struct wale_refusal *why, const char *name)
 		wale_refuse(why, WALE_E_NAME,
 			    "'%.200s...' is too long for a file name", name);
 		break;
-	case ENOSYS:
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
 		wale_refuse(
-			why, WALE_E_INTERNAL,
-			"the server's kernel has no openat2: expected Linux 5.6 or later");
+			why, WALE_E_BUSY,
+			"the server has no descriptors or memory left: try again later");
 		break;
 	default:
 		wale_refuse(why, WALE_E_READ, "cannot open '%.200s': %s", name,
@@ -145,15 +213,9 @@ struct served_file *served_file_open(int folder_fd, const char *name,
 	struct stat stat;
 	int fd;
 
-	fd = open_beneath(folder_fd, name);
+	fd = open_regular(folder_fd, name, &stat);
 	if (fd < 0) {
 		refuse_open(why, name);
-		return NULL;
-	}
-	if (fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode)) {
-		wale_refuse(why, WALE_E_NOT_FILE,
-			    "'%.200s' is not a regular file", name);
-		close(fd);
 		return NULL;
 	}
 

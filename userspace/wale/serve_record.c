@@ -87,7 +87,7 @@ static void record_json(const struct conn *conn, uint64_t bytes, uint64_t ns)
 	json_end(&json);
 }
 
-static void record_text(const struct conn *conn, uint64_t bytes, uint64_t ns)
+static void record_text(struct conn *conn, uint64_t bytes, uint64_t ns)
 {
 	char total[HUMAN_MAX], rate[HUMAN_MAX];
 
@@ -96,6 +96,7 @@ static void record_text(const struct conn *conn, uint64_t bytes, uint64_t ns)
 		fflush(stdout);
 		return;
 	}
+	wale_make_printable(conn->name); /* its file is open */
 	printf("%s %s: %s, %s in %.3f s, %s/s, %s%s%s\n", conn->peer,
 	       conn->name, conn->status, human_bytes((double)bytes, total),
 	       (double)ns / 1e9,
