@@ -38,10 +38,11 @@ declare -A commands=(
 	[tool-watch]="python3 $tools/watch.py"
 	[tool-rate]="python3 $tools/rate.py"
 	[tool-share]="python3 $tools/rate_share.py"
+	[tool-serve]="python3 $tools/serve.py"
 )
 names=(kunit counters placement change life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-stress tdc
-	tool-tc tool-link tool-watch tool-rate tool-share)
+	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
 
 # Unpacks tc-testing from the newest linux-source package, once; prints where.
 tdc_source() {
