@@ -21,10 +21,12 @@ def test_install_and_uninstall(tmp_path: Path) -> None:
     subprocess.run(["make", "-C", TOP, "install", *words], check=True, capture_output=True)
     names = {path.name for path in tmp_path.rglob("*") if path.is_file()}
     modules = {"sch_wale.ko", "rate_feedback.ko", "tcp_ratcp.ko"}
-    assert modules | {"q_wale.so", "wale", "wale.1", "tc-wale.8"} <= {
+    assert modules | {"q_wale.so", "wale", "wale.1", "tc-wale.8", "wale-serve@.service"} <= {
         name.removesuffix(".gz") for name in names
     }
     module = next(tmp_path.rglob("sch_wale.ko"))
     assert module.relative_to(tmp_path).parts[:2] == ("lib", "modules")
+    unit = tmp_path / "usr/lib/systemd/system/wale-serve@.service"
+    assert "\nExecStart=/usr/bin/wale serve " in unit.read_text()
     subprocess.run(["make", "-C", TOP, "uninstall", *words], check=True, capture_output=True)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
