@@ -232,6 +232,21 @@ int units_parse_count(const char *text, uint64_t max, uint64_t *count)
 	return 0;
 }
 
+/* Even if it would be rounded to one. */
+static bool is_above_one(const struct decimal *d)
+{
+	u128 one = 1;
+	int i;
+
+	if (d->decimals < 0)
+		return d->mantissa;
+	if (d->decimals > DIGITS_MAX)
+		return false;
+	for (i = 0; i < d->decimals; i++)
+		one *= 10;
+	return d->mantissa > one;
+}
+
 static int parse_fraction(const char *text, bool percent, uint32_t *fraction)
 {
 	struct decimal d;
@@ -248,17 +263,8 @@ static int parse_fraction(const char *text, bool percent, uint32_t *fraction)
 	if (percent)
 		d.decimals += 2;
 
-	/* More than one, even if it would round to one, is too much. */
-	err = scale(&d, 1, 1, false, &value);
-	if (err)
-		return err;
-	if (value >= 1) {
-		uint64_t above;
-
-		err = scale(&d, 1000000000, 1, false, &above);
-		if (err || above > 1000000000)
-			return -ERANGE;
-	}
+	if (is_above_one(&d))
+		return -ERANGE;
 
 	err = scale(&d, ONE32, 1, true, &value);
 	if (err)

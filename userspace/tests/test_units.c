@@ -97,6 +97,7 @@ static const struct test_case percents[] = { { "1%", 0, 42949673 },
 					     { "100", 0, UINT32_MAX },
 					     { "50%", 0, UINT64_C(1) << 31 },
 					     { "100.0000001%", -ERANGE, 0 },
+					     { "100.00000001%", -ERANGE, 0 },
 					     { "101%", -ERANGE, 0 },
 					     { "1%%", -EINVAL, 0 },
 					     { "-1%", -EINVAL, 0 },
@@ -109,6 +110,8 @@ static const struct test_case probabilities[] = {
 	{ "1", 0, UINT32_MAX },
 	{ "1e-3", 0, 4294967 },
 	{ "1.1", -ERANGE, 0 },
+	{ "1.0000000001", -ERANGE, 0 },
+	{ "1e-18", 0, 0 },
 	{ "2", -ERANGE, 0 },
 	{}
 };
