@@ -3,8 +3,10 @@
  * json.c - writes JSON, to a file or through somebody else's writer
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "json.h"
+#include "utf8.h"
 
 static void put_name(struct json *j, const char *name)
 {
@@ -52,18 +54,25 @@ static void file_comma(struct json_file *f)
 	f->comma = true;
 }
 
-static void file_quoted(FILE *file, const char *text)
+void json_write_string(FILE *file, const char *text)
 {
-	fputc('"', file);
-	for (; *text; text++) {
-		unsigned char c = *text;
+	const unsigned char *s = (const unsigned char *)text;
+	size_t left = strlen(text);
 
-		if (c == '"' || c == '\\')
-			fprintf(file, "\\%c", c);
-		else if (c < ' ')
-			fprintf(file, "\\u%04x", c);
+	fputc('"', file);
+	while (left) {
+		size_t n = utf8_length(s, left);
+
+		if (!n)
+			fputs("\\ufffd", file);
+		else if (*s == '"' || *s == '\\')
+			fprintf(file, "\\%c", *s);
+		else if (*s < 0x20 || *s == 0x7f)
+			fprintf(file, "\\u%04x", *s);
 		else
-			fputc(c, file);
+			fwrite(s, n, 1, file);
+		s += n ? n : 1;
+		left -= n ? n : 1;
 	}
 	fputc('"', file);
 }
@@ -73,7 +82,7 @@ static void file_name(void *to, const char *name)
 	struct json_file *f = to;
 
 	file_comma(f);
-	file_quoted(f->file, name);
+	json_write_string(f->file, name);
 	fputs(": ", f->file);
 	f->comma = false;
 }
@@ -83,7 +92,7 @@ static void file_string(void *to, const char *value)
 	struct json_file *f = to;
 
 	file_comma(f);
-	file_quoted(f->file, value);
+	json_write_string(f->file, value);
 }
 
 static void file_number(void *to, const char *text)

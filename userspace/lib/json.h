@@ -31,6 +31,9 @@ struct json_file {
 
 extern const struct json_ops json_file_ops;
 
+/* Quoted; a byte that is not of UTF-8 becomes U+FFFD. */
+void json_write_string(FILE *file, const char *text);
+
 /* In an object, with a name; in an array, with NULL. */
 void json_open(struct json *j, const char *name, char bracket);
 void json_close(struct json *j, char bracket);

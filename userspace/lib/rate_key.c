@@ -199,7 +199,9 @@ static const char *format_end(char *buf, size_t size, int family,
 {
 	char text[INET6_ADDRSTRLEN];
 
-	inet_ntop(family, address, text, sizeof(text));
+	/* a kernel that told no address */
+	if (!inet_ntop(family, address, text, sizeof(text)))
+		strcpy(text, "?");
 	snprintf(buf, size, family == AF_INET6 ? "[%s]:%u" : "%s:%u", text,
 		 port);
 	return buf;

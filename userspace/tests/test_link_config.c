@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/attributes.h"
 #include "lib/json.h"
 #include "lib/link_config.h"
 #include "lib/link_stats.h"
+#include "tests/payload.h"
 #include "tests/tap.h"
 #include "tests/words.h"
 
@@ -28,27 +28,6 @@ static int parse(struct link_config *c, struct words *w, const char *text,
 		if (!taken)
 			return -1;
 	}
-	return 0;
-}
-
-/* The attributes of a message, one behind the other. */
-struct payload {
-	char data[70000];
-	size_t length;
-};
-
-static int put(void *to, int type, const void *data, size_t length)
-{
-	struct payload *p = to;
-	struct nlattr header = { .nla_len = NLA_HDRLEN + length,
-				 .nla_type = type };
-
-	if (header.nla_len != NLA_HDRLEN + length)
-		return -1;
-	memcpy(p->data + p->length, &header, sizeof(header));
-	if (length)
-		memcpy(p->data + p->length + NLA_HDRLEN, data, length);
-	p->length += NLA_ALIGN(header.nla_len);
 	return 0;
 }
 
@@ -72,7 +51,7 @@ static void test_round_trip(const char *text, const char *expected)
 
 	passed = !parse(&c, &w, text, &error);
 	payload.length = 0;
-	passed = passed && !link_config_encode(&c, put, &payload) &&
+	passed = passed && !link_config_encode(&c, payload_put, &payload) &&
 		 !link_config_decode(&back, payload.data, payload.length);
 	link_config_free(&c);
 	if (!passed) {
@@ -199,7 +178,7 @@ static void test_long_trace(void)
 		   trace.n_steps == WALE_TRACE_STEPS_MAX,
 	   "a trace of %d steps", WALE_TRACE_STEPS_MAX);
 	c.trace = trace;
-	ok(!link_config_encode(&c, put, &payload), "and its attribute");
+	ok(!link_config_encode(&c, payload_put, &payload), "and its attribute");
 	free(trace.steps);
 
 	sprintf(at, ",1s:8");
@@ -226,7 +205,7 @@ static void test_broken_attributes(void)
 	      "sessions arrival 0.2 mean 20 max 63 step 50ms "
 	      "feedback idle 3s",
 	      &error);
-	link_config_encode(&c, put, &payload);
+	link_config_encode(&c, payload_put, &payload);
 	link_config_free(&c);
 	for (length = 0; length <= payload.length; length++) {
 		char *copy = malloc(length ? length : 1);
@@ -250,7 +229,7 @@ static void test_sessions_off(void)
 	struct words w;
 
 	ok(!parse(&c, &w, "sessions off", &error) &&
-		   !link_config_encode(&c, put, &payload) &&
+		   !link_config_encode(&c, payload_put, &payload) &&
 		   attribute_next(&at, &payload.length, &a) &&
 		   a.type == TCA_WALE_SESSIONS && !a.length,
 	   "sessions off is an empty nest");
@@ -267,7 +246,7 @@ static void test_nofeedback(void)
 	struct words w;
 
 	ok(!parse(&c, &w, "nofeedback", &error) &&
-		   !link_config_encode(&c, put, &payload) &&
+		   !link_config_encode(&c, payload_put, &payload) &&
 		   attribute_next(&at, &payload.length, &a) &&
 		   a.type == TCA_WALE_FEEDBACK && !a.length,
 	   "nofeedback is an empty nest");
@@ -287,7 +266,7 @@ static void test_feedback_stats(void)
 	for (type = TCA_WALE_STATS_PAD + 1; type <= TCA_WALE_STATS_MAX;
 	     type++) {
 		value = type == TCA_WALE_STATS_ATTACHED ? 0 : 100 + type;
-		put(&payload, type, &value, sizeof(value));
+		payload_put(&payload, type, &value, sizeof(value));
 	}
 	link_stats_decode(&s, payload.data, payload.length);
 	link_stats_print(memory, &s, " ", "\n");

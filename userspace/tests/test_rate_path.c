@@ -3,12 +3,12 @@
  * test_rate_path.c - paths of the rate channel: words to attributes and back
  */
 #include <arpa/inet.h>
-#include <linux/netlink.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/json.h"
 #include "lib/rate_path.h"
+#include "tests/payload.h"
 #include "tests/tap.h"
 #include "tests/words.h"
 
@@ -32,24 +32,6 @@ static int parse(struct rate_path *path, const char *text,
 		if (!taken)
 			return -2;
 	}
-	return 0;
-}
-
-/* The attributes of a message, one behind the other. */
-struct payload {
-	char data[4096];
-	size_t length;
-};
-
-static int put(void *to, int type, const void *data, size_t length)
-{
-	struct nlattr header = { .nla_len = NLA_HDRLEN + length,
-				 .nla_type = type };
-	struct payload *p = to;
-
-	memcpy(p->data + p->length, &header, sizeof(header));
-	memcpy(p->data + p->length + NLA_HDRLEN, data, length);
-	p->length += NLA_ALIGN(header.nla_len);
 	return 0;
 }
 
@@ -113,7 +95,7 @@ static void test_good(void)
 		bool parsed;
 
 		parsed = !parse(&path, good[i].typed, &error) &&
-			 !rate_path_encode(&path, put, &payload);
+			 !rate_path_encode(&path, payload_put, &payload);
 		rate_path_decode(&back, payload.data, payload.length);
 		ok(parsed && !strcmp(printed(&back), expected) &&
 			   !memcmp(&back.key, &path.key, sizeof(path.key)) &&
@@ -227,13 +209,15 @@ static void test_odd_attributes(void)
 	unsigned char byte = 1;
 	size_t length;
 
-	put(&payload, RATE_FEEDBACK_A_PATH_FLOWS, &flows, sizeof(flows));
-	put(&payload, 4711, unknown, sizeof(unknown));
-	put(&payload, 0, unknown, sizeof(unknown));
-	put(&payload, RATE_FEEDBACK_A_PATH_RATE, &flows, sizeof(flows));
-	put(&payload, RATE_FEEDBACK_A_PATH_DADDR, unknown, 7);
-	put(&payload, RATE_FEEDBACK_A_PATH_SPORT, &byte, 1);
-	put(&payload, RATE_FEEDBACK_A_PATH_FOLLOW | NLA_F_NESTED, unknown, 3);
+	payload_put(&payload, RATE_FEEDBACK_A_PATH_FLOWS, &flows,
+		    sizeof(flows));
+	payload_put(&payload, 4711, unknown, sizeof(unknown));
+	payload_put(&payload, 0, unknown, sizeof(unknown));
+	payload_put(&payload, RATE_FEEDBACK_A_PATH_RATE, &flows, sizeof(flows));
+	payload_put(&payload, RATE_FEEDBACK_A_PATH_DADDR, unknown, 7);
+	payload_put(&payload, RATE_FEEDBACK_A_PATH_SPORT, &byte, 1);
+	payload_put(&payload, RATE_FEEDBACK_A_PATH_FOLLOW | NLA_F_NESTED,
+		    unknown, 3);
 	rate_path_decode(&path, payload.data, payload.length);
 	ok(path.flows == 3 && path.set == RATE_PATH_FOLLOW &&
 		   path.key.kind == RATE_KEY_NONE,
@@ -255,14 +239,15 @@ static void test_flow(void)
 	struct rate_flow flow;
 	char buf[RATE_KEY_MAX];
 
-	put(&p, RATE_FEEDBACK_A_FLOW_SADDR, &saddr, sizeof(saddr));
-	put(&p, RATE_FEEDBACK_A_FLOW_DADDR, &daddr, sizeof(daddr));
-	put(&p, RATE_FEEDBACK_A_FLOW_SPORT, &sport, sizeof(sport));
-	put(&p, RATE_FEEDBACK_A_FLOW_DPORT, &dport, sizeof(dport));
-	put(&p, RATE_FEEDBACK_A_FLOW_CWND, &cwnd, sizeof(cwnd));
-	put(&p, RATE_FEEDBACK_A_FLOW_PHASE, &phase, sizeof(phase));
-	put(&p, RATE_FEEDBACK_A_FLOW_BYTES_ACKED, &acked, sizeof(acked));
-	put(&p, RATE_FEEDBACK_A_FLOW_CONGESTION, name, sizeof(name));
+	payload_put(&p, RATE_FEEDBACK_A_FLOW_SADDR, &saddr, sizeof(saddr));
+	payload_put(&p, RATE_FEEDBACK_A_FLOW_DADDR, &daddr, sizeof(daddr));
+	payload_put(&p, RATE_FEEDBACK_A_FLOW_SPORT, &sport, sizeof(sport));
+	payload_put(&p, RATE_FEEDBACK_A_FLOW_DPORT, &dport, sizeof(dport));
+	payload_put(&p, RATE_FEEDBACK_A_FLOW_CWND, &cwnd, sizeof(cwnd));
+	payload_put(&p, RATE_FEEDBACK_A_FLOW_PHASE, &phase, sizeof(phase));
+	payload_put(&p, RATE_FEEDBACK_A_FLOW_BYTES_ACKED, &acked,
+		    sizeof(acked));
+	payload_put(&p, RATE_FEEDBACK_A_FLOW_CONGESTION, name, sizeof(name));
 	rate_flow_decode(&flow, p.data, p.length);
 	ok(!strcmp(rate_key_format(buf, &flow.key),
 		   "flow 10.0.0.1:5000 10.0.0.2:7770"),
@@ -272,9 +257,12 @@ static void test_flow(void)
 	   "and what it does");
 	ok(strlen(flow.congestion) == 15, "a name is cut");
 	ok(!flow.has_path, "no path");
-	put(&p, RATE_FEEDBACK_A_FLOW_PATH, &path, sizeof(path));
+	payload_put(&p, RATE_FEEDBACK_A_FLOW_PATH, &path, sizeof(path));
 	rate_flow_decode(&flow, p.data, p.length);
 	ok(flow.has_path && !flow.path, "a path whose number is 0");
+	rate_flow_decode(&flow, NULL, 0);
+	ok(!strcmp(rate_key_format(buf, &flow.key), "flow ?:0 ?:0"),
+	   "a flow without addresses: %s", buf);
 }
 
 static void test_json(void)
@@ -301,6 +289,19 @@ static void test_json(void)
 	ok(!strcmp(buf, expected), "JSON: %s", buf);
 }
 
+static void test_json_strings(void)
+{
+	static const char text[] = "a\"\\\n\x7f\xc3\xa9\xff\xed\xa0\x80";
+	static const char expected[] =
+		"\"a\\\"\\\\\\u000a\\u007f\xc3\xa9\\ufffd\\ufffd\\ufffd\\ufffd\"";
+	char buf[128] = "";
+	FILE *file = fmemopen(buf, sizeof(buf), "w");
+
+	json_write_string(file, text);
+	fclose(file);
+	ok(!strcmp(buf, expected), "bytes that are no text: %s", buf);
+}
+
 int main(void)
 {
 	test_good();
@@ -309,5 +310,6 @@ int main(void)
 	test_odd_attributes();
 	test_flow();
 	test_json();
+	test_json_strings();
 	return tap_done();
 }

@@ -14,41 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t wale_utf8_len(const unsigned char *s, size_t len)
-{
-	uint32_t min, code;
-	size_t n;
-
-	if (!len)
-		return 0;
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] >= 0xc2 && s[0] <= 0xdf) {
-		n = 2;
-		min = 0x80;
-		code = s[0] & 0x1f;
-	} else if ((s[0] & 0xf0) == 0xe0) {
-		n = 3;
-		min = 0x800;
-		code = s[0] & 0x0f;
-	} else if (s[0] >= 0xf0 && s[0] <= 0xf4) {
-		n = 4;
-		min = 0x10000;
-		code = s[0] & 0x07;
-	} else {
-		return 0;
-	}
-	if (len < n)
-		return 0;
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (s[i] & 0x3f);
-	}
-	if (code < min || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-		return 0;
-	return n;
-}
+#include "lib/utf8.h"
 
 /* C0, DEL and C1: what a terminal may take for a command. */
 bool wale_is_control(const unsigned char *s)
@@ -77,7 +43,7 @@ void wale_make_printable(char *text)
 	size_t len = strlen(text);
 
 	while (len) {
-		size_t n = wale_utf8_len(s, len);
+		size_t n = utf8_length(s, len);
 
 		if (!n) {
 			*s = '?';
@@ -185,7 +151,7 @@ bool wale_name_valid(const char *name, size_t len, struct wale_refusal *why)
 			"the name has %zu bytes: expected at most %d", len,
 			WALE_NAME_MAX);
 	for (size_t i = 0, n; i < len; i += n) {
-		n = wale_utf8_len(s + i, len - i);
+		n = utf8_length(s + i, len - i);
 		if (!n)
 			return wale_refuse(
 				why, WALE_E_NAME,

@@ -205,9 +205,6 @@ void wale_hex(const uint8_t digest[WALE_SHA256_SIZE],
 /* 64 hex digits in any case, to lower case. */
 bool wale_hex_valid(const char *text, char lower[WALE_SHA256_HEX]);
 
-/* Length of the UTF-8 sequence at @s (at most @len bytes), 0 if it is none. */
-size_t wale_utf8_len(const unsigned char *s, size_t len);
-
 /* Is the UTF-8 sequence at @s a control character (C0, DEL or C1)? */
 bool wale_is_control(const unsigned char *s);
 

@@ -14,6 +14,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
+#include "lib/json.h"
 #include "lib/units.h"
 #include "transfer_proto.h"
 
@@ -152,42 +153,19 @@ void json_begin(struct json_line *json, FILE *out)
 	fputc('{', out);
 }
 
-static void json_string(FILE *out, const char *text)
-{
-	const unsigned char *s = (const unsigned char *)text;
-	size_t len = strlen(text);
-
-	fputc('"', out);
-	while (len) {
-		size_t n = wale_utf8_len(s, len);
-
-		if (!n)
-			fputs("\\ufffd", out);
-		else if (*s == '"' || *s == '\\')
-			fprintf(out, "\\%c", *s);
-		else if (wale_is_control(s))
-			fprintf(out, "\\u%04x", s[n - 1]);
-		else
-			fwrite(s, n, 1, out);
-		s += n ? n : 1;
-		len -= n ? n : 1;
-	}
-	fputc('"', out);
-}
-
 static void json_key(struct json_line *json, const char *key)
 {
 	if (json->some)
 		fputs(", ", json->out);
 	json->some = true;
-	json_string(json->out, key);
+	json_write_string(json->out, key);
 	fputs(": ", json->out);
 }
 
 void json_text(struct json_line *json, const char *key, const char *value)
 {
 	json_key(json, key);
-	json_string(json->out, value);
+	json_write_string(json->out, value);
 }
 
 void json_u64(struct json_line *json, const char *key, uint64_t value)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * utf8.h - is this text?
+ */
+#ifndef WALE_UTF8_H
+#define WALE_UTF8_H
+
+#include <stddef.h>
+
+/* Length of the UTF-8 sequence at @s (at most @length bytes), 0 if it is none. */
+size_t utf8_length(const unsigned char *s, size_t length);
+
+#endif /* WALE_UTF8_H */
