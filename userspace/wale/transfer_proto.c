@@ -37,6 +37,20 @@ static bool is_deceptive(const unsigned char *s, size_t n)
 	return false;
 }
 
+/* What a line can carry. */
+static bool is_text(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t len = strlen(text);
+
+	for (size_t n; len; s += n, len -= n) {
+		n = utf8_length(s, len);
+		if (!n || wale_is_control(s))
+			return false;
+	}
+	return true;
+}
+
 void wale_make_printable(char *text)
 {
 	unsigned char *s = (unsigned char *)text;
@@ -171,10 +185,10 @@ static bool request_field(struct wale_request *req, const char *key,
 			  const char *value, struct wale_refusal *why)
 {
 	if (!strcmp(key, "cc")) {
-		if (!*value || strlen(value) > WALE_CC_MAX)
+		if (!*value || strlen(value) > WALE_CC_MAX || !is_text(value))
 			return wale_refuse(
 				why, WALE_E_REQUEST,
-				"cc=%.32s: expected a name of 1 to %d bytes",
+				"cc=%.32s: expected a name of 1 to %d bytes of text",
 				value, WALE_CC_MAX);
 		memcpy(req->cc, value, strlen(value) + 1);
 		return true;
