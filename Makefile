@@ -9,6 +9,7 @@
 #   STUDY=NAME   tables and figures for the report, such as karnik-kumar/table1 (default: all)
 #   QUICK=1      fewer and shorter runs of them
 #   JOBS=N       runs at once (default: all cores)
+#   FUZZ_SECONDS=N     for each fuzz target (default: 20)
 #   BENCH_ARGS   words for the benchmarks, such as "--rounds 9 --json"
 
 MAKEFLAGS += --no-print-directory
@@ -40,6 +41,11 @@ check: packages-check userspace kernel	## every test; the last line is 'N passed
 
 lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest -m lint $(PYTEST_ARGS)
+
+fuzz: fuzz-userspace	## inputs at random, into parsers and arithmetic (FUZZ_SECONDS=N for each)
+
+fuzz-userspace: packages-check
+	@JOBS=$(or $(JOBS),$(shell nproc)) userspace/fuzz/run $(or $(FUZZ_SECONDS),20)
 
 bench: packages userspace kernel	## what an ACK costs by congestion control, what paths cost (BENCH_ARGS=--help)
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m bench $(BENCH_ARGS)
@@ -80,5 +86,5 @@ uninstall:	## remove what install put there
 clean:	## remove build/, out/ and results/ (the cached kernel stays)
 	rm -rf build out results
 
-.PHONY: demo report check lint bench help modules modules-stock userspace kernel packages \
-	packages-check install uninstall clean
+.PHONY: demo report check lint fuzz fuzz-userspace bench help modules modules-stock userspace \
+	kernel packages packages-check install uninstall clean

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * math.h - quotients that are rounded up
+ */
+#ifndef FUZZ_LINUX_MATH_H
+#define FUZZ_LINUX_MATH_H
+
+#define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
+
+#endif /* FUZZ_LINUX_MATH_H */
