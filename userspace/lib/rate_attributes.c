@@ -177,9 +177,12 @@ struct field {
 static unsigned int decode_number(void *to, const struct field *fields,
 				  int n_fields, const struct attribute *a)
 {
-	const struct field *field = &fields[a->type];
+	const struct field *field;
 
-	if (a->type >= n_fields || !field->size || a->length < field->size)
+	if (a->type >= n_fields)
+		return 0;
+	field = &fields[a->type];
+	if (!field->size || a->length < field->size)
 		return 0;
 	memcpy((char *)to + field->offset, a->data, field->size);
 	return field->bit;
