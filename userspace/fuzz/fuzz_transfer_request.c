@@ -16,7 +16,7 @@ static void check_text(const char *text, size_t length)
 	while (length) {
 		size_t n = utf8_length(s, length);
 
-		must(n && *s >= 0x20 && *s != 0x7f);
+		must(n && !utf8_is_control(s));
 		s += n;
 		length -= n;
 	}

@@ -67,8 +67,8 @@ void json_write_string(FILE *file, const char *text)
 			fputs("\\ufffd", file);
 		else if (*s == '"' || *s == '\\')
 			fprintf(file, "\\%c", *s);
-		else if (*s < 0x20 || *s == 0x7f)
-			fprintf(file, "\\u%04x", *s);
+		else if (utf8_is_control(s))
+			fprintf(file, "\\u%04x", s[n - 1]);
 		else
 			fwrite(s, n, 1, file);
 		s += n ? n : 1;

@@ -41,3 +41,8 @@ size_t utf8_length(const unsigned char *s, size_t length)
 		return 0;
 	return n;
 }
+
+bool utf8_is_control(const unsigned char *s)
+{
+	return s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
+}

@@ -291,9 +291,10 @@ static void test_json(void)
 
 static void test_json_strings(void)
 {
-	static const char text[] = "a\"\\\n\x7f\xc3\xa9\xff\xed\xa0\x80";
+	static const char text[] =
+		"a\"\\\n\x7f\xc2\x9b\xc3\xa9\xff\xed\xa0\x80";
 	static const char expected[] =
-		"\"a\\\"\\\\\\u000a\\u007f\xc3\xa9\\ufffd\\ufffd\\ufffd\\ufffd\"";
+		"\"a\\\"\\\\\\u000a\\u007f\\u009b\xc3\xa9\\ufffd\\ufffd\\ufffd\\ufffd\"";
 	char buf[128] = "";
 	FILE *file = fmemopen(buf, sizeof(buf), "w");
 

@@ -257,6 +257,7 @@ BAD_REQUESTS = [
     b"WALE/1 GET cc= name=small\n",
     b"WALE/1 GET cc=0123456789abcdef name=small\n",
     b"WALE/1 GET cc=\x1b[2J name=small\n",
+    b"WALE/1 GET cc=\xc2\x9b2J name=small\n",
     b"WALE/1 GET cc=r\xe9no name=small\n",
     b"WALE/1 GET colour=blue name=small\n",
     b"WALE/1 GET  name=small\n",

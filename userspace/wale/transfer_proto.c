@@ -16,12 +16,6 @@
 
 #include "lib/utf8.h"
 
-/* C0, DEL and C1: what a terminal may take for a command. */
-bool wale_is_control(const unsigned char *s)
-{
-	return s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
-}
-
 /* Characters that are not seen and change the order or the lines of others. */
 static bool is_deceptive(const unsigned char *s, size_t n)
 {
@@ -45,7 +39,7 @@ static bool is_text(const char *text)
 
 	for (size_t n; len; s += n, len -= n) {
 		n = utf8_length(s, len);
-		if (!n || wale_is_control(s))
+		if (!n || utf8_is_control(s))
 			return false;
 	}
 	return true;
@@ -62,7 +56,7 @@ void wale_make_printable(char *text)
 		if (!n) {
 			*s = '?';
 			n = 1;
-		} else if (wale_is_control(s) || is_deceptive(s, n)) {
+		} else if (utf8_is_control(s) || is_deceptive(s, n)) {
 			memset(s, '?', n);
 		}
 		s += n;
@@ -171,7 +165,7 @@ bool wale_name_valid(const char *name, size_t len, struct wale_refusal *why)
 				why, WALE_E_NAME,
 				"the name is not text at byte %zu: expected UTF-8",
 				i);
-		if (wale_is_control(s + i))
+		if (utf8_is_control(s + i))
 			return wale_refuse(
 				why, WALE_E_NAME,
 				"the name has a control character (0x%02x) at byte %zu: expected a line of text",

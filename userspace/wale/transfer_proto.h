@@ -205,9 +205,6 @@ void wale_hex(const uint8_t digest[WALE_SHA256_SIZE],
 /* 64 hex digits in any case, to lower case. */
 bool wale_hex_valid(const char *text, char lower[WALE_SHA256_HEX]);
 
-/* Is the UTF-8 sequence at @s a control character (C0, DEL or C1)? */
-bool wale_is_control(const unsigned char *s);
-
 /*
  * Replace by '?' what must not be printed as it comes from elsewhere: control
  * characters, bytes that are not UTF-8, and the characters that reorder a line.
