@@ -10,6 +10,7 @@
 #   QUICK=1      fewer and shorter runs of them
 #   JOBS=N       runs at once (default: all cores)
 #   FUZZ_SECONDS=N     for each fuzz target (default: 20)
+#   MESSAGES=N SEED=S  what fuzz-kernel sends (default: 1000000, 1)
 #   BENCH_ARGS   words for the benchmarks, such as "--rounds 9 --json"
 
 MAKEFLAGS += --no-print-directory
@@ -20,6 +21,8 @@ PREFIX ?= /usr/local
 OUT ?= out
 RESULTS ?= results
 KERNEL ?=
+MESSAGES ?= 1000000
+SEED ?= 1
 # Kernels whose packaged headers are installed.
 STOCK_KDIRS = $(wildcard /usr/src/linux-headers-*-amd64 /usr/src/linux-headers-*-arm64)
 
@@ -49,6 +52,12 @@ fuzz-userspace: packages-check
 
 bench: packages userspace kernel	## what an ACK costs by congestion control, what paths cost (BENCH_ARGS=--help)
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m bench $(BENCH_ARGS)
+
+fuzz: fuzz-kernel
+
+fuzz-kernel: packages userspace	## messages, good and bad, to the modules in a guest with sanitizers
+	@testbed/wale-lab python -m fuzz --messages $(MESSAGES) --seed $(SEED) \
+		--kernel $(if $(findstring +,$(KERNEL)),$(KERNEL),$(KERNEL)+san)
 
 help:	## this list
 	@awk -f testbed/setup/make-help.awk $(firstword $(MAKEFILE_LIST))
@@ -86,5 +95,5 @@ uninstall:	## remove what install put there
 clean:	## remove build/, out/ and results/ (the cached kernel stays)
 	rm -rf build out results
 
-.PHONY: demo report check lint fuzz fuzz-userspace bench help modules modules-stock userspace \
-	kernel packages packages-check install uninstall clean
+.PHONY: demo report check lint fuzz fuzz-userspace fuzz-kernel bench help modules modules-stock \
+	userspace kernel packages packages-check install uninstall clean
