@@ -45,15 +45,13 @@ check: packages-check userspace kernel	## every test; the last line is 'N passed
 lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest -m lint $(PYTEST_ARGS)
 
-fuzz: fuzz-userspace	## inputs at random, into parsers and arithmetic (FUZZ_SECONDS=N for each)
+fuzz: fuzz-userspace fuzz-kernel	## inputs at random, into parsers, arithmetic and modules (FUZZ_SECONDS=N for each parser)
 
 fuzz-userspace: packages-check
 	@JOBS=$(or $(JOBS),$(shell nproc)) userspace/fuzz/run $(or $(FUZZ_SECONDS),20)
 
 bench: packages userspace kernel	## what an ACK costs by congestion control, what paths cost (BENCH_ARGS=--help)
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m bench $(BENCH_ARGS)
-
-fuzz: fuzz-kernel
 
 fuzz-kernel: packages userspace	## messages, good and bad, to the modules in a guest with sanitizers
 	@testbed/wale-lab python -m fuzz --messages $(MESSAGES) --seed $(SEED) \

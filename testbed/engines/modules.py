@@ -71,10 +71,18 @@ def find_modules(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
     if not names:
         return []
     folder = BUILD / "modules" / kernel.module_folder
+    tree = kernel.tree or Path("/lib/modules") / kernel.release / "build"
 
     def built() -> list[Path]:
-        have = {p.stem: p for p in folder.rglob("*.ko")} if folder.exists() else {}
+        have = {p.stem: p for p in folder.rglob("*.ko")} if of_this_kernel() else {}
         return in_load_order(names, have)
+
+    def of_this_kernel() -> bool:
+        """Kernels of one release may have other configurations."""
+        built_for = folder / "kdir"
+        return built_for.exists() and (
+            not tree.exists() or built_for.read_text().strip() == str(tree.resolve())
+        )
 
     def current() -> bool:
         paths = built()
@@ -86,7 +94,6 @@ def find_modules(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
                 f"no modules for {kernel.release} in {folder}, and {BUILD} is not writable: "
                 "let its owner run `make modules` for this kernel first"
             )
-        tree = kernel.tree or Path("/lib/modules") / kernel.release / "build"
         if not tree.exists():
             raise EngineError(
                 f"no modules for kernel {kernel.release}, and nothing to build them against: "
