@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Finds what `make modules` and `make userspace` build, and has it built when it is not current.
 
+Modules that are built elsewhere are files that the user names.
+
 With WALE_NO_BUILD in the environment what is there is taken as it is.
 """
 
@@ -50,10 +52,15 @@ def _stale(products: Sequence[Path], folders: Iterable[str]) -> bool:
     return min(p.stat().st_mtime for p in products) < _newest(folders)
 
 
+def _field(module: bytes, name: str) -> str:
+    """What a .ko file says of itself, such as depends or vermagic."""
+    found = re.search(rb"(?:^|\0)" + name.encode() + rb"=([^\0]*)\0", module)
+    return found[1].decode() if found else ""
+
+
 def needs(module: bytes) -> list[str]:
     """The modules that a .ko file names as those it needs."""
-    found = re.search(rb"(?:^|\0)depends=([^\0]*)\0", module)
-    return [name.decode() for name in found[1].split(b",") if name] if found else []
+    return [name for name in _field(module, "depends").split(",") if name]
 
 
 def in_load_order(names: Iterable[str], have: dict[str, Path]) -> list[Path]:
@@ -66,8 +73,34 @@ def in_load_order(names: Iterable[str], have: dict[str, Path]) -> list[Path]:
     return order
 
 
-def find_modules(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
-    """The .ko files of these modules for this kernel, and of those they need, to load in order."""
+def check_file(kernel: Kernel, file: Path) -> Path:
+    """A module that is built elsewhere, as a whole path; EngineError if it cannot be loaded."""
+    try:
+        release = _field(file.read_bytes(), "vermagic").partition(" ")[0]
+    except OSError as error:
+        raise EngineError(f"--module {file}: {error.strerror}") from None
+    if not release:
+        raise EngineError(f"--module {file}: this is no kernel module")
+    if release != kernel.release:
+        raise EngineError(f"--module {file}: it is built for {release}, not for {kernel.release}")
+    return file.resolve()
+
+
+def find_modules(
+    kernel: Kernel, names: Sequence[str], log: Log, files: Sequence[Path] = ()
+) -> list[Path]:
+    """The .ko files of these modules for this kernel, and of those they need, to load in order.
+
+    `files` are modules that are built elsewhere; they are loaded last, in their order.
+    """
+    own = [check_file(kernel, file) for file in files]
+    wanted = [name for file in own for name in needs(file.read_bytes())]
+    here = {file.stem.replace("-", "_") for file in own}
+    return [*_of_tree(kernel, [*names, *(n for n in wanted if n not in here)], log), *own]
+
+
+def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
+    """Those of this tree, built if need be."""
     if not names:
         return []
     folder = BUILD / "modules" / kernel.module_folder

@@ -9,6 +9,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from types import FrameType
 
 from engines import engine_names
@@ -96,6 +97,17 @@ def _parser() -> argparse.ArgumentParser:
             help="its version, such as 6.12, or 6.12+san (WALE_KERNEL, or the newest)",
         )
 
+    def module_option(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument(
+            "--module",
+            action="append",
+            default=[],
+            dest="module_files",
+            type=Path,
+            metavar="FILE",
+            help="load this .ko too, built for the kernel; may be given several times",
+        )
+
     def study_options(sub: argparse.ArgumentParser) -> None:
         sub.add_argument("--quick", action="store_true", help="fewer and shorter runs")
         sub.add_argument(
@@ -121,6 +133,7 @@ def _parser() -> argparse.ArgumentParser:
             "may be given several times",
         )
         sub.add_argument("--out", type=_folder, metavar="DIR", help="where results go")
+        module_option(sub)
 
     sub = add(
         "run",
@@ -188,6 +201,20 @@ def _parser() -> argparse.ArgumentParser:
         "  wale-lab model karnik-kumar --help",
     )
     add_models(sub)
+
+    sub = add(
+        "trace",
+        "Turn a Mahimahi trace into steps of a rate, as scenarios, tc and wale take them.",
+        "  wale-lab trace phone.up > phone.trace\n  wale-lab trace phone.up --step 1s",
+    )
+    sub.add_argument(
+        "file", type=Path, metavar="FILE", help="packet-delivery times in ms, a line each"
+    )
+    sub.add_argument("--step", default="100ms", metavar="T", help="of the result (100ms)")
+    sub.add_argument(
+        "--packet", default="1500", metavar="SIZE", help="that a line stands for (1500)"
+    )
+    sub.set_defaults(module="lab.mahimahi", function="trace_command")
 
     sub = add("list", "List the scenarios and profiles of the testbed.", "  wale-lab list")
     sub.set_defaults(module="lab.describe", function="list_command")
@@ -264,6 +291,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument(
         "--env", action="append", default=[], metavar="NAME=VALUE", help="more than one"
     )
+    module_option(sub)
     sub.add_argument("--interactive", "-i", action="store_true", help="with this terminal")
     sub.add_argument("--verbose", "-v", action="store_true", help="say how it ended")
     sub.add_argument("argv", nargs="+", metavar="CMD", help="the command, after --")

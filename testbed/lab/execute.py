@@ -40,7 +40,7 @@ def exec_command(args: argparse.Namespace) -> int:
         make_folder(out)
     with Progress(quiet=args.quiet) as progress:
         kernel = engine.prepare(args.kernel, progress)
-        modules = find_modules(kernel, args.modules, progress)
+        modules = find_modules(kernel, args.modules, progress, args.module_files)
         try:
             env = find_userspace(progress)
         except EngineError as error:  # the command may need neither tc's plugin nor wale

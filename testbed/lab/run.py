@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -49,13 +50,18 @@ def versions(kernel: Kernel, modules: list[Path], env: dict[str, str]) -> dict[s
 
 
 def start(
-    scenario: Scenario, seed: int, engine: Engine, kernel_version: str | None, progress: Progress
+    scenario: Scenario,
+    seed: int,
+    engine: Engine,
+    kernel_version: str | None,
+    progress: Progress,
+    module_files: Sequence[Path] = (),
 ) -> tuple[Kernel, list[Path], dict[str, str]]:
     """Everything that has to be there before a scenario can run."""
     if scenario.time == "virtual" and not engine.virtual_time:
         raise EngineError(f"the {engine.name} engine has no virtual time: run with --set time=real")
     kernel = engine.prepare(kernel_version, progress)
-    modules = find_modules(kernel, scenario.modules(), progress)
+    modules = find_modules(kernel, scenario.modules(), progress, module_files)
     return kernel, modules, find_userspace(progress)
 
 
@@ -66,13 +72,14 @@ def run_scenario(
     engine_name: str = "uml",
     kernel_version: str | None = None,
     progress: Progress | None = None,
+    module_files: Sequence[Path] = (),
 ) -> dict[str, Any]:
     """Run a scenario, write the files of `out`, return result.json's content."""
     progress = progress or Progress(quiet=True)
     engine = get_engine(engine_name)
     results.make_folder(out)
     results.clear(out)
-    kernel, modules, env = start(scenario, seed, engine, kernel_version, progress)
+    kernel, modules, env = start(scenario, seed, engine, kernel_version, progress, module_files)
     plan = dumbbell.plan(scenario, seed)
     with tempfile.TemporaryDirectory(prefix=".wale-run-", dir=out) as exchange:
         folder = Path(exchange)
@@ -122,7 +129,9 @@ def run_command(args: argparse.Namespace) -> int:
     scenario = load_scenario(find_scenario(args.scenario), args.set)
     out = Path(args.out or os.environ.get("WALE_OUT") or f"out/{scenario.name}")
     with Progress(quiet=args.quiet) as progress:
-        result = run_scenario(scenario, args.seed, out, args.engine, args.kernel, progress)
+        result = run_scenario(
+            scenario, args.seed, out, args.engine, args.kernel, progress, args.module_files
+        )
         if args.plot:
             progress("drawing")
             from report.plot import draw
@@ -147,7 +156,9 @@ def shell_command(args: argparse.Namespace) -> int:
     if args.out:
         results.make_folder(Path(args.out))
     with Progress(quiet=args.quiet) as progress:
-        kernel, modules, env = start(scenario, args.seed, engine, args.kernel, progress)
+        kernel, modules, env = start(
+            scenario, args.seed, engine, args.kernel, progress, args.module_files
+        )
     plan = dumbbell.plan(scenario, args.seed)
     interactive = not args.command_line
     with tempfile.TemporaryDirectory(prefix="wale-shell-") as exchange:

@@ -22,7 +22,7 @@ import pytest
 
 from engines import engine_names, get_engine, kernel_build, uml
 from engines.base import EXIT_PANIC, EXIT_TIMEOUT, EXIT_WARNING, EngineError, Job, Kernel, Outcome
-from engines.modules import find_modules, find_userspace
+from engines.modules import check_file, find_modules, find_userspace
 from lab.run import run_scenario
 from lab.scenario import find_scenario, load_scenario
 
@@ -408,6 +408,23 @@ def test_without_root(kernel: Kernel, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert (home / "out folder" / "result.json").exists()
         assert '"digest"' in done.stdout
+
+
+def test_modules_that_are_built_elsewhere(tmp_path: Path) -> None:
+    """One that is loaded is in test_examples.py; these are refused before anything starts."""
+    kernel = Kernel(release="6.12.117", source="")
+    file = tmp_path / "tcp_mine.ko"
+    for content, why in (
+        (None, "No such file"),
+        (b"\x7fELF", "this is no kernel module"),
+        (b"\0vermagic=6.1.0 SMP\0", "it is built for 6.1.0, not for 6.12.117"),
+    ):
+        if content is not None:
+            file.write_bytes(content)
+        with pytest.raises(EngineError, match=f"--module {file}: {why}"):
+            check_file(kernel, file)
+    file.write_bytes(b"\0depends=rate_feedback\0vermagic=6.12.117 mod_unload\0")
+    assert check_file(kernel, file) == file.resolve()
 
 
 @pytest.mark.guest

@@ -35,8 +35,9 @@ def tracked(*patterns: str) -> list[str]:
 
 
 def kernel_code() -> list[str]:
-    """C of the modules, without the generated tables."""
-    return [n for n in tracked("kmod/*.[ch]", "tcp_ratcp/*.[ch]") if "/vectors/" not in n]
+    """C of the modules and of the examples, without the generated tables."""
+    names = tracked("kmod/*.[ch]", "tcp_ratcp/*.[ch]", "Documentation/examples/*.[ch]")
+    return [name for name in names if "/vectors/" not in name]
 
 
 def shell_scripts() -> list[str]:

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+"""wale-lab trace: a Mahimahi trace as steps of a rate."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lab import mahimahi, units
+from lab.yaml_lines import ScenarioError
+
+
+def write(folder: Path, *lines: object) -> Path:
+    path = folder / "phone.up"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def converted(path: Path, step: str = "10ms", packet: str = "1500") -> list[tuple[int, int]]:
+    """The steps in ms and bytes/s, as a scenario would read them."""
+    lines = [line.split() for line in mahimahi.convert(path, step, packet).splitlines()[1:]]
+    return [(units.parse_time_ns(t) // 10**6, units.parse_rate_bps(r) // 8) for t, r in lines]
+
+
+def test_each_packet_is_in_the_step_that_ends_with_it(tmp_path: Path) -> None:
+    path = write(tmp_path, 0, 1, 10, 11, 40)
+    assert converted(path) == [(10, 450_000), (10, 150_000), (10, 0), (10, 150_000)]
+
+
+def test_what_the_link_carries_is_what_the_trace_carries(tmp_path: Path) -> None:
+    times = sorted((n * n) % 7919 for n in range(1, 3000))
+    found = converted(write(tmp_path, *times), "100ms", "1504")
+    assert sum(duration for duration, _ in found) == times[-1]
+    carried = sum(duration * rate for duration, rate in found) / 1000
+    # a rate is rounded down to a byte/s, in each step
+    assert 0 <= len(times) * 1504 - carried <= times[-1] / 1000
+
+
+def test_equal_neighbours_are_one_step(tmp_path: Path) -> None:
+    assert converted(write(tmp_path, *range(1, 101))) == [(100, 1_500_000)]
+
+
+def test_the_last_step_ends_with_the_trace(tmp_path: Path) -> None:
+    assert converted(write(tmp_path, 5, 10, 12)) == [(10, 300_000), (2, 750_000)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "step", "expected"),
+    [
+        (("5", "4"), "10ms", r"up:2: expected a time from 5 on, got 4"),
+        (("5", "1.5"), "10ms", r"up:2: expected a time in whole ms, got '1.5'"),
+        (("0", "0"), "10ms", r"expected a time above 0"),
+        ((), "10ms", r"expected a time above 0"),
+        (("5",), "1500us", r"--step: expected whole ms"),
+        (range(2, 10_000, 2), "1ms", r"9998 steps, of 4000 .*: give a longer --step"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    tmp_path: Path, lines: tuple[str, ...], step: str, expected: str
+) -> None:
+    with pytest.raises(ScenarioError, match=expected):
+        mahimahi.convert(write(tmp_path, *lines), step, "1500")
+
+
+def test_the_limit_is_that_of_the_kernel() -> None:
+    header = Path(__file__).parents[2] / "kmod/include/uapi/linux/pkt_sched_wale.h"
+    found = re.search(r"#define WALE_TRACE_STEPS_MAX\s+(\d+)", header.read_text())
+    assert found and int(found[1]) == mahimahi.MAX_STEPS
