@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
+from lab import cli
 
 TOP = Path(__file__).resolve().parents[2]
 DOCUMENTATION = TOP / "Documentation"
@@ -121,6 +124,45 @@ def test_every_word_of_wale_rate() -> None:
     )
     words |= set(re.findall(r'\{ "(\w+)", \w+', source("userspace", "wale", "cmd_rate.c")))
     assert words - man_words("wale-rate.1") - literals("rate_feedback.rst") == set()
+
+
+def lab_commands() -> dict[str, set[str]]:
+    """The commands of wale-lab, and the long options of each that are its own."""
+    found: dict[str, set[str]] = {}
+
+    def visit(name: str, parser: argparse.ArgumentParser) -> None:
+        below = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+        for action in below:
+            for word, sub in action.choices.items():
+                visit(f"{name} {word}".strip(), sub)
+        if not below:
+            words = {word for a in parser._actions for word in a.option_strings}
+            found[name] = words - {"-h", "--help", "-q", "--quiet"}
+
+    visit("", cli._parser())
+    return found
+
+
+def test_every_option_of_wale_lab() -> None:
+    """Each command's synopsis in wale-lab(1) has its long options; each option is described."""
+    text = source("userspace", "man", "wale-lab.1").replace("\\-", "-")
+    body = text.partition(".SH COMMANDS\n")[2].partition("\n.SH ")[0]
+    synopses: dict[str, set[str]] = {}
+    for section in re.split(r"^\.SS ", body, flags=re.M)[1:]:
+        for call in re.split(r"^\.B wale-lab ", section.partition("\n.P\n")[0], flags=re.M)[1:]:
+            known = [name for name in lab_commands() if re.match(rf"{name}\b", call)]
+            assert known, f"wale-lab(1) has a command that is none: {call}"
+            synopses[known[0]] = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", call))
+    # a short option stands for itself where it has no long one
+    expected = {
+        name: {word for word in words if word.startswith("--") or word == "-c"} - {"--limit"}
+        for name, words in lab_commands().items()
+    }
+    assert synopses == expected
+    tags = re.findall(r"^\.TP\n(.*)$", body, re.M)
+    described = set(re.findall(r"--?[a-z][\w-]*", re.sub(r"\\f[BIRP]", "", " ".join(tags))))
+    missing = {word for words in lab_commands().values() for word in words} - described
+    assert missing - {"--markdown"} == set()  # told in the text of its command
 
 
 def test_every_command() -> None:
