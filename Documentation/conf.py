@@ -29,7 +29,8 @@ nitpicky = True
 html_theme = "alabaster"
 html_theme_options = {
     "description": "A wide-area link as a qdisc, and the real Linux TCP on it",
-    "page_width": "64rem",
+    "page_width": "74rem",
+    "body_max_width": "none",
     "sidebar_width": "15rem",
     "fixed_sidebar": True,
 }
