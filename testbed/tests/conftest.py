@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the tests share: how to run something in a guest."""
+"""What the tests share: how to run something in a guest; the kernel's tree; a study."""
 
 from __future__ import annotations
 
@@ -33,6 +33,25 @@ def run_in_guest(*command: str, out: Path, limit_s: int = 60) -> str:
 def guest() -> Callable[..., str]:
     """Return run_in_guest()."""
     return run_in_guest
+
+
+def lab_says(what: str) -> str:
+    """What `wale-lab kernel --print` says of the guest's kernel."""
+    command = [str(TESTBED / "wale-lab"), "kernel", "--quiet", "--print", what]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def ynl_tree() -> Path:
+    """The tree of the guest's kernel, if it has the client ynl and a guest can run it."""
+    folder = Path(lab_says("tree"))
+    for needed in ("tools/net/ynl/cli.py", "Documentation/netlink/genetlink.yaml"):
+        if not (folder / needed).exists():
+            pytest.skip(f"the kernel tree has no {needed}")
+    release = lab_says("release")
+    if tuple(int(number) for number in release.split(".")[:2]) < (6, 12):
+        pytest.skip(f"the environment's Python does not start in a guest of {release}")
+    return folder
 
 
 @pytest.fixture
