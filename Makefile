@@ -4,6 +4,7 @@
 #   KDIR=DIR     build tree or headers of the kernel to build modules for
 #   ARCH=um      that kernel is a User-Mode Linux one
 #   KERNEL=V     kernel line of the uml engine, such as 6.12 (default: newest), or 6.12+san
+#   SAN=1        the same with sanitizers: KERNEL=V+san
 #   PREFIX, DESTDIR    as usual, for install and uninstall
 #   PYTEST_ARGS  more words for pytest, such as -x or -k accuracy
 #   STUDY=NAME   tables and figures for the report, such as karnik-kumar/table1 (default: all)
@@ -26,6 +27,11 @@ SEED ?= 1
 # Kernels whose packaged headers are installed.
 STOCK_KDIRS = $(wildcard /usr/src/linux-headers-*-amd64 /usr/src/linux-headers-*-arm64)
 
+SAN_KERNEL := $(filter-out +%,$(subst +, +,$(KERNEL)))+san
+ifeq ($(SAN),1)
+override KERNEL := $(SAN_KERNEL)
+endif
+
 ARCH_ARG := $(if $(ARCH),ARCH=$(ARCH))
 KERNEL_ARG := $(if $(KERNEL),--kernel $(KERNEL))
 
@@ -39,7 +45,7 @@ report: packages userspace kernel	## papers repeated: measured, published and co
 		$(KERNEL_ARG) --results $(RESULTS); status=$$?; \
 	testbed/wale-lab report --results $(RESULTS) && exit $$status
 
-check: packages-check userspace kernel	## every test; the last line is 'N passed, N failed, N skipped'
+check: packages-check userspace kernel kernel-san	## every test; the last line is 'N passed, N failed, N skipped'
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(PYTEST_ARGS)
 
 lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
@@ -74,6 +80,9 @@ userspace: packages	## tc plugin and the wale command
 kernel: packages	## the kernel of the uml engine, into the cache
 	@testbed/wale-lab kernel $(KERNEL_ARG) >/dev/null
 
+kernel-san: packages	## the same with what finds mistakes (KASAN, lockdep and more)
+	@testbed/wale-lab kernel --kernel $(SAN_KERNEL) >/dev/null
+
 packages:	## install what is missing to run things (asks for root only then)
 	@testbed/setup/install-packages testbed/setup/packages.txt
 
@@ -94,4 +103,4 @@ clean:	## remove build/, out/ and results/ (the cached kernel stays)
 	rm -rf build out results
 
 .PHONY: demo report check lint fuzz fuzz-userspace fuzz-kernel bench help modules modules-stock \
-	userspace kernel packages packages-check install uninstall clean
+	userspace kernel kernel-san packages packages-check install uninstall clean

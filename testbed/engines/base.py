@@ -36,6 +36,10 @@ _KERNEL_COMPLAINT = re.compile(
     r"WARNING: (?!can't)|BUG: |BUG \w+|Kernel panic|Oops|INFO: task|INFO: rcu|rcu: INFO"
     r"|list_(add|del) corruption|refcount_t: |unregister_netdevice: waiting|UBSAN: |KASAN: "
     r"|sleeping function called|scheduling while atomic|possible .* deadlock|Segfault with no mm"
+    # lockdep (most of it says WARNING), debug objects, reference trackers, kmemleak, which
+    # says so too when it gives up; its details are indented
+    r"|INFO: trying to register non-static key|turning off the locking correctness validator"
+    r"|DEBUG_LOCKS_WARN_ON|ODEBUG: |ref_tracker: |kmemleak: (?! |Kernel memory leak detector init)"
 )
 
 

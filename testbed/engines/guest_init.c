@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * guest_init.c - the first process of a guest: mounts, loads modules, runs one
- * command, writes down how it ended, switches the guest off
+ * command, writes down how it ended, has a kernel that can look for leaks, switches
+ * the guest off
  *
  * What to do is in the file "job" beside this program, written by
  * engines/uml.py: pairs of NUL-terminated strings, a key and a value.
@@ -269,6 +270,65 @@ static void run(void)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
+/* What the kernel's log says, it says on its console: the host reads that. */
+static void complain(const char *text)
+{
+	int fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+	char line[1000];
+	int len = snprintf(line, sizeof(line), "<4>%s\n", text);
+
+	if (fd < 0 || write(fd, line, len) < 0)
+		perror("/dev/kmsg");
+	close(fd);
+}
+
+static void pass_on_leaks(void)
+{
+	FILE *leaks = fopen("/sys/kernel/debug/kmemleak", "r");
+	char line[900], text[1000];
+
+	while (leaks && fgets(line, sizeof(line), leaks)) {
+		line[strcspn(line, "\n")] = '\0';
+		snprintf(text, sizeof(text), "kmemleak: %s", line);
+		complain(text);
+	}
+	if (leaks)
+		fclose(leaks);
+}
+
+/*
+ * In a kernel with kmemleak: look for memory that nobody points to.  Two scans,
+ * since one sees what changes meanwhile; the time passes first, since kmemleak
+ * takes no notice of what is younger than 5 s, and since the kernel frees much
+ * a little later.
+ */
+static void look_for_leaks(void)
+{
+	int knob = open("/sys/kernel/debug/kmemleak", O_WRONLY | O_CLOEXEC);
+
+	if (knob < 0)
+		return;
+	sleep(10);
+	if (write(knob, "scan", 4) < 0 || write(knob, "scan", 4) < 0)
+		complain("kmemleak: cannot scan");
+	close(knob);
+	pass_on_leaks();
+}
+
+/* In a kernel with lockdep: it stops at its first report, and for other reasons. */
+static void look_at_lockdep(void)
+{
+	FILE *stats = fopen("/proc/lockdep_stats", "r");
+	char line[200];
+	int on;
+
+	while (stats && fgets(line, sizeof(line), stats))
+		if (sscanf(line, " debug_locks: %d", &on) == 1 && !on)
+			complain("WARNING: lockdep is off");
+	if (stats)
+		fclose(stats);
+}
+
 int main(int argc, char **argv)
 {
 	char text[64];
@@ -298,6 +358,9 @@ int main(int argc, char **argv)
 	snprintf(text, sizeof(text), "exit %d\n",
 		 WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 	report(text);
+	alarm(0);
+	look_for_leaks();
+	look_at_lockdep();
 	power_off();
 	return 0;
 }

@@ -63,6 +63,14 @@ _NOISE = (
     "reboot: Power down",
     "Warning: tempdir",
     "WARNING: tempdir",
+    # a kernel with lockdep
+    "Lock dependency validator: ",
+    "... MAX_LOCK",
+    "... CLASSHASH_SIZE",
+    "... CHAINHASH_SIZE",
+    "memory used by lock dependency info",
+    "memory used for stack traces",
+    "per task-struct memory footprint",
 )
 
 

@@ -13,6 +13,9 @@ import pytest
 
 TESTBED = Path(__file__).resolve().parents[1]
 
+#: A kernel with sanitizers or counters takes so many times as long, at most.
+SLOWNESS = 6 if "+" in os.environ.get("WALE_KERNEL", "") else 1
+
 
 def run_in_guest(*command: str, out: Path, limit_s: int = 60) -> str:
     """Run a command in a guest with the modules; return what it prints.
@@ -20,6 +23,7 @@ def run_in_guest(*command: str, out: Path, limit_s: int = 60) -> str:
     It may write to `out`, which it sees as /run/wale/out.  WALE_GUEST names
     another program than `wale-lab exec`, with the same options.
     """
+    limit_s *= SLOWNESS
     default = shlex.quote(str(TESTBED / "wale-lab")) + " exec"
     launcher = shlex.split(os.environ.get("WALE_GUEST", default))
     words = [*launcher, "--out", str(out), "--wall-limit", str(limit_s), "--", *command]

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The flavour san of the guest kernel: each kind of mistake makes a guest fail.
+
+The mistakes are made by a module (mistakes/mistakes.c), one at a time, each in a guest
+of its own: the kernel is silent after the first report of some kinds.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from engines import get_engine
+from engines.base import Job, Kernel, Outcome
+
+MISTAKES = {
+    "read-beyond-slab": "BUG: KASAN: slab-out-of-bounds",
+    "read-freed": "BUG: KASAN: slab-use-after-free",
+    "read-beyond-vmalloc": "BUG: KASAN: vmalloc-out-of-bounds",
+    "read-beyond-global": "BUG: KASAN: global-out-of-bounds",
+    "shift-too-far": "UBSAN: shift-out-of-bounds",
+    "index-beyond-array": "UBSAN: array-index-out-of-bounds",
+    "take-locks-in-both-orders": "WARNING: possible circular locking dependency detected",
+    "leave-softirqs-on": "WARNING: inconsistent lock state",
+    "use-lock-without-init": "INFO: trying to register non-static key",
+    "sleep-with-spinlock": "BUG: sleeping function called from invalid context",
+    "read-rcu-unprotected": "WARNING: suspicious RCU usage",
+    "free-active-timer": "ODEBUG: free active",
+    "count-from-zero": "refcount_t: addition on 0; use-after-free",
+    "delete-twice": "list_del corruption",
+    "keep-reference": "ref_tracker: mistakes",
+    "forget-memory": "kmemleak: unreferenced object",
+}
+
+pytestmark = pytest.mark.guest
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Kernel:
+    version = os.environ.get("WALE_KERNEL", "").partition("+")[0]
+    return get_engine("uml").prepare(f"{version}+san", print)
+
+
+@pytest.fixture(scope="module")
+def module(kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """mistakes.ko for this kernel."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    shutil.copytree(Path(__file__).with_name("mistakes"), folder, dirs_exist_ok=True)
+    command = ["make", "-s", "-C", f"{kernel.tree}", "ARCH=um", f"M={folder}", "W=1", "modules"]
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+    done = subprocess.run(
+        command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+    return folder / "mistakes.ko"
+
+
+def load(kernel: Kernel, module: Path, name: str) -> Outcome:
+    words = ["insmod", str(module), f"name={name}"]
+    job = Job(argv=words, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, wall_limit_s=60)
+    return get_engine("uml").run(kernel, job)
+
+
+@pytest.mark.parametrize(("name", "report"), MISTAKES.items(), ids=MISTAKES)
+def test_mistake_is_found(kernel: Kernel, module: Path, name: str, report: str) -> None:
+    outcome = load(kernel, module, name)
+    found = [line for line in outcome.complaints if report in line]
+    assert found, outcome.kernel_log[:2000]
+
+
+def test_without_a_mistake_there_is_no_complaint(kernel: Kernel, module: Path) -> None:
+    outcome = load(kernel, module, "none")
+    assert (outcome.reason, outcome.complaints) == ("ok", [])
+
+
+def test_every_mistake_is_tried() -> None:
+    source = Path(__file__).with_name("mistakes") / "mistakes.c"
+    named = [line.split('"')[1] for line in source.read_text().splitlines() if '\t{ "' in line]
+    assert named == [*MISTAKES, "none"]
