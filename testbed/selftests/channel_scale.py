@@ -15,6 +15,7 @@ from collections import Counter
 
 import life
 from lib import net, netlink, rate
+from lib.faults import Failing
 from lib.pair import Pair
 from lib.rate import S, channel, refused
 from lib.tap import equal, main, true
@@ -360,7 +361,7 @@ def test_many_lives() -> None:
 
 def test_allocation_failures() -> None:
     """Each allocation of a request fails once: it is done, or it left no trace."""
-    failing = life.Failing()
+    failing = Failing()
     pair = Pair()
     ch = channel(pair.a)
     requests = (

@@ -18,11 +18,12 @@ import time
 from typing import Any
 
 from lib import net, netlink
+from lib.faults import Failing
 from lib.pair import MS, Pair
 from lib.rate import Channel, module
 from lib.tap import equal, main, true
 from lib.wale import RATE_UNLIMITED
-from life import Failing, flush
+from life import flush
 
 SECOND = 1000 * MS
 FIN, SYN, RST, ACK = 1, 2, 4, 16

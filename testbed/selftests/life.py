@@ -9,15 +9,14 @@ makes so many objects that one leaked for each would show.
 from __future__ import annotations
 
 import contextlib
-import errno
 import functools
 import os
 import socket
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from lib import net
+from lib.faults import Failing
 from lib.pair import MS, Pair
 from lib.tap import Skip, equal, main, true
 
@@ -29,7 +28,6 @@ SESSIONS: dict[str, Any] = {
     "seed": 1,
 }
 KINDS = [FULL, TRACE, SESSIONS]
-FAILSLAB = Path("/sys/kernel/debug/failslab")
 
 
 def objects(cache: str) -> int:
@@ -212,41 +210,6 @@ def test_device_goes_with_packets_in_flight() -> None:
         net.run("ip link del a0", pair.a)
         pair.close()
     leaks.check(30 * 60)
-
-
-class Failing:
-    """Lets the n-th allocation of this task fail, by /proc/thread-self/fail-nth."""
-
-    def __init__(self) -> None:
-        if not FAILSLAB.exists():
-            raise Skip("no fault injection in this kernel")
-        net.write(str(FAILSLAB / "ignore-gfp-wait"), "N")
-        net.write(str(FAILSLAB / "verbose"), "0")
-        self.knob = os.open("/proc/thread-self/fail-nth", os.O_RDWR)
-
-    def attempt(self, number: int, action: Callable[[], None]) -> tuple[bool, bool]:
-        """Act with one failing allocation; return (it failed, the action was refused)."""
-        refused = False
-        os.pwrite(self.knob, str(number).encode(), 0)
-        try:
-            action()
-        except OSError as error:
-            refused = True
-            code = error.errno
-        left = int(os.pread(self.knob, 20, 0).rstrip(b"\0"))
-        os.pwrite(self.knob, b"0", 0)
-        if refused:
-            true(code in (errno.ENOMEM, errno.ENOBUFS), f"refused for another reason: {code}")
-        return left == 0, refused
-
-    def sweep(self, action: Callable[[], None], after: Callable[[bool], None]) -> int:
-        """Let the 1st, 2nd ... allocation fail until none is left to fail; return how many."""
-        for number in range(1, 300):
-            failed, refused = self.attempt(number, action)
-            after(refused)
-            if not failed:
-                return number - 1
-        raise AssertionError("allocations without end")
 
 
 def flush(pair: Pair) -> None:

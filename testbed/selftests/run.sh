@@ -17,6 +17,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 lab=$here/../wale-lab
 tools=$here/../../userspace/tests/guest
 limit=120
+kernel_line=${WALE_KERNEL:-}
+flavour=${kernel_line#"${kernel_line%%+*}"}
+kernel_line=${kernel_line%%+*}
+[[ -z $flavour ]] || limit=600 # sanitizers and counters cost time
 declare -A commands=(
 	[kunit]="$here/kunit.sh"
 	[counters]="python3 $here/counters.py"
@@ -32,6 +36,8 @@ declare -A commands=(
 	[channel-scale]="python3 $here/channel_scale.py"
 	[ratcp]="python3 $here/ratcp.py"
 	[ratcp-stress]="python3 $here/ratcp_stress.py"
+	[truncation]="python3 $here/truncation.py"
+	[faults]="python3 $here/faults.py"
 	[tdc]="$here/tdc.sh"
 	[tool-tc]="python3 $tools/tc.py"
 	[tool-link]="python3 $tools/link.py"
@@ -41,7 +47,8 @@ declare -A commands=(
 	[tool-serve]="python3 $tools/serve.py"
 )
 names=(kunit counters placement change life feedback tcp classic
-	channel channel-follow channel-advice channel-scale ratcp ratcp-stress tdc
+	channel channel-follow channel-advice channel-scale ratcp ratcp-stress
+	truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
 
 # Unpacks tc-testing from the newest linux-source package, once; prints where.
@@ -72,6 +79,9 @@ guest() {
 	kunit) options+=("--modules=wale_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit") ;;
 	tool-rate | tool-share) options+=("--modules=sch_wale,rate_feedback,tcp_ratcp") ;;
 	feedback) options+=("--modules=sch_wale,rate_feedback") ;;
+	truncation | faults) # with sanitizers, whatever the others have
+		options+=(--wall-limit 600 --kernel "$kernel_line+san" "--modules=rate_feedback,tcp_ratcp,sch_wale")
+		;;
 	classic | channel* | ratcp*) options+=("--modules=rate_feedback,tcp_ratcp,sch_wale") ;;
 	tdc) options+=(--env "TDC_SOURCE=$(tdc_source)") ;;
 	esac

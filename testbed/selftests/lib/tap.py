@@ -41,7 +41,10 @@ def kernel_warnings(lines: Sequence[str]) -> list[str]:
     ]
 
 
-def main(tests: Sequence[Callable[[], None]]) -> None:
+def main(
+    tests: Sequence[Callable[[], None]],
+    warnings: Callable[[Sequence[str]], list[str]] = kernel_warnings,
+) -> None:
     """Run tests in order, print TAP, exit 0 if none failed."""
     print("TAP version 13")
     print(f"1..{len(tests)}")
@@ -51,7 +54,7 @@ def main(tests: Sequence[Callable[[], None]]) -> None:
         log = run("dmesg").splitlines()
         try:
             test()
-            news = kernel_warnings(run("dmesg").splitlines()[len(log) :])
+            news = warnings(run("dmesg").splitlines()[len(log) :])
             true(not news, "the kernel logged: " + " | ".join(news[:5]))
             print(f"ok {number} {name}")
         except Skip as reason:
