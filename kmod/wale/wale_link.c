@@ -399,7 +399,7 @@ static void wale_link_on_timer(struct timer_list *timer)
 {
 	struct wale_sched_data *q = container_of(timer, struct wale_sched_data,
 						 run_timer);
-	struct Qdisc *sch = qdisc_from_priv(q);
+	struct Qdisc *sch = q->watchdog.qdisc;
 	spinlock_t *root_lock;	/* of the qdisc tree; see wale.h */
 	u64 now;
 
