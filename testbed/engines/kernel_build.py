@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds the guest kernel of the uml engine from the distribution's source package.
+"""Builds the guest kernel of the uml engine from a source package (kernel_source.py).
 
 A kernel is asked for by version and flavour: "6.12", "6.12+san", or "+san" for the
 newest.  A flavour is a file kernel-FLAVOUR.config beside this one, whose lines are
@@ -26,7 +26,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from engines import kernel_source
 from engines.base import EngineError, Kernel, Log
+from engines.kernel_source import Source
 
 HERE = Path(__file__).parent
 
@@ -114,76 +116,6 @@ def locked(path: Path, waiting: Log | None = None) -> Iterator[None]:
         yield
 
 
-def _version_key(name: str) -> tuple[int, ...]:
-    return tuple(int(n) for n in re.findall(r"\d+", name))
-
-
-def installed_sources() -> dict[str, Path]:
-    """Kernel versions ("6.12") whose source package is installed, with the archive."""
-    found = {}
-    for path in Path("/usr/src").glob("linux-source-*.tar.xz"):
-        version = path.name.removeprefix("linux-source-").removesuffix(".tar.xz")
-        if _version_key(version) >= (6,):
-            found[version] = path
-    return found
-
-
-def offered_sources() -> list[str]:
-    """Kernel versions that the package registry offers as source."""
-    try:
-        text = subprocess.run(
-            ["apt-cache", "pkgnames", "linux-source-"], capture_output=True, text=True, check=False
-        ).stdout
-    except FileNotFoundError:
-        return []
-    names = re.findall(r"^linux-source-(\d+\.\d+)$", text, re.M)
-    return sorted((n for n in names if _version_key(n) >= (6,)), key=_version_key)
-
-
-def choose_source(wanted: str | None, log: Log) -> tuple[str, Path]:
-    """The version and archive to build: the one asked for, or the newest there is."""
-    have = installed_sources()
-    if wanted is None and have:
-        wanted = max(have, key=_version_key)
-    if wanted is None:
-        offered = offered_sources()
-        if not offered:
-            raise EngineError(
-                "no kernel source: no package linux-source-6.* or later is installed or offered "
-                "(`apt-get update` first?)"
-            )
-        wanted = offered[-1]
-    if wanted in have:
-        return wanted, have[wanted]
-    package = f"linux-source-{wanted}"
-    if wanted not in offered_sources():
-        known = ", ".join(sorted({*have, *offered_sources()}, key=_version_key)) or "none"
-        raise EngineError(f"there is no package {package}; kernel versions here: {known}")
-    if os.geteuid() != 0:
-        raise EngineError(f"{package} is not installed: run `sudo apt-get install {package}`")
-    log(f"installing {package}")
-    command = ["apt-get", "install", "-y", "--no-install-recommends", package]
-    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
-    archive = installed_sources().get(wanted)
-    if done.returncode or archive is None:
-        raise EngineError(f"installing {package} failed:\n{done.stdout[-1000:]}{done.stderr}")
-    return wanted, archive
-
-
-def package_version(version: str) -> str:
-    """The installed version of linux-source-VERSION, as dpkg has it."""
-    done = subprocess.run(
-        ["dpkg-query", "-W", "-f", "${Version}", f"linux-source-{version}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode or not done.stdout:
-        raise EngineError(f"dpkg-query knows no linux-source-{version}: {done.stderr.strip()}")
-    return done.stdout
-
-
 def cache_key(package: str, wanted: Wanted) -> str:
     """The name of a build's folder in the cache."""
     digest = hashlib.sha256(f"{RECIPE}\n{wanted.config}".encode()).hexdigest()
@@ -193,16 +125,19 @@ def cache_key(package: str, wanted: Wanted) -> str:
 def find_or_build(text: str | None, log: Log) -> Kernel:
     """The kernel that `text` asks for (see parse_wanted()), from the cache or built into it."""
     wanted = parse_wanted(text)
-    have = installed_sources()
-    built = [] if (wanted.version in have if wanted.version else have) else prebuilt(wanted)
+    cache = cache_root()
+    source = kernel_source.at_hand(wanted.version, cache)
+    built = [] if source else prebuilt(wanted)
     if built:
         return _kernel(built[-1], wanted)
-    version, archive = choose_source(wanted.version, log)
-    folder = cache_root() / "kernel" / cache_key(package_version(version), wanted)
+    if source is None:
+        with locked(cache / "source.lock", log):
+            source = kernel_source.find(wanted.version, cache, log)
+    folder = cache / "kernel" / cache_key(source.package, wanted)
     if not (folder / "kernel.json").exists():
         with locked(folder.with_name(folder.name + ".lock"), log):
             if not (folder / "kernel.json").exists():
-                _build(version, archive, wanted.config, folder, log)
+                _build(source, wanted.config, folder, log)
     return _kernel(folder, wanted)
 
 
@@ -210,12 +145,16 @@ def prebuilt(wanted: Wanted) -> list[Path]:
     """Builds of this configuration in the cache, the newest last.
 
     They do for a machine without the source package, such as a node of a cluster.
+    What the distribution does not offer is there for those who ask for it.
     """
     folders = (cache_root() / "kernel").glob(cache_key("*", wanted))
     found = [folder for folder in folders if (folder / "kernel.json").exists()]
     versions = {folder: json.loads((folder / "kernel.json").read_text()) for folder in found}
-    chosen = [f for f in found if wanted.version in (None, versions[f]["version"])]
-    return sorted(chosen, key=lambda folder: _version_key(versions[folder]["release"]))
+    if wanted.version:
+        chosen = [f for f in found if versions[f]["version"] == wanted.version]
+    else:
+        chosen = [f for f in found if versions[f].get("default", True)]
+    return sorted(chosen, key=lambda f: kernel_source.version_key(versions[f]["release"]))
 
 
 def _kernel(folder: Path, wanted: Wanted) -> Kernel:
@@ -231,12 +170,12 @@ def _kernel(folder: Path, wanted: Wanted) -> Kernel:
     )
 
 
-def _build(version: str, archive: Path, config: str, folder: Path, log: Log) -> None:
+def _build(source: Source, config: str, folder: Path, log: Log) -> None:
     _need_tools()
     work = folder.with_name(f".{folder.name}.building")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    build = _Build(version, archive, config, work, log)
+    build = _Build(source, config, work, log)
     try:
         build.everything()
     except BaseException:
@@ -262,8 +201,9 @@ def _need_tools() -> None:
 class _Build:
     """One build of one kernel in a folder of its own."""
 
-    def __init__(self, version: str, archive: Path, config: str, work: Path, log: Log) -> None:
-        self.version, self.archive, self.work, self.log = version, archive, work, log
+    def __init__(self, source: Source, config: str, work: Path, log: Log) -> None:
+        self.source, self.version = source, source.version
+        self.work, self.log = work, log
         self.config = config
         self.tree = work / "src"
         self.log_path = work / "build.log"
@@ -279,10 +219,11 @@ class _Build:
         self.compile()
         self.prune()
         about = {"release": self.release, "version": self.version, "build_s": self.elapsed()}
+        about |= {"default": self.source.is_default}
         (self.work / "kernel.json").write_text(json.dumps(about, indent=1) + "\n")
 
     def unpack(self) -> None:
-        self.log(f"unpacking {self.archive}")
+        self.log(f"unpacking {self.source.archive}")
         self.tree.mkdir()
         top = f"linux-source-{self.version}"
         without = [f"{top}/{part}" for part in _LEFT_OUT]
@@ -291,11 +232,20 @@ class _Build:
             without += [f"{top}/arch/{arch}/{part}" for part in ("*.[chS]", "boot", "configs")]
         without += [f"{top}/arch/x86/kvm/*.[ch]", f"{top}/Documentation/*.rst"]
         without += [f"{top}/Documentation/devicetree", f"{top}/arch/*/boot/dts"]
-        command = ["tar", "-xJf", str(self.archive), "-C", str(self.tree), "--strip-components=1"]
+        command = [
+            "tar",
+            "-xJf",
+            str(self.source.archive),
+            "-C",
+            str(self.tree),
+            "--strip-components=1",
+        ]
         command += [f"--exclude={pattern}" for pattern in without]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise EngineError(f"unpacking {self.archive} failed: {done.stderr.strip()[-500:]}")
+            raise EngineError(
+                f"unpacking {self.source.archive} failed: {done.stderr.strip()[-500:]}"
+            )
 
     def make(self, *targets: str, progress: str | None = None) -> None:
         command = ["make", "ARCH=um", f"-j{os.cpu_count() or 1}", *targets]

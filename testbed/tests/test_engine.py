@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from engines import engine_names, get_engine, kernel_build, uml
+from engines import engine_names, get_engine, kernel_build, kernel_source, uml
 from engines.base import EXIT_PANIC, EXIT_TIMEOUT, EXIT_WARNING, EngineError, Job, Kernel, Outcome
 from engines.modules import check_file, find_modules, find_userspace
 from lab.run import run_scenario
@@ -111,8 +111,8 @@ def test_host_engine_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_kernel_that_is_not_offered() -> None:
-    with pytest.raises(EngineError, match=r"no package linux-source-5\.99; kernel versions here"):
-        kernel_build.choose_source("5.99", print)
+    with pytest.raises(EngineError, match=r"Linux 5\.99 is too old: the modules are for 6\.1"):
+        kernel_build.find_or_build("5.99", print)
 
 
 def test_flavours_add_to_the_configuration() -> None:
@@ -129,21 +129,26 @@ def test_kernel_from_the_cache_where_its_source_is_not_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(kernel_build, "installed_sources", dict)
+    monkeypatch.setattr(kernel_source, "at_hand", lambda *_: None)
+    monkeypatch.setattr(kernel_source.debian, "offered", lambda *_: ["linux-source-6.1"])
+    monkeypatch.setattr(kernel_source.debian, "update", lambda *_: None)
     plain = kernel_build.parse_wanted(None)
     builds = {
         kernel_build.cache_key("6.1.9-1", plain): "6.1.9",
         kernel_build.cache_key("6.12.5-1~x", plain): "6.12.5",
+        kernel_build.cache_key("7.2.1-1", plain): "7.2.1",
         "6.12.7-1-0123456789ab": "6.12.7",  # another configuration
     }
     for name, release in builds.items():
         folder = kernel_build.cache_root() / "kernel" / name
         folder.mkdir(parents=True)
         version = release.rpartition(".")[0]
-        (folder / "kernel.json").write_text(json.dumps({"release": release, "version": version}))
+        about = {"release": release, "version": version, "default": version != "7.2"}
+        (folder / "kernel.json").write_text(json.dumps(about))
     found = kernel_build.find_or_build(None, print)
     assert (found.release, found.source) == ("6.12.5", "linux-source-6.12 6.12.5-1~x")
     assert kernel_build.find_or_build("6.1", print).release == "6.1.9"
+    assert kernel_build.find_or_build("7.2", print).release == "7.2.1"
     with pytest.raises(EngineError, match=r"no package linux-source-6\.99"):
         kernel_build.find_or_build("6.99", print)
 
