@@ -5,6 +5,7 @@
 #   ARCH=um      that kernel is a User-Mode Linux one
 #   KERNEL=V     kernel line of the uml engine, such as 6.12 (default: newest), or 6.12+san
 #   SAN=1        the same with sanitizers: KERNEL=V+san
+#   KERNELS="V..."   make check with each of these, such as "6.1 6.12 7.2"
 #   PREFIX, DESTDIR    as usual, for install and uninstall
 #   PYTEST_ARGS  more words for pytest, such as -x or -k accuracy
 #   STUDY=NAME   tables and figures for the report, such as karnik-kumar/table1 (default: all)
@@ -46,7 +47,13 @@ report: packages userspace kernel	## papers repeated: measured, published and co
 	testbed/wale-lab report --results $(RESULTS) && exit $$status
 
 check: packages-check userspace kernel kernel-san	## every test; the last line is 'N passed, N failed, N skipped'
-	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(PYTEST_ARGS)
+	@$(if $(PYTEST_ARGS),,WALE_TESTED=build/tested) \
+	$(if $(KERNELS),testbed/setup/check-kernels $(KERNELS) -- $(PYTEST_ARGS),\
+		WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(PYTEST_ARGS))
+
+tested-table: packages	## Documentation/tested.rst, from what `make check` wrote down
+	@testbed/wale-lab python -m report.tested build/tested/*.json >build/tested.rst
+	@mv build/tested.rst Documentation/tested.rst
 
 lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest -m lint $(PYTEST_ARGS)
@@ -78,7 +85,8 @@ userspace: packages	## tc plugin and the wale command
 	@$(MAKE) -C userspace
 
 kernel: packages	## the kernel of the uml engine, into the cache
-	@testbed/wale-lab kernel $(KERNEL_ARG) >/dev/null
+	@set -e; for kernel in $(or $(KERNELS),$(KERNEL),""); do \
+		testbed/wale-lab kernel --kernel "$$kernel" >/dev/null; done
 
 kernel-san: packages	## the same with what finds mistakes (KASAN, lockdep and more)
 	@testbed/wale-lab kernel --kernel $(SAN_KERNEL) >/dev/null
@@ -102,5 +110,5 @@ uninstall:	## remove what install put there
 clean:	## remove build/, out/ and results/ (the cached kernel stays)
 	rm -rf build out results
 
-.PHONY: demo report check lint fuzz fuzz-userspace fuzz-kernel bench help modules modules-stock \
-	userspace kernel kernel-san packages packages-check install uninstall clean
+.PHONY: demo report check tested-table lint fuzz fuzz-userspace fuzz-kernel bench help modules \
+	modules-stock userspace kernel kernel-san packages packages-check install uninstall clean

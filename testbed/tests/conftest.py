@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import tested
+
 TESTBED = Path(__file__).resolve().parents[1]
 
 #: A kernel with sanitizers or counters takes so many times as long, at most.
@@ -74,16 +76,25 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Have what is tested written down."""
+    config.pluginmanager.register(tested)
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Close with the plain line that every kind of test runner could print."""
+    """Close with the plain line that every kind of test runner could print.
+
+    Who adds up several runs finds it in the file WALE_LAST_LINES too.
+    """
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or not reporter.stats:
         return
-
-    def count(*names: str) -> int:
-        return sum(len(reporter.stats.get(name, ())) for name in names)
-
-    passed = count("passed", "subtests passed", "xfailed")
-    failed = count("failed", "subtests failed", "error", "xpassed")
-    skipped = count("skipped", "subtests skipped")
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    counts = {
+        outcome: sum(len(reporter.stats.get(name, ())) for name in names)
+        for outcome, names in tested.OUTCOMES.items()
+    }
+    line = "{passed} passed, {failed} failed, {skipped} skipped".format(**counts)
+    print(line)
+    if "WALE_LAST_LINES" in os.environ:
+        with Path(os.environ["WALE_LAST_LINES"]).open("a") as file:
+            print(line, file=file)

@@ -109,8 +109,14 @@ def kbuild_findings(kernel: Path, *arch: str, flags: str = "W=1") -> list[str]:
     return findings if not done.returncode else [*findings, f"exit code {done.returncode}"]
 
 
+@pytest.mark.guest
 def test_gcc_w1_and_sparse(kernel_tree: Path) -> None:
-    assert not kbuild_findings(kernel_tree, "um", flags="W=1 C=2")
+    """A kernel may need a newer sparse than there is: then the compiler's word is all."""
+    findings = kbuild_findings(kernel_tree, "um", flags="W=1 C=2")
+    without_sparse = [line for line in findings if "sparse is not available or not up to" in line]
+    assert [line for line in findings if line not in without_sparse] == []
+    if without_sparse:
+        pytest.skip("sparse is not there, or too old for this kernel; gcc W=1 found nothing")
 
 
 STOCK = sorted(
@@ -135,9 +141,10 @@ def test_kernel_doc(kernel_tree: Path) -> None:
 
 
 def test_kernel_versions_only_in_compat() -> None:
-    pattern = re.compile(r"LINUX_VERSION_CODE|KERNEL_VERSION\(")
-    named = [n for n in kernel_code() if pattern.search((TOP / n).read_text())]
-    assert [n for n in named if not n.endswith("compat.h")] == []
+    pattern = re.compile(r"LINUX_VERSION_CODE|KERNEL_VERSION\(|WALE_HAVE_")
+    built = tracked("kmod/*", "tcp_ratcp/*")
+    named = [n for n in built if pattern.search((TOP / n).read_text())]
+    assert sorted(named) == ["kmod/compat.h", "kmod/compat.mk"]
 
 
 def test_clang_format() -> None:

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Makes Documentation/tested.rst, from what tests/tested.py wrote down.
+
+    python -m report.tested RECORDS... > Documentation/tested.rst
+
+`make tested-table` does that with the records of build/tested.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+Record = dict[str, Any]
+
+RUNS = "Kernel Engine Flavour Host Date Passed Failed Skipped".split()
+
+_INTRODUCTION = """\
+.. SPDX-License-Identifier: GPL-2.0
+.. Made by `make tested-table` from what test runs wrote down; do not edit.
+
+===============
+What was tested
+===============
+
+This page is made by the tests: ``make check`` writes down what ran on which kernel, and
+``make tested-table`` makes this of it. A kernel of the uml engine is built from the
+package ``linux-source``; tests that need no kernel are counted once, for the host.
+"""
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in reStructuredText."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([header, *rows])
+    body = "".join(f"   {line}\n" for line in text.getvalue().splitlines())
+    return f".. csv-table::\n   :header-rows: 1\n\n{body}"
+
+
+def order(record: Record) -> tuple[object, ...]:
+    """The order of columns: the host, then by engine, flavour and age of the kernel."""
+    numbers = tuple(int(n) for n in record["release"].split("-")[0].split(".") if n.isdigit())
+    return record["engine"] != "host", record["engine"], record["flavour"], numbers
+
+
+def total(record: Record, outcome: str) -> int:
+    """The tests of a record that ended so."""
+    return sum(suite[outcome] for suite in record["suites"].values())
+
+
+def cell(counts: dict[str, int] | None) -> str:
+    """What a suite's counts are in the table."""
+    if counts is None:
+        return "–"
+    words = [str(counts["passed"])]
+    words += [f"**{counts['failed']} failed**"] if counts["failed"] else []
+    words += [f"{counts['skipped']} skipped"] if counts["skipped"] else []
+    return ", ".join(words)
+
+
+def run_row(record: Record) -> list[str]:
+    """The line of a record in the table of runs."""
+    ended = [str(total(record, outcome)) for outcome in ("passed", "failed", "skipped")]
+    place = [record["release"] or "none needed", record["engine"], record["flavour"] or "plain"]
+    return [*place, record["host"], record["date"], *ended]
+
+
+def render(records: Iterable[Record]) -> str:
+    """The page."""
+    ordered = sorted(records, key=order)
+    suites = sorted({suite for record in ordered for suite in record["suites"]})
+    names = [" ".join(filter(None, (r["engine"], r["release"]))) for r in ordered]
+    by_suite = [[s, *(cell(r["suites"].get(s)) for r in ordered)] for s in suites]
+    skips: dict[str, list[str]] = {}
+    for name, record in zip(names, ordered, strict=True):
+        for test, reason in record["skips"].items():
+            skips.setdefault(f"``{test.rpartition('/')[2]}``: {reason}", []).append(name)
+    parts = [
+        _INTRODUCTION,
+        table(RUNS, [run_row(r) for r in ordered]),
+        "Tests that passed, by suite:\n",
+        table(["Suite", *names], by_suite),
+    ]
+    if skips:
+        said = [f"* {what} ({', '.join(where)})\n" for what, where in sorted(skips.items())]
+        parts += ["What was skipped, and why:\n", "".join(said)]
+    return "\n".join(parts)
+
+
+def main(paths: Sequence[str]) -> int:
+    """Print the page made of these records."""
+    if not paths:
+        print("report.tested: no records; `make check` writes them", file=sys.stderr)
+        return 1
+    print(render(json.loads(Path(path).read_text()) for path in paths), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What test runs write down (tested.py), and the page that is made of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tested
+from report.tested import render
+
+TOP = Path(__file__).resolve().parents[2]
+
+RUN = """
+import pytest
+
+@pytest.mark.parametrize("name", ["kunit", "tdc", "tool-tc", "life"])
+def test_elsewhere(name, tested_on):
+    tested_on("vm", "6.1.0-56-amd64", "debug")
+
+def test_bad():
+    assert False
+
+def test_not_now():
+    pytest.skip("no such tool")
+
+@pytest.fixture
+def broken():
+    raise RuntimeError
+
+def test_error(broken):
+    pass
+
+def test_many(subtests):
+    for n in range(3):
+        with subtests.test(n):
+            assert n != 1
+"""
+
+
+def test_counts_by_place(tmp_path: Path) -> None:
+    (tmp_path / "test_selftests.py").write_text(RUN)
+    environment = {**os.environ, "PYTHONPATH": f"{TOP}/testbed/tests:{TOP}/testbed"}
+    environment |= {"WALE_TESTED": str(tmp_path / "records")}
+    command = [sys.executable, "-m", "pytest", "-p", "tested", "-c", "/dev/null"]
+    command += ["-o", "verbosity_subtests=1", "test_selftests.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    records = {p.name: json.loads(p.read_text()) for p in (tmp_path / "records").iterdir()}
+    assert sorted(records) == ["host.json", "vm-6.1.0-56-amd64-debug.json"]
+    host = records["host.json"]
+    # the test whose subtest failed fails too
+    assert host["suites"] == {"selftests": {"passed": 2, "failed": 4, "skipped": 1}}
+    assert list(host["skips"].values()) == ["no such tool"]
+    one = {"passed": 1, "failed": 0, "skipped": 0}
+    kinds = ("KUnit", "behaviour", "tc-testing", "tools")
+    suites = records["vm-6.1.0-56-amd64-debug.json"]["suites"]
+    assert suites == {f"selftests: {kind}": one for kind in kinds}
+
+
+def record(engine: str, release: str, flavour: str = "", **suites: tuple[int, int, int]) -> Any:
+    return {
+        "engine": engine,
+        "release": release,
+        "flavour": flavour,
+        "host": "Debian, of a kind",
+        "date": "2020-02-29",
+        "suites": {
+            name: dict(zip(tested.OUTCOMES, counts, strict=True)) for name, counts in suites.items()
+        },
+        "skips": {"testbed/tests/test_a.py::test_x": "no tool"} if release else {},
+    }
+
+
+def test_page() -> None:
+    records = [
+        record("uml", "6.12.9", a=(3, 0, 1), b=(1, 0, 0)),
+        record("uml", "6.1.10", a=(4, 1, 1)),
+        record("vm", "6.1.0-5-amd64", "debug", b=(7, 0, 0)),
+        record("host", "", c=(9, 0, 0)),
+    ]
+    _, runs, suites, *rest = render(records).split(".. csv-table::\n   :header-rows: 1\n\n")
+    assert runs.splitlines()[:5] == [
+        "   Kernel,Engine,Flavour,Host,Date,Passed,Failed,Skipped",
+        '   none needed,host,plain,"Debian, of a kind",2020-02-29,9,0,0',
+        '   6.1.10,uml,plain,"Debian, of a kind",2020-02-29,4,1,1',
+        '   6.12.9,uml,plain,"Debian, of a kind",2020-02-29,4,0,1',
+        '   6.1.0-5-amd64,vm,debug,"Debian, of a kind",2020-02-29,7,0,0',
+    ]
+    assert suites.splitlines() == [
+        "   Suite,host,uml 6.1.10,uml 6.12.9,vm 6.1.0-5-amd64",
+        '   a,–,"4, **1 failed**, 1 skipped","3, 1 skipped",–',
+        "   b,–,–,1,7",
+        "   c,9,–,–,–",
+        "",
+        "What was skipped, and why:",
+        "",
+        "* ``test_a.py::test_x``: no tool (uml 6.1.10, uml 6.12.9, vm 6.1.0-5-amd64)",
+    ]
+    assert rest == []
+
+
+def test_page_of_the_tree_is_made_so() -> None:
+    page = (TOP / "Documentation/tested.rst").read_text()
+    parts = page.split("   :header-rows: 1\n\n")
+    assert parts[0] == render([]).split("   :header-rows: 1\n\n")[0]
+    run = r'   [\w. +-]+,(host|uml|vm),\w+,"?[\w ()/.,]+"?,\d{4}-\d\d-\d\d,\d+,\d+,\d+'
+    header, *runs = re.findall(r"^   .*", parts[1], re.M)
+    assert header == "   Kernel,Engine,Flavour,Host,Date,Passed,Failed,Skipped"
+    assert len(runs) > 1 and all(re.fullmatch(run, line) for line in runs), runs
+    columns, *suites = re.findall(r"^   .*", parts[2], re.M)
+    names = columns.split(",")[1:]
+    assert [line.split(",")[1] for line in runs] == [name.split()[0] for name in names]
+    cell = r'(–|\d+|"\d+(, \*\*\d+ failed\*\*)?(, \d+ skipped)?")'
+    assert suites and all(re.fullmatch(rf"   [\w: -]+(,{cell}){{{len(names)}}}", s) for s in suites)
+
+
+@pytest.mark.parametrize(
+    ("nodeid", "suite"),
+    [
+        ("testbed/tests/test_engine.py::test_x[a-b]", "engine"),
+        ("testbed/tests/test_selftests.py::test_selftest[tool-rate]", "selftests: tools"),
+    ],
+)
+def test_suite(nodeid: str, suite: str) -> None:
+    assert tested.suite_of(nodeid) == suite
