@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from engines import kernel_build
+from engines import kernel_build, kernel_source
 from engines.base import (
     EXIT_PANIC,
     EXIT_TIMEOUT,
@@ -61,6 +61,7 @@ _NOISE = (
     "BogoMIPS",
     "loading out-of-tree module taints kernel",
     "reboot: Power down",
+    "reboot: System halted",
     "Warning: tempdir",
     "WARNING: tempdir",
     # a kernel with lockdep
@@ -84,11 +85,10 @@ class UmlEngine:
         return kernel_build.find_or_build(kernel, log)
 
     def run(self, kernel: Kernel, job: Job) -> Outcome:
-        assert kernel.image
         began = time.monotonic()
         with _job_folder() as folder, _one_cpu() as cpu:
             _write_job(folder, job)
-            guest = _Guest(kernel.image, folder, job, cpu)
+            guest = _Guest(kernel, folder, job, cpu)
             try:
                 timed_out = guest.wait(began + job.wall_limit_s)
             finally:
@@ -213,8 +213,9 @@ def _memory_folder(megabytes: int, otherwise: Path) -> str:
 class _Guest:
     """One running User-Mode Linux kernel."""
 
-    def __init__(self, image: Path, folder: Path, job: Job, cpu: int) -> None:
+    def __init__(self, kernel: Kernel, folder: Path, job: Job, cpu: int) -> None:
         self.folder, self.job = folder, job
+        self.version = kernel_source.version_key(kernel.release)[:2]
         self.console = Console(folder / "console", job.on_output)
         self.log_path = folder / "kernel-log"
         self.terminal = termios.tcgetattr(0) if job.interactive and os.isatty(0) else None
@@ -232,7 +233,7 @@ class _Guest:
 
         with self.console.path.open("wb") as console, self.log_path.open("wb") as log:
             self.process = subprocess.Popen(
-                [str(image), *self._command_line(virtual)],
+                [str(kernel.image), *self._command_line(virtual)],
                 env=env,
                 cwd=folder,
                 stdin=None if job.interactive else subprocess.DEVNULL,
@@ -250,6 +251,8 @@ class _Guest:
         words += ["umid=guest", "con=null", "con1=null,fd:2", "console=tty1", "ssl=null"]
         words += ["con0=fd:0,fd:1" if self.job.interactive else "con0=null,fd:1"]
         words += ["loglevel=5", "norandmaps"]
+        if self.version < (6, 2):  # where getrandom() waits else for randomness that never comes
+            words += ["random.trust_cpu=1"]
         if virtual:
             words += ["time-travel=inf-cpu", f"time-travel-start={VIRTUAL_START_NS}"]
         return words
