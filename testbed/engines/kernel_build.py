@@ -47,7 +47,7 @@ _BARE = (
     "drivers/isdn drivers/leds drivers/mailbox drivers/md drivers/media drivers/memory "
     "drivers/message drivers/mfd drivers/misc drivers/mmc drivers/mtd drivers/net/can "
     "drivers/net/dsa drivers/net/ethernet drivers/net/wan drivers/net/wireless drivers/net/wwan "
-    "drivers/nvme drivers/pci drivers/perf drivers/phy drivers/pinctrl drivers/platform "
+    "drivers/nvme drivers/perf drivers/phy drivers/pinctrl drivers/platform "
     "drivers/power drivers/regulator drivers/scsi drivers/soc drivers/soundwire drivers/spi "
     "drivers/staging drivers/target drivers/thermal drivers/thunderbolt drivers/usb "
     "drivers/video drivers/w1 fs/bcachefs fs/btrfs fs/ceph fs/ext4 fs/f2fs fs/gfs2 fs/jfs "
