@@ -16,7 +16,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 lab=$here/../wale-lab
 tools=$here/../../userspace/tests/guest
-limit=120
+limit=300
 kernel_line=${WALE_KERNEL:-}
 flavour=${kernel_line#"${kernel_line%%+*}"}
 kernel_line=${kernel_line%%+*}
