@@ -15,6 +15,8 @@
 #   MESSAGES=N SEED=S  what fuzz-kernel sends (default: 1000000, 1)
 #   BENCH_ARGS   words for the benchmarks, such as "--rounds 9 --json"
 
+VERSION := 0.1.0
+
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 

@@ -196,7 +196,7 @@ _wale()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		words='serve get link rate watch help'
+		words='serve get link rate watch help --version'
 	else
 		case ${COMP_WORDS[1]} in
 		link | rate | watch | serve | get)

@@ -36,7 +36,7 @@ static void usage(FILE *to)
 			commands[i].description);
 	fprintf(to, "\n"
 		    "'wale COMMAND --help' tells more, with examples; so does\n"
-		    "'man wale'.\n"
+		    "'man wale'; 'wale --version' tells the version.\n"
 		    "\n"
 		    "Exit status: 0 done, 1 failed, 2 wrong usage.\n");
 }
@@ -75,6 +75,9 @@ int main(int argc, char **argv)
 		if (argc > 2)
 			return run(argv[2], 2, help_argv);
 		usage(stdout);
+		status = WALE_EXIT_OK;
+	} else if (is_one_of(argv[1], "version", "--version", "-V")) {
+		printf("wale " WALE_VERSION "\n");
 		status = WALE_EXIT_OK;
 	} else {
 		status = run(argv[1], argc - 1, argv + 1);
