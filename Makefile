@@ -101,12 +101,14 @@ packages-check:	## install what is missing to test things
 
 ##@ Install (DESTDIR and PREFIX are obeyed)
 
-install: userspace	## tc plugin, wale, man pages; and the modules if they are built for this kernel
+install: userspace	## tc plugin, wale, man pages, wale-lab; and the modules if there are headers
 	@$(MAKE) -C userspace install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
+	@testbed/setup/install-lab install "$(PREFIX)" "$(DESTDIR)"
 	@testbed/setup/install-modules install "$(KDIR)" "$(DESTDIR)"
 
 uninstall:	## remove what install put there
 	@$(MAKE) -C userspace uninstall PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
+	@testbed/setup/install-lab uninstall "$(PREFIX)" "$(DESTDIR)"
 	@testbed/setup/install-modules uninstall "$(KDIR)" "$(DESTDIR)"
 
 clean:	## remove build/, out/ and results/ (the cached kernel stays)

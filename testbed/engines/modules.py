@@ -3,11 +3,15 @@
 
 Modules that are built elsewhere are files that the user names.
 
-With WALE_NO_BUILD in the environment what is there is taken as it is.
+With WALE_NO_BUILD in the environment what is there is taken as it is.  An installed copy
+(testbed/setup/install-lab) has the modules' sources alone: it builds them in the user's cache,
+and takes the tools that are installed with it.
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import os
 import re
 import subprocess
@@ -15,12 +19,31 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from engines.base import EngineError, Kernel, Log
-from engines.kernel_build import locked
+from engines.kernel_build import cache_root, locked
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build"
+INSTALLED = not (ROOT / "Makefile").exists()
 _MODULE_SOURCES = ("kmod", "tcp_ratcp")
 _USERSPACE_SOURCES = ("userspace", "kmod/include")
+
+
+def _build_folder() -> Path:
+    """Where products go; an installed copy has one for each state of its sources."""
+    if not INSTALLED:
+        return ROOT / "build"
+    digest = hashlib.sha256()
+    for folder in _MODULE_SOURCES:
+        for path in sorted(p for p in (ROOT / folder).rglob("*") if p.is_file()):
+            digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+    return cache_root() / f"build-{digest.hexdigest()[:12]}"
+
+
+BUILD = _build_folder()
+
+
+def _writable(folder: Path) -> bool:
+    """Whether we may write to it, or make it."""
+    return os.access(next(p for p in (folder, *folder.parents) if p.exists()), os.W_OK)
 
 
 def _newest(folders: Iterable[str]) -> float:
@@ -34,14 +57,15 @@ def _newest(folders: Iterable[str]) -> float:
     return newest
 
 
-def _make(log: Log, *arguments: str) -> None:
+def _build(log: Log, name: str, command: Sequence[str | Path]) -> None:
+    """Run what builds; `name` is what a person would have typed."""
     env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    command = ["make", "-s", "--no-print-directory", "-C", str(ROOT), *arguments]
-    log("running make " + " ".join(arguments))
+    env["WALE_BUILD"] = str(BUILD)
+    log(f"running {name}")
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     if done.returncode:
         said = (done.stdout + done.stderr)[-3000:].strip()
-        raise EngineError(f"make {' '.join(arguments)} failed:\n{said}")
+        raise EngineError(f"{name} failed:\n{said}")
 
 
 def _stale(products: Sequence[Path], folders: Iterable[str]) -> bool:
@@ -122,7 +146,7 @@ def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
         return set(names) <= {p.stem for p in paths} and not _stale(paths, _MODULE_SOURCES)
 
     if not current():
-        if not os.access(BUILD if BUILD.exists() else ROOT, os.W_OK):
+        if not _writable(BUILD):
             raise EngineError(
                 f"no modules for {kernel.release} in {folder}, and {BUILD} is not writable: "
                 "let its owner run `make modules` for this kernel first"
@@ -132,10 +156,11 @@ def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
                 f"no modules for kernel {kernel.release}, and nothing to build them against: "
                 f"{tree} does not exist"
             )
-        arguments = ["modules", f"KDIR={tree}"] + ([f"ARCH={kernel.arch}"] if kernel.arch else [])
+        words = [str(tree)] + ([kernel.arch] if kernel.arch else [])
         with locked(BUILD / "modules.lock", log):
             if not current():
-                _make(log, *arguments)
+                script = ROOT / "testbed/setup/build-modules"
+                _build(log, f"make modules KDIR={' ARCH='.join(words)}", [script, *words])
                 for path in built():  # make leaves alone what has not changed
                     os.utime(path)
     missing = set(names) - {p.stem for p in built()}
@@ -146,27 +171,42 @@ def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
 
 def find_userspace(log: Log) -> dict[str, str]:
     """The environment in which `tc` knows wale and `wale` is found; built if need be."""
-    plugin = BUILD / "userspace/tc/q_wale.so"
-    program = BUILD / "userspace/wale/wale"
-    if _stale([plugin, program], _USERSPACE_SOURCES):
-        if not os.access(BUILD if BUILD.exists() else ROOT, os.W_OK):
+    env = userspace_env()
+    plugin = Path(env["TC_LIB_DIR"], "q_wale.so")
+    program = Path(env["PATH"].split(":")[0], "wale")
+    if INSTALLED:
+        for path in (plugin, program):
+            if not path.exists():
+                raise EngineError(f"{path} is not there: install the tools of WALE (wale-tools)")
+    elif _stale([plugin, program], _USERSPACE_SOURCES):
+        if not _writable(BUILD):
             raise EngineError(
                 f"{plugin.name} and wale are not built, and {BUILD} is not writable: "
                 "let its owner run `make userspace` first"
             )
         with locked(BUILD / "userspace.lock", log):
             if _stale([plugin, program], _USERSPACE_SOURCES):
-                _make(log, "userspace")
+                make = ["make", "-s", "--no-print-directory", "-C", str(ROOT), "userspace"]
+                _build(log, "make userspace", make)
                 for path in (plugin, program):
                     if path.exists():
                         os.utime(path)
-    return userspace_env()
+    return env
+
+
+@functools.cache
+def _tool_folders() -> tuple[str, str]:
+    """The folder of the program wale, and that of the plugin."""
+    if not INSTALLED:
+        return f"{BUILD}/userspace/wale", f"{BUILD}/userspace/tc"
+    asked = subprocess.run(
+        [ROOT / "userspace/tc/plugin-dir"], capture_output=True, text=True, check=False
+    )
+    return str(ROOT.parents[1] / "bin"), asked.stdout.strip() or "/usr/lib/tc"
 
 
 def userspace_env() -> dict[str, str]:
     """The environment for programs inside, without building anything."""
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    return {
-        "PATH": f"{BUILD}/userspace/wale:{path}",
-        "TC_LIB_DIR": f"{BUILD}/userspace/tc",
-    }
+    programs, plugins = _tool_folders()
+    return {"PATH": f"{programs}:{path}", "TC_LIB_DIR": plugins}

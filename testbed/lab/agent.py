@@ -220,7 +220,8 @@ class Agent:
             pid, out = self.spawn(argv, netns)
             recorders.append({"pid": pid, "out": out, "netns": netns, "number": number})
         if record["channel"]:
-            argv = [sys.executable, "-I", "-S", os.path.dirname(__file__) + "/channel_recorder.py"]
+            argv = [sys.executable, "-B", "-I", "-S"]  # -B: the host engine is root here
+            argv += [os.path.dirname(__file__) + "/channel_recorder.py"]
             argv += [str(record["interval_ns"]), WORK + "/channel.csv", *record["channel"]]
             pid, out = self.spawn(argv)
             recorders.append({"pid": pid, "out": out, "netns": "channel", "number": None})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Writes what the channel says of the sockets that listen, as CSV: standard library only.
 
-    python3 -I -S channel_recorder.py INTERVAL_NS OUT.csv NETNS...
+    python3 -B -I -S channel_recorder.py INTERVAL_NS OUT.csv NETNS...
 
 One process for all namespaces, with a netlink socket in each; a sample is one dump of
 `flow-get` of the family rate_feedback.  It samples at whole multiples of the interval on

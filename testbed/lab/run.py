@@ -19,7 +19,7 @@ from typing import Any
 
 from engines import get_engine
 from engines.base import OUT_DIR, Engine, EngineError, Job, Kernel, Outcome
-from engines.modules import ROOT, find_modules, find_userspace
+from engines.modules import INSTALLED, ROOT, find_modules, find_userspace
 from lab import result as results
 from lab.progress import Progress
 from lab.scenario import Scenario, find_scenario, load_scenario
@@ -38,6 +38,9 @@ def versions(kernel: Kernel, modules: list[Path], env: dict[str, str]) -> dict[s
         if git.returncode == 0:
             tools["tree"] = git.stdout.strip()
     wale = shutil.which("wale", path=env["PATH"])
+    if INSTALLED and wale:  # with the testbed, from the same tree
+        said = subprocess.run([wale, "--version"], capture_output=True, text=True, check=False)
+        tools["tree"] = f"installed, {said.stdout.strip()}"
     for path in [*modules, *([Path(wale)] if wale else [])]:
         tools[path.stem] = "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     for name, option in (("tc", "-V"), ("iperf3", "--version")):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""make install and make uninstall, into a folder (DESTDIR)."""
+"""make install and make uninstall, into folders (DESTDIR) and below several PREFIXes."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -10,23 +11,70 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[2]
 STOCK = sorted(Path("/usr/src").glob("linux-headers-*/include/generated/utsrelease.h"))
+TC_PLUGINS = subprocess.run(
+    [TOP / "userspace/tc/plugin-dir"], capture_output=True, text=True
+).stdout.strip()
 
 
-def test_install_and_uninstall(tmp_path: Path) -> None:
-    """Everything lands where the system looks, and uninstall leaves nothing."""
+def make(target: str, *words: str) -> None:
+    subprocess.run(["make", "-C", TOP, target, *words], check=True, capture_output=True)
+
+
+def files(folder: Path) -> set[str]:
+    """All that is not a folder, relative to this one."""
+    found = (Path(base) / name for base, _, names in os.walk(folder) for name in names)
+    return {str(path.relative_to(folder)) for path in found} | {
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_symlink()
+    }
+
+
+@pytest.mark.parametrize(
+    ("prefix", "folder"), [("/usr", "plain"), ("/usr/local", "with a space"), ("/opt/some", "opt")]
+)
+def test_install_and_uninstall(prefix: str, folder: str, tmp_path: Path) -> None:
+    """Everything lands where the system looks, nothing elsewhere, and uninstall leaves nothing."""
     if not STOCK:
         pytest.skip("no packaged kernel headers are installed (linux-headers-*)")
     kernel = STOCK[-1].parents[2]
-    words = [f"DESTDIR={tmp_path}", "PREFIX=/usr", f"KDIR={kernel}"]
-    subprocess.run(["make", "-C", TOP, "install", *words], check=True, capture_output=True)
-    names = {path.name for path in tmp_path.rglob("*") if path.is_file()}
-    modules = {"sch_wale.ko", "rate_feedback.ko", "tcp_ratcp.ko"}
-    assert modules | {"q_wale.so", "wale", "wale.1", "tc-wale.8", "wale-serve@.service"} <= {
-        name.removesuffix(".gz") for name in names
-    }
-    module = next(tmp_path.rglob("sch_wale.ko"))
-    assert module.relative_to(tmp_path).parts[:2] == ("lib", "modules")
-    unit = tmp_path / "usr/lib/systemd/system/wale-serve@.service"
-    assert "\nExecStart=/usr/bin/wale serve " in unit.read_text()
-    subprocess.run(["make", "-C", TOP, "uninstall", *words], check=True, capture_output=True)
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    release = kernel.name.removeprefix("linux-headers-")
+    root = tmp_path / folder
+    words = [f"DESTDIR={root}", f"PREFIX={prefix}", f"KDIR={kernel}"]
+    make("install", *words)
+    there = files(root)
+    below = prefix.lstrip("/")
+    expected = {f"{below}/bin/wale", f"{below}/bin/wale-lab"}
+    expected |= {f"{below}/share/bash-completion/completions/wale"}
+    expected |= {f"{TC_PLUGINS.lstrip('/')}/q_wale.so"}
+    for page in (TOP / "userspace/man").glob("*.[1-8]"):
+        expected.add(f"{below}/share/man/man{page.suffix[1:]}/{page.name}")
+    for module in ("sch_wale", "rate_feedback", "tcp_ratcp"):
+        expected.add(f"lib/modules/{release}/updates/wale/{module}.ko")
+    for unit in (TOP / "userspace/systemd").iterdir():
+        expected.add(f"{below}/lib/systemd/system/{unit.name}")
+    assert expected <= there
+    assert {n for n in there - expected if not n.startswith(f"{below}/share/wale-lab/")} == set()
+
+    unit = root / below / "lib/systemd/system/wale-serve@.service"
+    assert f"\nExecStart={prefix}/bin/wale serve " in unit.read_text()
+    version = subprocess.run([root / below / "bin/wale", "--version"], capture_output=True)
+    assert version.stdout.startswith(b"wale ")
+    listed = subprocess.run([root / below / "bin/wale-lab", "list"], capture_output=True, text=True)
+    assert "demo" in listed.stdout, listed.stderr
+    assert files(root) == there  # using it leaves nothing beside it
+
+    make("uninstall", *words)
+    assert files(root) == set()
+    assert list(root.rglob("wale*")) == []
+
+
+def test_uninstall_leaves_what_others_put_there(tmp_path: Path) -> None:
+    """Files of others in the same folders stay."""
+    others = [tmp_path / "usr/bin/other", tmp_path / "usr/share/man/man1/other.1"]
+    others += [tmp_path / TC_PLUGINS.lstrip("/") / "q_other.so"]
+    for path in others:
+        path.parent.mkdir(parents=True)
+        path.write_text("other\n")
+    words = [f"DESTDIR={tmp_path}", "PREFIX=/usr", "KDIR=/nonexistent"]
+    make("install", *words)
+    make("uninstall", *words)
+    assert files(tmp_path) == {str(path.relative_to(tmp_path)) for path in others}
