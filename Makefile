@@ -65,6 +65,9 @@ fuzz: fuzz-userspace fuzz-kernel	## inputs at random, into parsers, arithmetic a
 fuzz-userspace: packages-check
 	@JOBS=$(or $(JOBS),$(shell nproc)) userspace/fuzz/run $(or $(FUZZ_SECONDS),20)
 
+check-deb: packages-deb	## the Debian packages, in a clean Debian (as root)
+	@testbed/wale-lab python -m pytest -m deb $(PYTEST_ARGS)
+
 bench: packages userspace kernel	## what an ACK costs by congestion control, what paths cost (BENCH_ARGS=--help)
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m bench $(BENCH_ARGS)
 
@@ -99,6 +102,9 @@ packages:	## install what is missing to run things (asks for root only then)
 packages-check:	## install what is missing to test things
 	@testbed/setup/install-packages testbed/setup/packages.txt testbed/setup/packages-check.txt
 
+packages-deb:	## install what is missing to build and test the Debian packages
+	@testbed/setup/install-packages testbed/setup/packages.txt testbed/setup/packages-deb.txt
+
 ##@ Install (DESTDIR and PREFIX are obeyed)
 
 install: userspace	## tc plugin, wale, man pages, wale-lab; and the modules if there are headers
@@ -111,8 +117,12 @@ uninstall:	## remove what install put there
 	@testbed/setup/install-lab uninstall "$(PREFIX)" "$(DESTDIR)"
 	@testbed/setup/install-modules uninstall "$(KDIR)" "$(DESTDIR)"
 
+deb: packages-deb	## Debian packages wale-dkms, wale-tools and wale-lab, into build/deb
+	@testbed/setup/build-deb
+
 clean:	## remove build/, out/ and results/ (the cached kernel stays)
 	rm -rf build out results
 
-.PHONY: demo report check tested-table lint fuzz fuzz-userspace fuzz-kernel bench help modules \
-	modules-stock userspace kernel kernel-san packages packages-check install uninstall clean
+.PHONY: demo report check check-deb tested-table lint fuzz fuzz-userspace fuzz-kernel bench help \
+	modules modules-stock userspace kernel kernel-san packages packages-check packages-deb \
+	install uninstall deb clean
