@@ -136,10 +136,11 @@ def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
 
     def of_this_kernel() -> bool:
         """Kernels of one release may have other configurations."""
-        built_for = folder / "kdir"
-        return built_for.exists() and (
-            not tree.exists() or built_for.read_text().strip() == str(tree.resolve())
-        )
+        config, built_for = tree / "include/generated/autoconf.h", folder / "config"
+        if not config.exists():
+            return folder.exists()
+        digest = hashlib.sha256(config.read_bytes()).hexdigest()
+        return built_for.exists() and built_for.read_text().strip() == digest
 
     def current() -> bool:
         paths = built()
