@@ -9,7 +9,6 @@ loaded for the job, and unloaded after it if they were not there before.
 from __future__ import annotations
 
 import os
-import select
 import signal
 import subprocess
 import tempfile
@@ -29,6 +28,7 @@ from engines.base import (
     Outcome,
     Reason,
 )
+from engines.processes import ended_before
 
 #: Runs inside the namespaces: sh -c SCRIPT sh OUT COMMAND...
 _SCRIPT = f"""
@@ -166,17 +166,8 @@ class _Run:
             )
 
     def wait(self, deadline: float) -> Reason | None:
-        watch = select.poll()
-        pidfd = os.pidfd_open(self.process.pid)
-        watch.register(pidfd, select.POLLIN)
-        try:
-            while not watch.poll(100):
-                self.console.show()
-                if time.monotonic() > deadline:
-                    return "timeout"
-            return None
-        finally:
-            os.close(pidfd)
+        in_time = ended_before(self.process, lambda: deadline, self.console.show)
+        return None if in_time else "timeout"
 
     def kill(self) -> None:
         """unshare takes its child, the first process of the namespace, and so all, with it."""

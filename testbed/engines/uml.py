@@ -15,9 +15,7 @@ import fcntl
 import hashlib
 import os
 import resource
-import select
 import shutil
-import signal
 import stat
 import subprocess
 import sys
@@ -25,7 +23,7 @@ import tempfile
 import termios
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from engines import kernel_build, kernel_source
@@ -40,6 +38,7 @@ from engines.base import (
     Outcome,
     Reason,
 )
+from engines.processes import end_session, ended_before
 
 #: The date at which virtual time begins, ns since 1970.
 VIRTUAL_START_NS = 1_700_000_000_000_000_000
@@ -48,7 +47,6 @@ VIRTUAL_START_NS = 1_700_000_000_000_000_000
 HUNG_AFTER_S = 10 * 86400
 
 _ADDR_NO_RANDOMIZE = 0x0040000
-_SESSION_FIELD = 3  # in /proc/PID/stat after the command name: state, ppid, pgrp, session
 _NOISE = (
     "Core dump limits",
     "\tsoft - ",
@@ -259,40 +257,12 @@ class _Guest:
 
     def wait(self, deadline: float) -> Reason | None:
         """Wait for the end; "timeout" if it has to be ended."""
-        watch = select.poll()
-        pidfd = os.pidfd_open(self.process.pid)
-        watch.register(pidfd, select.POLLIN)
-        try:
-            while not watch.poll(50 if self.job.on_output else 250):
-                self.console.show()
-                if time.monotonic() > deadline:
-                    return "timeout"
-            return None
-        finally:
-            os.close(pidfd)
-
-    def _members(self) -> Iterator[tuple[int, list[str]]]:
-        """The processes of the guest's session, with the fields of /proc/PID/stat."""
-        session = str(self.process.pid)
-        for process in Path("/proc").iterdir():
-            if process.name.isdigit():
-                with suppress(OSError):
-                    text = (process / "stat").read_text()
-                    fields = text.rpartition(")")[2].split()
-                    if fields[_SESSION_FIELD] == session:
-                        yield int(process.name), fields
+        in_time = ended_before(self.process, lambda: deadline, self.console.show)
+        return None if in_time else "timeout"
 
     def kill(self) -> None:
         """End every process of the guest and wait until none is left."""
-        for _ in range(100):
-            left = [pid for pid, fields in self._members() if fields[0] != "Z"]
-            if not left and self.process.poll() is not None:
-                break
-            for pid in left:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(0.05)
+        end_session(self.process)
         if self.terminal is not None:
             termios.tcsetattr(0, termios.TCSADRAIN, self.terminal)
 

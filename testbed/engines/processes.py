@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Processes that an engine starts: waiting for their end, and ending all of them."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+_SESSION_FIELD = 3  # in /proc/PID/stat after the command name: state, ppid, pgrp, session
+
+
+def ended_before(
+    process: subprocess.Popen[bytes],
+    deadline: Callable[[], float],
+    while_waiting: Callable[[], None],
+) -> bool:
+    """Wait for a process to end; tell whether it did before a time of time.monotonic().
+
+    The time is asked for again and again: it may become known only on the way.
+    """
+    watch = select.poll()
+    pidfd = os.pidfd_open(process.pid)
+    watch.register(pidfd, select.POLLIN)
+    try:
+        while not watch.poll(100):
+            while_waiting()
+            if time.monotonic() > deadline():
+                return False
+        return True
+    finally:
+        os.close(pidfd)
+
+
+def _members(session: int) -> Iterator[tuple[int, str]]:
+    """The processes of a session, with their state."""
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            with suppress(OSError):
+                text = (process / "stat").read_text()
+                fields = text.rpartition(")")[2].split()
+                if fields[_SESSION_FIELD] == str(session):
+                    yield int(process.name), fields[0]
+
+
+def end_session(leader: subprocess.Popen[bytes]) -> None:
+    """End every process of a session and wait until none is left."""
+    for _ in range(100):
+        left = [pid for pid, state in _members(leader.pid) if state != "Z"]
+        if not left and leader.poll() is not None:
+            break
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            leader.wait(0.05)
