@@ -8,7 +8,7 @@ from engines.base import Engine, EngineError
 
 def engine_names() -> list[str]:
     """The names that `--engine` takes."""
-    return ["uml", "host"]
+    return ["uml", "vm", "host"]
 
 
 def get_engine(name: str) -> Engine:
@@ -17,6 +17,10 @@ def get_engine(name: str) -> Engine:
         from engines.uml import UmlEngine
 
         return UmlEngine()
+    if name == "vm":
+        from engines.vm import VmEngine
+
+        return VmEngine()
     if name == "host":
         from engines.host import HostEngine
 

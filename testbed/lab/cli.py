@@ -268,7 +268,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     engine_options(sub)
     mode = sub.add_mutually_exclusive_group()
-    mode.add_argument("--virtual", action="store_true", help="in virtual time (the default)")
+    mode.add_argument("--virtual", action="store_true", help="in virtual time (where there is one)")
     mode.add_argument("--real", action="store_true", help="in real time")
     sub.add_argument("--seed", type=_seed, default=1, help="of all randomness in virtual time (1)")
     sub.add_argument(

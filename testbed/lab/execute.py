@@ -53,7 +53,7 @@ def exec_command(args: argparse.Namespace) -> int:
         argv=args.argv,
         out=out,
         seed=args.seed,
-        time="real" if args.real else "virtual",
+        time="virtual" if args.virtual or (engine.virtual_time and not args.real) else "real",
         memory_mb=args.memory,
         wall_limit_s=args.wall_limit,
         env=env,

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from engines import engine_names, get_engine, kernel_build, kernel_source, uml
+from engines import engine_names, get_engine, kernel_build, kernel_source, kvm, stock_kernel, uml
 from engines.base import EXIT_PANIC, EXIT_TIMEOUT, EXIT_WARNING, EngineError, Job, Kernel, Outcome
 from engines.modules import check_file, find_modules, find_userspace
 from lab.run import run_scenario
@@ -93,9 +93,70 @@ def _spin() -> None:
 
 
 def test_engines_by_name() -> None:
-    assert engine_names() == ["uml", "host"]
-    with pytest.raises(EngineError, match="there is no engine 'vm'; engines here: uml, host"):
-        get_engine("vm")
+    assert engine_names() == ["uml", "vm", "host"]
+    assert [get_engine(name).name for name in engine_names()] == engine_names()
+    with pytest.raises(EngineError, match="there is no engine 'xen'; engines here: uml, vm, host"):
+        get_engine("xen")
+
+
+def test_vm_engine_says_why_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    kernel = Kernel(release="6.12", source="none", image=tmp_path)
+    for job, why in (
+        (Job(argv=["true"]), "no virtual time"),
+        (Job(argv=["true"], time="real", interactive=True), "no terminal"),
+    ):
+        with pytest.raises(EngineError, match=why):
+            get_engine("vm").run(kernel, job)
+    monkeypatch.setattr(stock_kernel, "HEADERS", tmp_path)
+    with pytest.raises(
+        EngineError, match=r"no stock kernel 6\.12 are installed \(there are: none\)"
+    ):
+        stock_kernel.find("6.12", "amd64", print)
+    monkeypatch.setattr(stock_kernel, "tools_path", lambda: str(tmp_path))
+    with pytest.raises(EngineError, match="apt-get install busybox-static file"):
+        get_engine("vm").prepare(None, print)
+
+
+def test_headers_of_stock_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of the installed headers those count that belong to an ordinary kernel, by version."""
+    monkeypatch.setattr(stock_kernel, "HEADERS", tmp_path)
+    whole = ("6.9.1-amd64", "6.12.117+deb12-amd64", "6.1.0-56-amd64", "6.1.0-9-amd64")
+    for release in (*whole, "6.12.1-rt-amd64", "6.12.1-cloud-amd64", "6.13.0-arm64"):
+        generated = tmp_path / f"linux-headers-{release}" / "include/generated"
+        generated.mkdir(parents=True)
+        (generated / "utsrelease.h").touch()
+    (tmp_path / "linux-headers-6.14.0-amd64").mkdir()  # removed, not purged
+    assert stock_kernel.installed_headers("amd64") == [
+        "6.1.0-9-amd64",
+        "6.1.0-56-amd64",
+        "6.9.1-amd64",
+        "6.12.117+deb12-amd64",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "works"),
+    [
+        ("VFS: Unable to mount root fs on unknown-block(0,0)", True),
+        ("error: failed to set MSR 0x10a", False),
+    ],
+)
+def test_kvm_is_tried_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: str, works: bool
+) -> None:
+    """What QEMU says decides, and the answer is kept for this boot of the host only."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(os, "access", lambda *_: True)
+    qemu = tmp_path / "qemu"
+    qemu.write_text(f"#!/bin/sh\necho >> {tmp_path}/tries\necho '{said}'\n")
+    qemu.chmod(0o755)
+    for _ in range(2):
+        assert kvm.usable(str(qemu), tmp_path, print) is works
+    assert (tmp_path / "tries").read_text() == "\n"
+    (note,) = (tmp_path / "wale").glob("kvm-*.json")
+    note.write_text(note.read_text().replace('"boot_id": "', '"boot_id": "an earlier one '))
+    assert kvm.usable(str(qemu), tmp_path, print) is works
+    assert (tmp_path / "tries").read_text() == "\n\n"
 
 
 def test_host_engine_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
