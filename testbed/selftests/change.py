@@ -13,7 +13,7 @@ from typing import Any
 
 from lib import net, netlink
 from lib.pair import MS, Pair
-from lib.tap import equal, main, true
+from lib.tap import equal, main, true, virtual_time
 from lib.wale import DROPPED, LOSS_ALWAYS, RATE_UNLIMITED, encode
 from lib.wale import SESSIONS as SESSIONS_TABLE
 
@@ -79,6 +79,7 @@ def test_every_attribute_under_traffic() -> None:
     pair.close()
 
 
+@virtual_time("nothing may be sent between two requests")
 def test_limit_below_the_backlog() -> None:
     """A smaller limit refuses newcomers and throws nobody out."""
     pair = Pair()
@@ -210,6 +211,7 @@ def test_no_rate_under_sessions() -> None:
     pair.close()
 
 
+@virtual_time("it samples in the middle of each step of 1 ms")
 def test_path_of_m_depends_on_the_seed_alone() -> None:
     """Two links with the same seed, one busy and one idle, have the same M."""
     one, two = Pair(), Pair()
@@ -230,6 +232,7 @@ def test_path_of_m_depends_on_the_seed_alone() -> None:
     two.close()
 
 
+@virtual_time("it waits for a day")
 def test_long_idle_on_a_fine_trace() -> None:
     """A day of silence on a trace of 1 us steps cost nothing to catch up."""
     pair = Pair()
@@ -242,6 +245,7 @@ def test_long_idle_on_a_fine_trace() -> None:
     pair.close()
 
 
+@virtual_time("it waits for 6 hours")
 def test_long_idle_with_sessions() -> None:
     """Six hours of silence with a chain of 1 ms steps: M goes on, and a packet passes."""
     pair = Pair()
@@ -257,6 +261,7 @@ def test_long_idle_with_sessions() -> None:
     pair.close()
 
 
+@virtual_time("it waits for a day")
 def test_long_outage() -> None:
     """A day's outage holds its packets, and no more."""
     pair = Pair()
@@ -295,7 +300,7 @@ def test_default_qdisc() -> None:
         equal([link.options["limit_packets"] for link in links], [1000, 1000], "links below mq")
         true(links[0].options["seed"] != links[1].options["seed"], "the same random seed twice")
         pair.send(5)
-        net.sleep_ns(MS)
+        net.sleep_ns(100 * MS)
         equal(len(pair.received()), 5, "packets at the receiver")
         pair.close()
     finally:

@@ -18,7 +18,7 @@ from typing import Any
 from lib import net
 from lib.faults import Failing
 from lib.pair import MS, Pair
-from lib.tap import Skip, equal, main, true
+from lib.tap import Skip, equal, main, true, virtual_time
 
 FULL: dict[str, Any] = {"rate": 10**5, "delay": 50 * MS, "loss": 1 << 30}
 TRACE: dict[str, Any] = {"trace": [(MS, 10**5), (MS, 0)] * 50, "delay": 50 * MS}
@@ -190,6 +190,7 @@ def test_lost_packet_holds_no_namespace() -> None:
     equal(len(net.run("ip -o link").splitlines()), before, "devices outside, afterwards")
 
 
+@virtual_time("it waits for 2000 s")
 def test_many_periods_of_a_trace() -> None:
     """A service over 10^9 steps of a trace takes no time of the processor worth noticing."""
     pair = Pair()

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Runs the selftests, each in a guest of its own, and prints one TAP stream.
 #
-#   run.sh [-l] [NAME]...
+#   run.sh [-l | -t | -H] [NAME]...
 #
 #   -l     list the names
+#   -t     print the folder of tc-testing, and unpack it if need be
+#   -H     run on this machine instead, as root, in real time: what asserts exact
+#          times is skipped; modules are those of build/modules for this kernel
 #   NAME   run these only
 #
 # A test of the stream is a case of a selftest.  What a guest must not do, such
@@ -38,6 +41,7 @@ declare -A commands=(
 	[ratcp-stress]="python3 $here/ratcp_stress.py"
 	[truncation]="python3 $here/truncation.py"
 	[faults]="python3 $here/faults.py"
+	[stress]="python3 $here/stress.py --seconds 5 --seed 1"
 	[tdc]="$here/tdc.sh"
 	[tool-tc]="python3 $tools/tc.py"
 	[tool-link]="python3 $tools/link.py"
@@ -50,6 +54,24 @@ names=(kunit counters placement change life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-stress
 	truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
+# By its name only: stress, which wants two CPUs and real time (make check-vm).
+# Why a selftest as a whole makes sense in virtual time only.
+declare -A exact=(
+	[counters]="it samples counters that agree while no time passes only"
+	[tcp]="it asserts times of packets"
+	[classic]="it asserts windows at times"
+	[feedback]="it asserts rates at times"
+	[channel-follow]="it counts the flows that were active in the last second"
+	[channel-advice]="it asserts windows at times"
+	[channel-scale]="it counts on that nothing happens between two requests"
+	[ratcp]="it asserts windows at times"
+	[ratcp-stress]="it asserts windows at times"
+	[truncation]="it needs sanitizers"
+	[faults]="it needs sanitizers"
+	[tool-watch]="it asserts times of samples"
+	[tool-serve]="it asserts idle timeouts"
+	[tool-share]="it asserts rates at times"
+)
 
 # Unpacks tc-testing from the newest linux-source package, once; prints where.
 tdc_source() {
@@ -72,26 +94,87 @@ tdc_source() {
 	echo "$target"
 }
 
-guest() {
+# The modules that a selftest needs; sch_wale if it says nothing.
+modules_of() {
+	case $1 in
+	kunit) echo wale_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
+	tool-rate | tool-share) echo sch_wale,rate_feedback,tcp_ratcp ;;
+	feedback) echo sch_wale,rate_feedback ;;
+	classic | channel* | ratcp* | stress | truncation | faults) echo rate_feedback,tcp_ratcp,sch_wale ;;
+	*) echo sch_wale ;;
+	esac
+}
+
+in_guest() {
 	local name=$1
-	local -a options=(--quiet --wall-limit "$limit")
+	local -a options=(--quiet --wall-limit "$limit" "--modules=$(modules_of "$name")")
 	case $name in
-	kunit) options+=("--modules=wale_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit") ;;
-	tool-rate | tool-share) options+=("--modules=sch_wale,rate_feedback,tcp_ratcp") ;;
-	feedback) options+=("--modules=sch_wale,rate_feedback") ;;
 	truncation | faults) # with sanitizers, whatever the others have
-		options+=(--wall-limit 600 --kernel "$kernel_line+san" "--modules=rate_feedback,tcp_ratcp,sch_wale")
+		options+=(--wall-limit 600 --kernel "$kernel_line+san")
 		;;
-	classic | channel* | ratcp*) options+=("--modules=rate_feedback,tcp_ratcp,sch_wale") ;;
 	tdc) options+=(--env "TDC_SOURCE=$(tdc_source)") ;;
+	stress) options+=(--real) ;;
 	esac
 	# shellcheck disable=SC2086 # a command is words
 	"$lab" exec "${options[@]}" -- ${commands[$name]} 2>&1
 }
 
+# The file of a module for the running kernel; nothing if it is not built.
+module_file() {
+	local release
+	release=$(uname -r)
+	find "$here/../../build/modules/$release" "$here/../../build/modules/$release-um" \
+		-name "$1.ko" 2> /dev/null | head -1
+}
+
+# Namespaces go a moment after their last process, and their links with them.
+unload() {
+	local deadline=$((SECONDS + 60))
+	until rmmod "$1" 2> /dev/null; do
+		if ((SECONDS > deadline)); then
+			echo "$1 cannot be unloaded"
+			return 1
+		fi
+		sleep 0.2
+	done
+}
+
+# Loads what there is of a selftest's modules, runs it, and unloads them again.
+on_this_machine() {
+	local name=$1 module file code
+	local -a loaded=()
+	if [[ -n ${exact[$name]:-} ]]; then
+		echo "1..0 # SKIP needs virtual time: ${exact[$name]}"
+		return
+	fi
+	for module in $(modules_of "$name" | tr , ' '); do
+		file=$(module_file "$module")
+		if [[ -n $file && ! -e /sys/module/$module ]]; then
+			insmod "$file" || return
+			loaded=("$module" "${loaded[@]}")
+		fi
+	done
+	# shellcheck disable=SC2086 # a command is words
+	TDC_SOURCE=$(tdc_source) timeout "$limit" ${commands[$name]} 2>&1
+	code=$?
+	for module in "${loaded[@]}"; do
+		unload "$module" || code=1
+	done
+	return "$code"
+}
+
 if [[ ${1:-} == -l ]]; then
 	printf '%s\n' "${names[@]}"
 	exit 0
+fi
+if [[ ${1:-} == -t ]]; then
+	tdc_source
+	exit 0
+fi
+run=in_guest
+if [[ ${1:-} == -H ]]; then
+	run=on_this_machine limit=900
+	shift
 fi
 for name in "$@"; do
 	if [[ -z ${commands[$name]:-} ]]; then
@@ -107,7 +190,7 @@ count=0 failed=0 skipped=0
 echo "TAP version 13"
 for name in "${names[@]}"; do
 	start=$EPOCHREALTIME
-	guest "$name" > "$log"
+	"$run" "$name" > "$log"
 	code=$?
 	seen=0 bad=0 skip=0 planned=-1
 	while IFS= read -r line; do

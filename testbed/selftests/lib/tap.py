@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -14,6 +15,25 @@ PASS, FAIL, SKIP = 0, 1, 4
 
 class Skip(Exception):
     """Raised by a test that cannot run here; the text says why."""
+
+
+def in_virtual_time() -> bool:
+    """Tell whether no time passes between two requests."""
+    with open("/proc/cmdline", encoding="ascii", errors="replace") as file:
+        return "time-travel" in file.read()
+
+
+def virtual_time(why: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """Mark a test that needs virtual time, and say what for; it is skipped in real time."""
+
+    def mark(test: Callable[[], None]) -> Callable[[], None]:
+        @functools.wraps(test)
+        def skipped() -> None:
+            raise Skip(f"needs virtual time: {why}")
+
+        return test if in_virtual_time() else skipped
+
+    return mark
 
 
 def equal(got: object, expected: object, what: str = "") -> None:

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from common import WALE, as_json, call, done, refused
 from lib import net
 from lib.pair import Pair
-from lib.tap import equal, main, true
+from lib.tap import equal, main, true, virtual_time
 
 
 def state(ns: net.Namespace) -> list[Any]:
@@ -108,6 +108,7 @@ def test_warnings_are_shown() -> None:
         link(pair, "del", "a0")
 
 
+@virtual_time("it asserts a round-trip time")
 def test_both_directions_are_delayed() -> None:
     """A round trip takes both delays, and both directions count it."""
     pair = Pair()

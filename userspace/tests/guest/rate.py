@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from common import WALE, as_json, call, done, refused
 from lib import net
 from lib.pair import MS
-from lib.tap import equal, main, true
+from lib.tap import equal, main, true, virtual_time
 
 SECOND = 1000 * MS
 DEFAULTS: dict[str, Any] = {
@@ -150,6 +150,7 @@ def test_settings_alone() -> None:
     equal(paths(ns)[0]["age_limit_ns"], 0, "age limit")
 
 
+@virtual_time("it looks just before and after advice is too old")
 def test_age() -> None:
     """Advice ages, and is marked when it is too old; time may lie in the past."""
     ns = stage()
@@ -335,6 +336,7 @@ def test_monitor_says_what_it_lost() -> None:
     equal(events[-1]["dev"], "d0", "the last event")
 
 
+@virtual_time("it asserts when a program is done")
 def test_play_is_exact() -> None:
     """Every step holds from the nanosecond on that the trace says; play ends with it."""
     ns = stage()
@@ -359,6 +361,7 @@ def test_play_is_exact() -> None:
     os.unlink(name)
 
 
+@virtual_time("it asserts times of a program")
 def test_play_at_loop_delete() -> None:
     """Absolute times; again and again, until a signal; nothing is left behind."""
     ns = stage()
@@ -381,6 +384,7 @@ def test_play_at_loop_delete() -> None:
     equal(paths(ns), [], "a bad trace sets nothing")
 
 
+@virtual_time("it samples the age of advice")
 def test_play_keeps_advice_young() -> None:
     """A step longer than the age limit is renewed, from the same time on."""
     ns = stage()
