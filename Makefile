@@ -5,7 +5,7 @@
 #   ARCH=um      that kernel is a User-Mode Linux one
 #   KERNEL=V     kernel line of the uml engine, such as 6.12 (default: newest), or 6.12+san
 #   SAN=1        the same with sanitizers: KERNEL=V+san
-#   KERNELS="V..."   make check with each of these, such as "6.1 6.12 7.2"
+#   KERNELS="V..."   check with each of these, such as "6.1 6.12 7.2"; check-vm (default: 6.1 6.12)
 #   PREFIX, DESTDIR    as usual, for install and uninstall
 #   PYTEST_ARGS  more words for pytest, such as -x or -k accuracy
 #   STUDY=NAME   tables and figures for the report, such as karnik-kumar/table1 (default: all)
@@ -25,6 +25,7 @@ PREFIX ?= /usr/local
 OUT ?= out
 RESULTS ?= results
 KERNEL ?=
+KERNELS ?= 6.1 6.12
 MESSAGES ?= 1000000
 SEED ?= 1
 # Kernels whose packaged headers are installed.
@@ -56,6 +57,9 @@ check: packages-check userspace kernel kernel-san	## every test; the last line i
 tested-table: packages	## Documentation/tested.rst, from what `make check` wrote down
 	@testbed/wale-lab python -m report.tested build/tested/*.json >build/tested.rst
 	@mv build/tested.rst Documentation/tested.rst
+
+check-vm: packages-check packages-vm userspace	## stock kernels, two CPUs, under QEMU (KERNELS="6.1 6.12")
+	@WALE_VM_KERNELS="$(KERNELS)" testbed/wale-lab python -m pytest -m vm $(PYTEST_ARGS) testbed/tests/test_vm.py
 
 lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest -m lint $(PYTEST_ARGS)
@@ -105,6 +109,9 @@ packages-check:	## install what is missing to test things
 packages-deb:	## install what is missing to build and test the Debian packages
 	@testbed/setup/install-packages testbed/setup/packages.txt testbed/setup/packages-deb.txt
 
+packages-vm:	## install what is missing to boot stock kernels
+	@testbed/setup/install-packages testbed/setup/packages-vm.txt
+
 ##@ Install (DESTDIR and PREFIX are obeyed)
 
 install: userspace	## tc plugin, wale, man pages, wale-lab; and the modules if there are headers
@@ -123,6 +130,6 @@ deb: packages-deb	## Debian packages wale-dkms, wale-tools and wale-lab, into bu
 clean:	## remove build/, out/ and results/ (the cached kernel stays)
 	rm -rf build out results
 
-.PHONY: demo report check check-deb tested-table lint fuzz fuzz-userspace fuzz-kernel bench help \
-	modules modules-stock userspace kernel kernel-san packages packages-check packages-deb \
-	install uninstall deb clean
+.PHONY: demo report check check-vm check-deb tested-table lint fuzz fuzz-userspace fuzz-kernel \
+	bench help modules modules-stock userspace kernel kernel-san packages packages-check \
+	packages-vm packages-deb install uninstall deb clean
