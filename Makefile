@@ -25,7 +25,6 @@ PREFIX ?= /usr/local
 OUT ?= out
 RESULTS ?= results
 KERNEL ?=
-KERNELS ?= 6.1 6.12
 MESSAGES ?= 1000000
 SEED ?= 1
 # Kernels whose packaged headers are installed.
@@ -59,7 +58,7 @@ tested-table: packages	## Documentation/tested.rst, from what `make check` wrote
 	@mv build/tested.rst Documentation/tested.rst
 
 check-vm: packages-check packages-vm userspace	## stock kernels, two CPUs, under QEMU (KERNELS="6.1 6.12")
-	@WALE_VM_KERNELS="$(KERNELS)" testbed/wale-lab python -m pytest -m vm $(PYTEST_ARGS) testbed/tests/test_vm.py
+	@WALE_VM_KERNELS="$(or $(KERNELS),6.1 6.12)" testbed/wale-lab python -m pytest -m vm $(PYTEST_ARGS) testbed/tests/test_vm.py
 
 lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest -m lint $(PYTEST_ARGS)
