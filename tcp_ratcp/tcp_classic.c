@@ -328,6 +328,12 @@ static void classic_in_ack_event(struct sock *sk, u32 flags)
 
 	if (!ca->started)
 		return;
+	/* chosen while the SYN was on its way, before there was an answer */
+	if (unlikely(tcp_is_sack(tp))) {
+		classic_release(sk);
+		classic_fall_back(sk);
+		return;
+	}
 	tp->frto = 0;
 	tp->reordering = tcp->duplicates;
 	if (tcp->duplicates == CLASSIC_NO_FAST_RETRANSMIT)

@@ -134,14 +134,19 @@ class Connection:
         receiver.close()
 
     @classmethod
-    def open(cls, path: Path, cc: str) -> Connection:
-        """Connect, with this congestion control from the beginning."""
+    def open(cls, path: Path, cc: str, late: bool = False) -> Connection:
+        """Connect, with this congestion control from the beginning; or once the SYN was sent."""
         with path.pair.b.entered():
             listener = socket.create_server((path.remote, PORT), family=path.family)
         with path.pair.a.entered():
             sender = socket.socket(path.family, socket.SOCK_STREAM)
+        sender.setblocking(not late)
+        if not late:
+            sender.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, cc.encode())
+        with contextlib.suppress(BlockingIOError):
+            sender.connect((path.remote, PORT))
         sender.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, cc.encode())
-        sender.connect((path.remote, PORT))
+        sender.setblocking(True)
         receiver, _ = listener.accept()
         listener.close()
         return cls(path, sender, receiver)
@@ -402,6 +407,17 @@ def test_fallback_with_sack() -> None:
         equal(len(lines), 1, f"lines about {cc} in the log")
 
 
+def test_chosen_before_the_answer() -> None:
+    """Chosen when the SYN is on its way: whether there is SACK is known when it is answered."""
+    for cc in CLASSIC:
+        for sack in ("0", "1"):
+            path = Path(loss=0.02, tcp_sack=sack)
+            with Connection.open(path, cc, late=True) as connection:
+                time.sleep(100)
+                equal(connection.chosen().endswith("-reno"), sack == "1", f"{cc}: fallback")
+                true(path.counters()["RetransSegs"] > 20, "nothing was lost")
+
+
 def test_one_end_without_sack() -> None:
     """SACK is off at the receiver alone: no SACK, no fallback."""
     path = Path()
@@ -527,6 +543,7 @@ if __name__ == "__main__":
             test_one_percent_loss,
             test_accepted_socket,
             test_fallback_with_sack,
+            test_chosen_before_the_answer,
             test_one_end_without_sack,
             test_switch_in_mid_connection,
             test_switch_leaves_the_stack_as_it_was,
