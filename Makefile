@@ -53,6 +53,9 @@ check: packages-check userspace kernel kernel-san	## every test; the last line i
 	$(if $(KERNELS),testbed/setup/check-kernels $(KERNELS) -- $(PYTEST_ARGS),\
 		WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(PYTEST_ARGS))
 
+coverage: packages-check userspace	## which lines of the modules and of the C programs make check reaches
+	@testbed/wale-lab python testbed/setup/coverage.py $(PYTEST_ARGS)
+
 tested-table: packages	## Documentation/tested.rst, from what `make check` wrote down
 	@testbed/wale-lab python -m report.tested build/tested/*.json >build/tested.rst
 	@mv build/tested.rst Documentation/tested.rst
@@ -129,6 +132,6 @@ deb: packages-deb	## Debian packages wale-dkms, wale-tools and wale-lab, into bu
 clean:	## remove build/, out/ and results/ (the cached kernel stays)
 	rm -rf build out results
 
-.PHONY: demo report check check-vm check-deb tested-table lint fuzz fuzz-userspace fuzz-kernel \
+.PHONY: demo report check check-vm check-deb coverage tested-table lint fuzz fuzz-userspace fuzz-kernel \
 	bench help modules modules-stock userspace kernel kernel-san packages packages-check \
 	packages-vm packages-deb install uninstall deb clean

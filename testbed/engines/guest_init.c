@@ -12,6 +12,7 @@
  *   module  kernel module to load, a path; in order
  *   env     NAME=VALUE for the command
  *   cwd     the command's working directory
+ *   after   shell script to run when the command has ended
  *   tty     "1": the command has the console as its controlling terminal
  *   limit   seconds after which everything is ended; a guest in virtual time
  *           that waits for what cannot come gets there at once
@@ -45,7 +46,7 @@
 static char *args[WORDS_MAX + 1];
 static char *envs[WORDS_MAX + 1];
 static char *modules[WORDS_MAX + 1];
-static const char *out, *job, *cwd = "/";
+static const char *out, *job, *after, *cwd = "/";
 static int tty;
 static unsigned int limit_s;
 
@@ -134,6 +135,8 @@ static void read_job(const char *self)
 			push(modules, value);
 		else if (!strcmp(key, "env"))
 			push(envs, value);
+		else if (!strcmp(key, "after"))
+			after = value;
 		else if (!strcmp(key, "cwd"))
 			cwd = value;
 		else if (!strcmp(key, "tty"))
@@ -355,6 +358,8 @@ int main(int argc, char **argv)
 		got = wait(&status);
 	} while (got != pid && (got > 0 || errno == EINTR));
 
+	if (after && system(after))
+		fail("run", after);
 	snprintf(text, sizeof(text), "exit %d\n",
 		 WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 	report(text);

@@ -24,9 +24,10 @@ import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from engines import kernel_build, kernel_source
+from engines import coverage, kernel_build, kernel_source
 from engines.base import (
     EXIT_PANIC,
     EXIT_TIMEOUT,
@@ -84,13 +85,18 @@ class UmlEngine:
 
     def run(self, kernel: Kernel, job: Job) -> Outcome:
         began = time.monotonic()
+        counts = coverage.counts(kernel)
         with _job_folder() as folder, _one_cpu() as cpu:
-            _write_job(folder, job)
+            if counts:
+                job = replace(job, env={**coverage.ENV, **job.env})
+            _write_job(folder, job, after=coverage.AFTER if counts else None)
             guest = _Guest(kernel, folder, job, cpu)
             try:
                 timed_out = guest.wait(began + job.wall_limit_s)
             finally:
                 guest.kill()
+            if counts:
+                coverage.keep(folder / "exchange")
             return guest.outcome(timed_out, time.monotonic() - began)
 
 
@@ -137,8 +143,8 @@ def _job_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _write_job(folder: Path, job: Job) -> None:
-    """What guest_init reads: pairs of NUL-terminated strings."""
+def _write_job(folder: Path, job: Job, after: str | None) -> None:
+    """What guest_init reads: pairs of NUL-terminated strings; `after` is a script to run last."""
     init, shim = _shim()
     (folder / "init").symlink_to(init)
     (folder / "shim.so").symlink_to(shim)
@@ -152,6 +158,8 @@ def _write_job(folder: Path, job: Job) -> None:
     pairs += [("module", str(path)) for path in job.modules]
     pairs += [("env", f"{key}={value}") for key, value in env.items()]
     pairs += [("cwd", job.cwd)]
+    if after:
+        pairs.append(("after", after))
     if job.time == "virtual":
         pairs.append(("limit", str(HUNG_AFTER_S)))
     pairs += [("arg", word) for word in job.argv]

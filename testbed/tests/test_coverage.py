@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`make coverage`: what its summary says of counted lines."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[1] / "setup" / "coverage.py"
+_spec = importlib.util.spec_from_file_location("setup_coverage", SCRIPT)
+assert _spec and _spec.loader
+coverage = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(coverage)
+
+
+def test_percent() -> None:
+    assert coverage.percent({1: 3, 2: 0, 5: 1, 9: 1}) == 75
+    assert coverage.percent({}) == 100
+
+
+def test_a_refusal_that_never_was_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "kmod/wale/wale_netlink.c"
+    source = tmp_path / name
+    source.parent.mkdir(parents=True)
+    source.write_text(
+        "int x;\n\treturn -EINVAL;\n\treturn -ERANGE;\n\treturn 0;\n\treturn -EMSGSIZE;\n"
+    )
+    monkeypatch.setattr(coverage, "TREE", tmp_path)
+    monkeypatch.setattr(coverage, "CONFIGURATION", (name, "other.c"))
+    lines = {name: {1: 0, 2: 0, 3: 7, 4: 0, 5: 0}}
+    found = coverage.never_refused(lines)
+    assert found == [f"{name}:2: return -EINVAL;", "other.c: no line was counted"]
+
+
+def test_summary_counts_each_part() -> None:
+    lines = {"kmod/wale/a.c": {1: 1, 2: 0}, "kmod/wale/b.c": {1: 1, 2: 1}, "tcp_ratcp/c.c": {7: 0}}
+    _, summary = coverage.table_of(lines)
+    assert summary["parts"]["kmod/wale"] == 75
+    assert summary["files"] == {"kmod/wale/a.c": 50, "kmod/wale/b.c": 100, "tcp_ratcp/c.c": 0}
+    assert summary["lines_percent"] == 60
