@@ -174,6 +174,8 @@ class Link:
         """Tell whether a refusal lacks the words that it owes."""
         if message.kind != RTM_NEWQDISC or message.text or message.nodes is None:
             return False
+        if b"wale\0" not in message.data:  # another qdisc refuses as it likes
+            return False
         return message.error in (errno.EINVAL, errno.ERANGE)
 
     # ---- what is there
