@@ -36,9 +36,14 @@ class Suite:
         return self.folder / "apt.conf"
 
 
-def _apt(*command: str, cwd: Path | None = None, suite: Suite | None = None) -> str:
-    """Run one of apt's tools; return what it prints."""
-    env = {**os.environ, "LC_ALL": "C"}
+def tools_path() -> str:
+    """PATH with an administrator's tools, which not every user has in it."""
+    return os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+
+
+def run(*command: str, cwd: Path | None = None, suite: Suite | None = None) -> str:
+    """Run one of Debian's tools; return what it prints."""
+    env = {**os.environ, "LC_ALL": "C", "PATH": tools_path()}
     if suite:
         env["APT_CONFIG"] = str(suite.config)
     try:
@@ -59,22 +64,22 @@ def fetch_and_unpack(package: str, folder: Path, log: Log, suite: Suite | None =
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".package-", dir=folder) as work:
         log(f"fetching {package}" + (f" of Debian {suite.name}" if suite else ""))
-        _apt("apt-get", *_SANDBOX, "download", package, cwd=Path(work), suite=suite)
+        run("apt-get", *_SANDBOX, "download", package, cwd=Path(work), suite=suite)
         (file,) = Path(work).glob("*.deb")
-        _apt("dpkg-deb", "-x", str(file), str(folder))
-        return _apt("dpkg-deb", "-f", str(file), "Version").strip()
+        run("dpkg-deb", "-x", str(file), str(folder))
+        return run("dpkg-deb", "-f", str(file), "Version").strip()
 
 
 def offered(pattern: str, suite: Suite | None = None) -> list[str]:
     """The names of offered packages that a regular expression matches wholly."""
-    names = _apt("apt-cache", "pkgnames", suite=suite).splitlines()
+    names = run("apt-cache", "pkgnames", suite=suite).splitlines()
     return sorted(name for name in names if re.fullmatch(pattern, name))
 
 
 def _main_archive() -> tuple[str, str]:
     """The address of the Debian archive that apt uses, and where that is said (FILE:NUMBER)."""
     form = "$(LABEL)|$(COMPONENT)|$(REPO_URI)|$(SOURCESENTRY)"
-    for line in _apt("apt-get", "indextargets", "--format", form).splitlines():
+    for line in run("apt-get", "indextargets", "--format", form).splitlines():
         label, component, uri, entry = line.split("|")
         if (label, component) == ("Debian", "main"):
             return uri, entry
@@ -112,4 +117,4 @@ def update(suite: Suite, log: Log) -> None:
         'APT::Get::AllowUnauthenticated "false";\n'
     )
     log(f"reading the package lists of Debian {suite.name} at {uri}")
-    _apt("apt-get", *_SANDBOX, "update", "--error-on=any", suite=suite)
+    run("apt-get", *_SANDBOX, "update", "--error-on=any", suite=suite)

@@ -7,12 +7,11 @@ not installed: the host's boot loader and hooks have nothing to do with it.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
+from engines import debian
 from engines.base import EngineError, Kernel, Log
 from engines.kernel_build import cache_root, locked
 from engines.kernel_source import version_key
@@ -57,52 +56,28 @@ def find(wanted: str | None, distribution_arch: str, log: Log) -> Kernel:
     )
 
 
-def tools_path() -> str:
-    """PATH with an administrator's tools, which not every user has in it."""
-    return os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
-
-
-def _run(command: list[str], cwd: Path) -> str:
-    env = {**os.environ, "PATH": tools_path()}
-    try:
-        done = subprocess.run(
-            command, cwd=cwd, env=env, capture_output=True, text=True, check=False
-        )
-    except FileNotFoundError:
-        raise EngineError(f"there is no {command[0]}: the vm engine is for Debian hosts") from None
-    if done.returncode:
-        raise EngineError(f"{' '.join(command)} failed:\n{done.stdout[-500:]}{done.stderr[-1000:]}")
-    return done.stdout
-
-
 def _fetch(release: str, folder: Path, log: Log) -> None:
     """Download the image package that belongs to the headers, and unpack it."""
-    headers = f"linux-headers-{release}"
     work = folder.with_name(f".{release}.unpacking")
     shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
     try:
-        version = _run(["dpkg-query", "-W", "-f", "${Version}", headers], work)
-        log(f"fetching linux-image-{release} {version}")
-        _download(release, version, work)
-        for package in work.glob("*.deb"):
-            _run(["dpkg", "-x", package.name, "."], work)
-            package.unlink()
-        _run(["depmod", "-b", str(work), release], work)
+        version = debian.run("dpkg-query", "-W", "-f", "${Version}", f"linux-headers-{release}")
+        _download(release, version, work, log)
+        debian.run("depmod", "-b", str(work), release)
         (work / "version").write_text(version + "\n")
         work.rename(folder)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _download(release: str, version: str, folder: Path) -> None:
+def _download(release: str, version: str, folder: Path, log: Log) -> None:
     """The signed package if there is one; both have the same kernel."""
     signed, unsigned = f"linux-image-{release}", f"linux-image-{release}-unsigned"
     try:
-        _run(["apt-get", "download", f"{signed}={version}"], folder)
+        debian.fetch_and_unpack(f"{signed}={version}", folder, log)
     except EngineError as error:
         try:
-            _run(["apt-get", "download", f"{unsigned}={version}"], folder)
+            debian.fetch_and_unpack(f"{unsigned}={version}", folder, log)
         except EngineError:
             raise EngineError(
                 f"the kernel of linux-headers-{release} {version} cannot be had (if it is no "

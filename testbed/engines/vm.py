@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines import kvm, stock_kernel
+from engines import debian, kvm, stock_kernel
 from engines.base import (
     EXIT_PANIC,
     EXIT_TIMEOUT,
@@ -91,7 +91,7 @@ def _machine() -> _Machine:
 def _need_tools(machine: _Machine) -> None:
     tools = {machine.qemu: machine.qemu_package, "busybox": "busybox-static", "file": "file"}
     tools |= {"udevadm": "udev", "insmod": "kmod", "depmod": "kmod", "setpriv": "util-linux"}
-    path = stock_kernel.tools_path()
+    path = debian.tools_path()
     missing = {package for tool, package in tools.items() if not shutil.which(tool, path=path)}
     if missing:
         raise EngineError(

@@ -21,15 +21,21 @@ def tap_cases(stream: str) -> Iterator[tuple[str, str, str]]:
             yield found[2], found[1], text
 
 
-def run_cases(command: Sequence[str], subtests: pytest.Subtests) -> None:
-    """Run a program that prints TAP; its exit code must agree with its cases."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    cases = list(tap_cases(done.stdout))
-    for title, result, text in cases:
+def report_cases(stream: str, subtests: pytest.Subtests) -> list[str]:
+    """Each case of a stream is a subtest; return their results."""
+    results = []
+    for title, result, text in tap_cases(stream):
+        results.append(result)
         with subtests.test(title):
             if result == "skip":
                 pytest.skip(text)
             assert result == "ok", text
-    assert cases, done.stdout + done.stderr
-    all_well = all(result != "not ok" for _, result, _ in cases)
-    assert (done.returncode == 0) == all_well, done.stdout + done.stderr
+    return results
+
+
+def run_cases(command: Sequence[str], subtests: pytest.Subtests) -> None:
+    """Run a program that prints TAP; its exit code must agree with its cases."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    results = report_cases(done.stdout, subtests)
+    assert results, done.stdout + done.stderr
+    assert (done.returncode == 0) == ("not ok" not in results), done.stdout + done.stderr

@@ -20,7 +20,16 @@ from pathlib import Path
 
 import pytest
 
-from engines import engine_names, get_engine, kernel_build, kernel_source, kvm, stock_kernel, uml
+from engines import (
+    debian,
+    engine_names,
+    get_engine,
+    kernel_build,
+    kernel_source,
+    kvm,
+    stock_kernel,
+    uml,
+)
 from engines.base import EXIT_PANIC, EXIT_TIMEOUT, EXIT_WARNING, EngineError, Job, Kernel, Outcome
 from engines.modules import check_file, find_modules, find_userspace
 from lab.run import run_scenario
@@ -112,7 +121,7 @@ def test_vm_engine_says_why_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         EngineError, match=r"no stock kernel 6\.12 are installed \(there are: none\)"
     ):
         stock_kernel.find("6.12", "amd64", print)
-    monkeypatch.setattr(stock_kernel, "tools_path", lambda: str(tmp_path))
+    monkeypatch.setattr(debian, "tools_path", lambda: str(tmp_path))
     with pytest.raises(EngineError, match="apt-get install busybox-static file"):
         get_engine("vm").prepare(None, print)
 

@@ -104,7 +104,7 @@ def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Apt:
     )
     here = ["linux-source", "linux-source-6.1", "linux-source-6.12", "linux-source-5.10"]
     fake = Apt(targets, {"here": here, "sid": ["linux-source-7.2"]})
-    monkeypatch.setattr(debian, "_apt", fake)
+    monkeypatch.setattr(debian, "run", fake)
     monkeypatch.setattr(kernel_source, "INSTALLED", tmp_path / "usr")
     return fake
 
@@ -145,6 +145,6 @@ def test_source_that_nobody_has(apt: Apt, tmp_path: Path) -> None:
 
 def test_failing_apt_is_quoted() -> None:
     with pytest.raises(EngineError, match=r"apt-get download no-such-package failed:\n.*Unable to"):
-        debian._apt("apt-get", "download", "no-such-package")
+        debian.run("apt-get", "download", "no-such-package")
     with pytest.raises(EngineError, match="there is no no-such-tool: package files come from"):
-        debian._apt("no-such-tool")
+        debian.run("no-such-tool")

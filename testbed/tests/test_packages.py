@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from clean_debian import CleanDebian, output
+from engines.kernel_source import version_key
 
 TOP = Path(__file__).resolve().parents[2]
 LAB = TOP / "testbed/wale-lab"
@@ -140,10 +141,6 @@ def test_modules_follow_the_kernel(debian: CleanDebian) -> None:
     assert built(debian) == {second}
     assert not (debian.root / "lib/modules" / first / "updates/dkms/sch_wale.ko").exists()
     check_modules(debian, second)
-
-
-def version_key(text: str) -> list[int]:
-    return [int(number) for number in text.split(".")]
 
 
 def test_lab(debian: CleanDebian) -> None:
