@@ -151,12 +151,14 @@ def test_switch_in_mid_connection() -> None:
         equal(sockets_by(ch), ["ratcp"] if name == "ratcp" else [], "sockets that listen")
         sender.step(draw.choice((0.003, 0.02, 0.1)))
     sender.use("ratcp")
-    ch.set(ifindex=pair.dev, rate=200_000)
+    # A receiver that reads seldom, or a window of two packets, leaves the ACKs to the
+    # delayed ACK timer, and which of the two flows has it worse to chance.
+    ch.set(ifindex=pair.dev, rate=200_000, beta=3)
     fresh = rate.Sender(pair, port=5002)
     before = sender.received
-    rate.step([sender, fresh], 20)
+    rate.step([sender, fresh], 20, grain=0.005)
     mine = sender.received - before
-    true(mine > 0.7 * fresh.received, f"{mine} bytes in 20 s, a new connection {fresh.received}")
+    true(mine > 0.9 * fresh.received, f"{mine} bytes in 20 s, a new connection {fresh.received}")
     fresh.close()
     sender.use("reno")
     equal((ch.flows(), ch.get(ifindex=pair.dev)["listeners"]), ([], 0), "what is left")
