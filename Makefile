@@ -61,7 +61,8 @@ tested-table: packages	## Documentation/tested.rst, from what `make check` wrote
 	@mv build/tested.rst Documentation/tested.rst
 
 check-vm: packages-check packages-vm userspace	## stock kernels, two CPUs, under QEMU (KERNELS="6.1 6.12")
-	@WALE_VM_KERNELS="$(or $(KERNELS),6.1 6.12)" testbed/wale-lab python -m pytest -m vm $(PYTEST_ARGS) testbed/tests/test_vm.py
+	@$(if $(PYTEST_ARGS),,WALE_TESTED=build/tested) WALE_VM_KERNELS="$(or $(KERNELS),6.1 6.12)" \
+	testbed/wale-lab python -m pytest -m vm $(PYTEST_ARGS) testbed/tests/test_vm.py
 
 lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest -m lint $(PYTEST_ARGS)

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import tested
+from engines import get_engine
+from engines.base import Kernel
 
 TESTBED = Path(__file__).resolve().parents[1]
 
@@ -98,3 +100,21 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if "WALE_LAST_LINES" in os.environ:
         with Path(os.environ["WALE_LAST_LINES"]).open("a") as file:
             print(line, file=file)
+
+
+@pytest.fixture(scope="session")
+def san_version() -> str:
+    """The wanted kernel with sanitizers: that of WALE_KERNEL's line."""
+    return os.environ.get("WALE_KERNEL", "").partition("+")[0] + "+san"
+
+
+@pytest.fixture(scope="session")
+def san_kernel(san_version: str) -> Kernel:
+    """The guest kernel with sanitizers."""
+    return get_engine("uml").prepare(san_version, print)
+
+
+@pytest.fixture
+def on_san(san_kernel: Kernel, tested_on: Callable[..., None]) -> None:
+    """Count a test as one of the kernel with sanitizers."""
+    tested_on("uml", san_kernel.release, "san")

@@ -46,8 +46,9 @@ def fuzz(out: Path, *words: str | int, limit_s: int = 1800) -> subprocess.Comple
 
 
 @pytest.mark.guest
-def test_messages(tmp_path: Path) -> None:
-    done = fuzz(tmp_path, "--messages", MESSAGES, "--kernel", "+san")
+@pytest.mark.usefixtures("on_san")
+def test_messages(tmp_path: Path, san_version: str) -> None:
+    done = fuzz(tmp_path, "--messages", MESSAGES, "--kernel", san_version)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "kmemleak scans 1" in done.stdout
 

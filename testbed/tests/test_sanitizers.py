@@ -36,21 +36,15 @@ MISTAKES = {
     "forget-memory": "kmemleak: unreferenced object",
 }
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.usefixtures("on_san")]
 
 
 @pytest.fixture(scope="module")
-def kernel() -> Kernel:
-    version = os.environ.get("WALE_KERNEL", "").partition("+")[0]
-    return get_engine("uml").prepare(f"{version}+san", print)
-
-
-@pytest.fixture(scope="module")
-def module(kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def module(san_kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """mistakes.ko for this kernel."""
     folder = tmp_path_factory.mktemp("mistakes")
     shutil.copytree(Path(__file__).with_name("mistakes"), folder, dirs_exist_ok=True)
-    command = ["make", "-s", "-C", f"{kernel.tree}", "ARCH=um", f"M={folder}", "W=1", "modules"]
+    command = ["make", "-s", "-C", f"{san_kernel.tree}", "ARCH=um", f"M={folder}", "W=1", "modules"]
     env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
     done = subprocess.run(
         command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -59,21 +53,21 @@ def module(kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "mistakes.ko"
 
 
-def load(kernel: Kernel, module: Path, name: str) -> Outcome:
+def load(san_kernel: Kernel, module: Path, name: str) -> Outcome:
     words = ["insmod", str(module), f"name={name}"]
     job = Job(argv=words, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, wall_limit_s=60)
-    return get_engine("uml").run(kernel, job)
+    return get_engine("uml").run(san_kernel, job)
 
 
 @pytest.mark.parametrize(("name", "report"), MISTAKES.items(), ids=MISTAKES)
-def test_mistake_is_found(kernel: Kernel, module: Path, name: str, report: str) -> None:
-    outcome = load(kernel, module, name)
+def test_mistake_is_found(san_kernel: Kernel, module: Path, name: str, report: str) -> None:
+    outcome = load(san_kernel, module, name)
     found = [line for line in outcome.complaints if report in line]
     assert found, outcome.kernel_log[:2000]
 
 
-def test_without_a_mistake_there_is_no_complaint(kernel: Kernel, module: Path) -> None:
-    outcome = load(kernel, module, "none")
+def test_without_a_mistake_there_is_no_complaint(san_kernel: Kernel, module: Path) -> None:
+    outcome = load(san_kernel, module, "none")
     assert (outcome.reason, outcome.complaints) == ("ok", [])
 
 
