@@ -26,11 +26,19 @@ MEASURES = {
     "retransmits_per_1000": "packets sent again, of 1000 that were sent",
     "buffer_drops_per_1000": "packets that found the buffer full, of 1000 that came to the link",
     "buffer_drops_per_1000_s": "packets that found the buffer full in 1000 s",
+    "total_throughput_kBps": "payload of all flows on the link, kB/s",
+    "total_efficiency": "payload of all flows on the link over what full packets could carry",
+    "fairness_index": "(sum of throughputs)^2 / (number times sum of their squares), of all flows "
+    "on the link (Jain)",
+    "peak_backlog_packets": "most packets in the buffer of the link",
+    "peak_backlog_cells": "most ATM cells in the buffer of the link",
     "session_throughput_kBps": "mean over sessions of payload bytes over time, kB/s",
     "session_throughput_cv": "standard deviation of a session's throughput over its mean",
     "retransmitted_kB_per_session": "payload sent again, mean over sessions, kB",
     "sessions_completed": "how many sessions got all of their bytes",
 }
+
+ATM_CELL_BYTES = 53
 
 #: In virtual time links begin so long before the flows.
 _LEAD_S = LEAD_NS[True] / 1e9
@@ -48,6 +56,8 @@ def measure(result: dict[str, Any], scenario: Scenario, seed: int) -> dict[str, 
             **_throughput(flow, scenario, seed),
             **_losses(flow, links[prefix + "forward"]),
             **_sessions(flow),
+            **_backlog(links[prefix + "forward"], scenario),
+            **_total([flow] if scenario.isolate else result["flows"]),
         }
     return found
 
@@ -83,6 +93,28 @@ def _losses(flow: dict[str, Any], link: dict[str, Any]) -> dict[str, float]:
         "buffer_drops_per_1000": 1e3 * dropped / max(offered, 1),
         "buffer_drops_per_1000_s": 1e3 * dropped / max(flow["end_s"] - flow["start_s"], 1e-9),
     }
+
+
+def _backlog(link: dict[str, Any], scenario: Scenario) -> dict[str, float]:
+    if link.get("peak_backlog_packets") is None:
+        return {}
+    found = {"peak_backlog_packets": link["peak_backlog_packets"]}
+    if scenario.bottleneck.forward.overhead == "atm":
+        found["peak_backlog_cells"] = link["peak_backlog_bytes"] / ATM_CELL_BYTES
+    return found
+
+
+def _total(flows: list[dict[str, Any]]) -> dict[str, float]:
+    """Of all flows that share a link: efficiency and fairness as Goyal and others (1998) have
+    them, section 3.2, with equal shares."""
+    each = [flow["goodput_Bps"] or 0.0 for flow in flows]
+    squares = sum(x * x for x in each)
+    found = {"total_throughput_kBps": sum(each) / 1e3}
+    if squares:
+        found["fairness_index"] = sum(each) ** 2 / (len(each) * squares)
+    if ideal := flows[0].get("ideal_goodput_Bps"):
+        found["total_efficiency"] = sum(each) / ideal
+    return found
 
 
 def _sessions(flow: dict[str, Any]) -> dict[str, float]:

@@ -13,6 +13,7 @@ import copy
 import hashlib
 import json
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -84,10 +85,7 @@ def points_of(name: str, build: Build, quick: bool = False) -> list[Point]:
     folder = STUDIES / name.partition("/")[0]
     found: dict[str, Point] = {}
     for run_name, run in study.runs.items():
-        rows = _rows(run, study, quick)
-        if not rows:
-            continue
-        for x in xs(study, quick) or [""]:
+        for x, rows in product(xs(study, quick) or [""], _together(_rows(run, study, quick))):
             curves = {n: r.curve.model_dump() for n, r in rows.items() if r.curve}
             scenario = None
             for seed in _seeds(study, run, quick):
@@ -122,6 +120,13 @@ def _rows(run: Run, study: Study, quick: bool) -> dict[str, Row]:
     }
 
 
+def _together(rows: dict[str, Row]) -> list[dict[str, Row]]:
+    """The rows that share a scenario."""
+    shared = {name: row for name, row in rows.items() if not row.alone}
+    alone = [{name: row} for name, row in rows.items() if row.alone]
+    return [shared, *alone] if shared else alone
+
+
 def _follows_seed(run: Run) -> bool:
     return any(isinstance(how, str) and "{seed" in how for how in run.vary.values())
 
@@ -129,7 +134,7 @@ def _follows_seed(run: Run) -> bool:
 def _flow(name: str, row: Row, x: X) -> str:
     """The flow of a row at an x."""
     if row.flow is None:
-        return name
+        return name if row.flows is None else f"{name}-1"  # their common measures are in each
     return row.flow if isinstance(row.flow, str) else row.flow[show_x(x)]
 
 
@@ -146,9 +151,17 @@ def _scenario(
             check_scenario(document, [], folder)
         document.value["topology"] = {"pairs": []}
         document.value["flows"] = []
+    at = dict(study.at.get(show_x(x), {}))
+    count = at.pop("flows", None)
+    names = []
     for name, row in made.items():
-        _add_flow(document, name, row, flow)
-    changes = {**run.set, **(less.set if less else {})}
+        several = row.flows and [f"{name}-{n}" for n in range(1, (count or row.flows) + 1)]
+        for flow_name in several or [name]:
+            _add_flow(document, flow_name, row, flow)
+            names.append(flow_name)
+    changes = {**run.set, **at, **(less.set if less else {})}
+    for row in rows.values():
+        changes |= row.set
     for key, how in run.vary.items():
         if isinstance(how, str):
             value: float | str = how.format(x=show_x(x), seed=seed)
@@ -156,7 +169,7 @@ def _scenario(
             assert isinstance(x, float)  # lab/study.py sees to it
             value = float(f"{x * how:.12g}")
         first, _, rest = key.partition(".")
-        keys = [f"flows.{name}.{rest}" for name in made] if first == "flow" else [key]
+        keys = [f"flows.{name}.{rest}" for name in names] if first == "flow" else [key]
         changes |= dict.fromkeys(keys, value)
     return check_scenario(document, [f"{k}={json.dumps(v)}" for k, v in changes.items()], folder)
 

@@ -121,6 +121,15 @@ class Row(Strict):
     """settings of its sender"""
     receiver: dict[str, Any] = {}
     """settings of its receiver"""
+    flows: Count | None = None
+    """instead of one flow of its own so many that share the link, which no other row is on"""
+    set: dict[str, Any] = {}
+    """values of the scenario that are changed for this row, which has a run of its own then"""
+
+    @property
+    def alone(self) -> bool:
+        """It shares its run with no other row."""
+        return self.flows is not None or bool(self.set)
 
     @model_validator(mode="after")
     def _check(self) -> Row:
@@ -128,6 +137,8 @@ class Row(Strict):
             raise ValueError(
                 "expected either flow (of the scenario), cc (one of its own), or model"
             )
+        if self.flows is not None and self.cc is None:
+            raise ValueError("expected cc with flows: what they are")
         return self
 
 
@@ -298,6 +309,9 @@ class Study(Strict):
     """on single cells"""
     checks: list[Check] = []
     """what must hold"""
+    at: dict[str, dict[str, Any]] = {}
+    """for an x: values of the scenario that are changed there; `flows` is how many flows a row with
+    `flows` has there"""
     quick: Quick = Quick()
     """what is less in a quick run"""
 
@@ -357,7 +371,7 @@ def _with_shared(name: str, study: Study, document: Document) -> Study:
     if other.like is not None:
         _refuse(document, [(("like",), f"expected a study with runs of its own; {study.like} is "
                             f"like {other.like}")])  # fmt: skip
-    shared = {key: getattr(other, key) for key in ("seeds", "runs", "quick")}
+    shared = {key: getattr(other, key) for key in ("seeds", "runs", "at", "quick")}
     shared = {key: value for key, value in shared.items() if key not in study.model_fields_set}
     if not study.x.values:
         shared["x"] = study.x.model_copy(update={"values": other.x.values})
@@ -389,6 +403,7 @@ def problems(study: Study) -> Iterator[Problem]:
     yield from _wrong_plot(study)
     yield from _unknown_rows(study)
     yield from _unknown_x(study)
+    yield from _wrong_at(study)
     for name, run in study.runs.items():
         yield from _wrong_run(study, name, run)
 
@@ -446,6 +461,16 @@ def _unknown_x(study: Study) -> Iterator[Problem]:
     for path, x in named:
         if x not in study.x.values:
             yield path, _expected_one_of(map(show_x, study.x.values), x)
+
+
+def _wrong_at(study: Study) -> Iterator[Problem]:
+    known = [show_x(x) for x in study.x.values]
+    for x, changes in study.at.items():
+        if x not in known:
+            yield ("at", x), _expected_one_of(known, x)
+        flows = changes.get("flows", 1)
+        if not isinstance(flows, int) or isinstance(flows, bool) or flows < 1:
+            yield ("at", x, "flows"), f"expected a number of flows from 1 on, got {flows!r}"
 
 
 def _wrong_run(study: Study, name: str, run: Run) -> Iterator[Problem]:

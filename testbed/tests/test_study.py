@@ -58,6 +58,9 @@ WRONG = {
     "column": (", cc: reno}", ", cc: reno, curve: {column: a}}", r":17: .*curve: .*, got 'a'"),
     "like": ("seeds: 3", "like: two", r":7: like: expected one of .*, got 'two'"),
     "like itself": ("seeds: 3", "like: one", r":7: like: expected one of .*, got 'one'"),
+    "at": ("seeds: 3", "at: {3: {flows: 2}}", r":7: at.3: expected one of 1, 2, 4, got '3'"),
+    "flows at": ("seeds: 3", "at: {1: {flows: 0}}", r":7: at.1.flows: expected a number of .*, got 0"),
+    "flows of": (", cc: reno}", ", flow: a, flows: 2}", r":17: .*rows.slow: expected cc with flows"),
     "file": ("one.csv", "two.csv", r"two\.csv: cannot be read"),
     "no YAML": ("x: {label", "x: [label", r"one.yaml:5: not valid YAML"),
 }  # fmt: skip
@@ -187,6 +190,25 @@ def test_vary(paper: Path) -> None:
     assert scenario.bottleneck.forward.loss == pytest.approx(0.004, rel=1e-9)
     assert scenario.bottleneck.forward.delay == 43 * 10**6
     assert [f.start for f in scenario.flows] == [4 * 10**8, 4 * 10**8]
+
+
+def test_flows_that_share_the_link(paper: Path) -> None:
+    """A row of several flows, or with settings of its own, is alone in its runs."""
+    slow = "{label: Slow, cc: reno, flows: 3, set: {bottleneck.forward.loss: 0.5}}"
+    at = "{2: {flows: 4, bottleneck.forward.loss: 0.1, bottleneck.forward.delay: 3ms}}"
+    (paper / "one.yaml").write_text(
+        changed(("{label: Slow, cc: reno}", slow), ("seeds: 3", f"seeds: 1\nat: {at}"))
+    )
+    found = runs_of()
+    assert [[c.row for c in p.cells] for p in found] == [["fast"], ["slow"]] * 3
+    assert [len(p.scenario.flows) for p in found] == [1, 3, 1, 4, 1, 3]
+    fast, slow_too = found[2].scenario, found[3].scenario
+    assert [f.name for f in slow_too.flows] == ["slow-1", "slow-2", "slow-3", "slow-4"]
+    assert len(slow_too.topology.pairs) == 4
+    assert found[3].cells[0].flow == "slow-1"
+    assert (fast.bottleneck.forward.loss, slow_too.bottleneck.forward.loss) == (0.1, 0.5)
+    assert {s.bottleneck.forward.delay for s in (fast, slow_too)} == {3 * 10**6}
+    assert found[1].scenario.bottleneck.forward.delay == 2 * 10**7
 
 
 def test_quick_is_less(paper: Path) -> None:

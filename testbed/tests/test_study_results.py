@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The numbers of a run, the table of a study, and what becomes of its checks."""
+"""The table of a study, and what becomes of its checks."""
 
 from __future__ import annotations
 
@@ -14,144 +14,11 @@ from scipy import stats
 
 import models as all_models
 from lab.files import write_whole
-from lab.measures import MEASURES, curves, measure
 from lab.points import points_of
-from lab.scenario import Scenario, check_scenario
 from lab.study import Published, Study
 from lab.summary import COLUMNS, outcomes_of, summarise
 from lab.yaml_lines import ScenarioError, parse
-from models import sessions
 from study_cases import BUILD, changed
-from topologies.dumbbell import link_seed
-
-# The numbers of a run.
-
-SESSIONS = """\
-name: a
-description: a
-bottleneck:
-  forward:
-    rate: 100kB/s
-    delay: 100ms
-    limit: 10 packets
-    sessions: {arrival: 2%, mean: 20, max: 3, step: 100ms}
-  reverse: {delay: 0ms}
-hosts: {all: {mtu: 500}}
-isolate: true
-flows:
-  - {name: tcp, cc: reno, duration: 100s}
-"""
-
-FLOW: dict[str, Any] = {
-    "name": "tcp",
-    "bytes": 4_600_000,
-    "goodput_Bps": 46_000.0,
-    "retransmits": 20,
-    "completed": True,
-    "mss_bytes": 460,
-    "start_s": 0.0,
-    "end_s": 100.0,
-}
-
-
-def result_of(prefix: str = "tcp.", **more: Any) -> dict[str, Any]:
-    link = {"dropped_packets": {"buffer": 5, "loss": 3}, "offered_packets": 10_000}
-    return {
-        "flows": [{**FLOW, **more}],
-        "links": [{"name": f"{prefix}forward", **link}, {"name": f"{prefix}reverse", **link}],
-    }
-
-
-def scenario_of(text: str) -> Scenario:
-    return check_scenario(parse(text, "a.yaml"), [], Path())
-
-
-def test_measures_beside_sessions() -> None:
-    scenario = scenario_of(SESSIONS)
-    found = measure(result_of(), scenario, 7)["tcp"]
-    assert found.keys() <= MEASURES.keys()
-    assert found["throughput_kBps"] == pytest.approx(46 * 500 / 460)
-    assert scenario.bottleneck.forward.sessions is not None
-    chain = scenario.bottleneck.forward.sessions.chain()
-    share = sessions.realised_share(chain, link_seed(7, "forward"), 0.001, 100.001)
-    assert found["mean_fair_rate_kBps"] == pytest.approx(100 * sessions.mean_share(chain))
-    assert found["fair_rate_kBps"] == pytest.approx(100 * share)
-    assert found["efficiency"] == pytest.approx(50 / (100 * share))
-    adjusted = 50 * sessions.mean_share(chain) / share
-    assert found["adjusted_throughput_kBps"] == pytest.approx(adjusted)
-    assert found["retransmits_per_1000"] == pytest.approx(2)
-    assert found["buffer_drops_per_1000"] == pytest.approx(0.5)
-    assert found["buffer_drops_per_1000_s"] == pytest.approx(50)
-    other = measure(result_of(), scenario, 8)["tcp"]
-    assert other["fair_rate_kBps"] != found["fair_rate_kBps"]
-
-
-def test_measures_of_a_constant_rate() -> None:
-    text = SESSIONS.replace("    sessions: {arrival: 2%, mean: 20, max: 3, step: 100ms}\n", "")
-    found = measure(result_of(), scenario_of(text), 1)["tcp"]
-    assert found["fair_rate_kBps"] == found["mean_fair_rate_kBps"] == 100
-    assert found["efficiency"] == pytest.approx(0.5)
-
-
-def test_measures_of_a_shared_link() -> None:
-    scenario = scenario_of(SESSIONS.replace("isolate: true\n", ""))
-    assert measure(result_of(prefix=""), scenario, 1)["tcp"]["buffer_drops_per_1000"] == 0.5
-
-
-def test_measures_of_transfers_that_arrive() -> None:
-    told = {
-        "mean_throughput_Bps": 50_000,
-        "throughput_cv": 0.5,
-        "retransmitted_bytes_per_session": 1500,
-        "completed": 20,
-    }
-    found = measure(result_of(sessions=told), scenario_of(SESSIONS), 1)["tcp"]
-    assert found["session_throughput_kBps"] == 50
-    assert found["session_throughput_cv"] == 0.5
-    assert found["retransmitted_kB_per_session"] == 1.5
-    assert found["sessions_completed"] == 20
-
-
-def test_a_flow_that_did_not_complete_has_no_numbers() -> None:
-    with pytest.raises(ValueError, match="flow tcp: it was cut"):
-        measure(result_of(completed=False, error="it was cut"), scenario_of(SESSIONS), 1)
-
-
-FLOWS = """\
-flow,t_s,cwnd_packets,bytes_received
-tcp,0,1,
-tcp,0.5,2,1000
-other,0.5,9,9
-tcp,1,4,2000
-tcp.0,0,,0
-tcp.1,0.5,,700
-tcp.1,1,,1400
-tcp.2,1,,5
-"""
-
-
-def curve_of(source: str, column: str, **more: Any) -> dict[str, Any]:
-    given = {"source": source, "column": column, "scale": 1.0, "first": 0, "count": 20}
-    return {**given, "from_s": 0.0, "until_s": None, **more}
-
-
-def test_curves(tmp_path: Path) -> None:
-    (tmp_path / "flows.csv").write_text(FLOWS)
-    text = "link,t_s,backlog_packets\ntcp.forward,0,3\ntcp.reverse,0,8\n"
-    (tmp_path / "links.csv").write_text(text)
-    found = curves(tmp_path, "tcp", curve_of("flows", "bytes_received", scale=0.001), "tcp.")
-    assert found == {"tcp": [[0.5, 1.0], [1.0, 2.0]]}
-    found = curves(tmp_path, "tcp", curve_of("flows", "cwnd_packets", from_s=0.5, until_s=0.9), "")
-    assert found == {"tcp": [[0.0, 2.0]]}
-    found = curves(tmp_path, "tcp", curve_of("sessions", "bytes_received", first=1, count=1), "")
-    assert found == {"tcp.1": [[0.5, 700.0], [1.0, 1400.0]]}
-    found = curves(tmp_path, "tcp", curve_of("links", "backlog_packets"), "tcp.")
-    assert found == {"tcp.forward": [[0.0, 3.0]]}
-    with pytest.raises(ValueError, match="expected samples of cwnd_packets"):
-        curves(tmp_path, "nobody", curve_of("flows", "cwnd_packets"), "")
-
-
-# The table of a study.
 
 
 def measured(row: str, x: float, seed: int) -> float:
