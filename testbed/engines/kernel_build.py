@@ -29,6 +29,7 @@ from pathlib import Path
 from engines import kernel_source
 from engines.base import EngineError, Kernel, Log
 from engines.kernel_source import Source
+from engines.processes import without_make
 
 HERE = Path(__file__).parent
 
@@ -249,7 +250,7 @@ class _Build:
 
     def make(self, *targets: str, progress: str | None = None) -> None:
         command = ["make", "ARCH=um", f"-j{os.cpu_count() or 1}", *targets]
-        env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "ARCH")}
+        env = without_make()
         env |= {"KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970"}
         env |= {"KBUILD_BUILD_USER": "wale", "KBUILD_BUILD_HOST": "wale", "LC_ALL": "C"}
         tail: list[str] = []

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from engines.base import EngineError, Kernel, Log
 from engines.kernel_build import cache_root, locked
+from engines.processes import without_make
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALLED = not (ROOT / "Makefile").exists()
@@ -59,7 +60,7 @@ def _newest(folders: Iterable[str]) -> float:
 
 def _build(log: Log, name: str, command: Sequence[str | Path]) -> None:
     """Run what builds; `name` is what a person would have typed."""
-    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    env = without_make()
     env["WALE_BUILD"] = str(BUILD)
     log(f"running {name}")
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Processes that an engine starts: waiting for their end, and ending all of them."""
+"""Processes that are started: their environment, waiting for their end, ending all of them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 
 _SESSION_FIELD = 3  # in /proc/PID/stat after the command name: state, ppid, pgrp, session
+
+
+def without_make() -> dict[str, str]:
+    """The environment for a make of its own: not of the make that may have started us."""
+    theirs = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "ARCH")
+    return {name: value for name, value in os.environ.items() if name not in theirs}
 
 
 def ended_before(

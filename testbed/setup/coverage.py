@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -24,6 +23,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+
+from engines.processes import without_make
 
 TOP = Path(__file__).resolve().parents[2]
 WORK = TOP / "build" / "coverage"
@@ -54,7 +55,7 @@ def copy_tree() -> None:
 
 def run_tests(words: list[str]) -> int:
     """The tests that run code; not those that look at it."""
-    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    env = without_make()
     version = env.get("WALE_KERNEL", "").partition("+")[0]
     env |= {"WALE_KERNEL": f"{version}+coverage", "CFLAGS": "-O0 -g --coverage -fprofile-abs-path"}
     env |= {"LDFLAGS": "--coverage", "GCOV_PREFIX": str(WORK / "host")}

@@ -236,8 +236,8 @@ def test_exit_code_and_output(kernel: Kernel) -> None:
 
 @pytest.mark.guest
 def test_panic_is_reported(kernel: Kernel) -> None:
-    script = "echo before; echo 1 > /proc/sys/vm/panic_on_oom; head -c 100M /dev/zero | tail"
-    outcome = run(kernel, script, memory_mb=64)
+    script = "echo before; echo 1 > /proc/sys/vm/panic_on_oom; head -c 500M /dev/zero | tail"
+    outcome = run(kernel, script, memory_mb=256)
     assert (outcome.reason, outcome.exit_code) == ("panic", EXIT_PANIC), outcome
     assert "before" in outcome.tail()
     assert any("panic" in line for line in outcome.complaints)

@@ -7,7 +7,6 @@ of its own: the kernel is silent after the first report of some kinds.
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 
 from engines import get_engine
 from engines.base import Job, Kernel, Outcome
+from engines.processes import without_make
 
 MISTAKES = {
     "read-beyond-slab": "BUG: KASAN: slab-out-of-bounds",
@@ -45,7 +45,7 @@ def module(san_kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Path
     folder = tmp_path_factory.mktemp("mistakes")
     shutil.copytree(Path(__file__).with_name("mistakes"), folder, dirs_exist_ok=True)
     command = ["make", "-s", "-C", f"{san_kernel.tree}", "ARCH=um", f"M={folder}", "W=1", "modules"]
-    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+    env = without_make()
     done = subprocess.run(
         command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
