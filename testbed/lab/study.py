@@ -57,6 +57,19 @@ class XAxis(Strict):
     """category: words without an order"""
     values: list[X] = []
     """numbers, or words (none: what is measured is a curve)"""
+    means: dict[str, list[X]] = {}
+    """what is shown instead, in a study of scale category: the mean over so many of the values"""
+
+    @model_validator(mode="after")
+    def _check(self) -> XAxis:
+        if self.means and self.scale != "category":
+            raise ValueError("expected scale category with means")
+        return self
+
+    @property
+    def shown(self) -> list[X]:
+        """The values of x in the table."""
+        return list(self.means) or self.values
 
 
 class YAxis(Strict):
@@ -451,16 +464,19 @@ def _unknown_rows(study: Study) -> Iterator[Problem]:
 
 def _unknown_x(study: Study) -> Iterator[Problem]:
     """Values of x that the study does not have."""
-    named: list[tuple[KeyPath, X]] = [(("quick", "x"), x) for x in study.quick.x]
+    of_runs: list[tuple[KeyPath, X]] = [(("quick", "x"), x) for x in study.quick.x]
+    of_runs += [(("x", "means", mean), x) for mean, xs in study.x.means.items() for x in xs]
+    named: list[tuple[KeyPath, X]] = []
     for n, note in enumerate(study.notes):
         named += [(("notes", n, "x"), x) for x in note.x]
     for n, check in enumerate(study.checks):
         named += [(("checks", n, "x"), x) for x in check.x]
         named += [(("checks", n, "but", row), x) for row, xs in check.but.items() for x in xs]
         named += [(("checks", n, "over"), check.over)] if check.over is not None else []
-    for path, x in named:
-        if x not in study.x.values:
-            yield path, _expected_one_of(map(show_x, study.x.values), x)
+    for known, some in ((study.x.values, of_runs), (study.x.shown, named)):
+        for path, x in some:
+            if x not in known:
+                yield path, _expected_one_of(map(show_x, known), x)
 
 
 def _wrong_at(study: Study) -> Iterator[Problem]:

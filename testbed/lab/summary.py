@@ -14,6 +14,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from statistics import stdev
 from typing import Any
@@ -45,8 +46,22 @@ def estimates_of(study: Study, points: list[Point], runs: dict[str, dict[str, An
                     f"got {study.y.measure!r}"
                 )
             values.setdefault((cell.row, cell.x), []).append(flow[study.y.measure])
+    if study.x.means:
+        values = _means(study, values)
     estimate = _spread if study.y.statistic == "spread" else _interval
     return {cell: estimate(found) for cell, found in values.items()}
+
+
+def _means(
+    study: Study, values: dict[tuple[str, X], list[float]]
+) -> dict[tuple[str, X], list[float]]:
+    """The mean over several x, seed by seed; of those means that all runs are there for."""
+    found: dict[tuple[str, X], list[float]] = {}
+    for row, (mean, members) in product(study.rows(), study.x.means.items()):
+        each = [values.get((row, x), []) for x in members]
+        if all(each):
+            found[row, mean] = [sum(seed) / len(seed) for seed in zip(*each, strict=True)]
+    return found
 
 
 def _spread(values: list[float]) -> tuple[float, None]:
@@ -235,7 +250,7 @@ def summarise(name: str, points: list[Point], runs: Path, out: Path, quick: bool
     """Write summary.csv, study.json and curves.csv of a study; study.json's content."""
     study = load_study(name)
     found = {p.key: json.loads((runs / f"{p.key}.json").read_text()) for p in points}
-    values = xs(study, quick) or [""]
+    values: list[X] = [*study.x.means] or xs(study, quick) or [""]
     published = load_published(name, study)
     curved = study.plot == "curves"
     estimates = estimates_of(study, points, found) if study.y.measure else {}

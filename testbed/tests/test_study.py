@@ -61,6 +61,9 @@ WRONG = {
     "at": ("seeds: 3", "at: {3: {flows: 2}}", r":7: at.3: expected one of 1, 2, 4, got '3'"),
     "flows at": ("seeds: 3", "at: {1: {flows: 0}}", r":7: at.1.flows: expected a number of .*, got 0"),
     "flows of": (", cc: reno}", ", flow: a, flows: 2}", r":17: .*rows.slow: expected cc with flows"),
+    "means": ("[1, 2, 4]", "[1, 2, 4], scale: category, means: {a: [1, 3]}", r"x.means.a: .* 1, 2, 4, got 3"),
+    "words for means": ("[1, 2, 4]", "[1, 2, 4], means: {a: [1]}", r":5: x: expected scale category"),
+    "a mean's x": ("[1, 2, 4]", "[1, 2, 4], scale: category, means: {a: [1]}", r"notes.0.x: .*one of a, got 1"),
     "file": ("one.csv", "two.csv", r"two\.csv: cannot be read"),
     "no YAML": ("x: {label", "x: [label", r"one.yaml:5: not valid YAML"),
 }  # fmt: skip
@@ -306,7 +309,7 @@ def test_studies_of_the_tree(name: str) -> None:
     assert {cell.row for point in full for cell in point.cells} >= measured
     assert len(quick) < len(full) or len(full) <= 1
     values = load_published(name, one)
-    assert [p for p in values if p.row in one.rows() and p.x not in one.x.values] == []
+    assert [p for p in values if p.row in one.rows() and p.x not in one.x.shown] == []
 
 
 # The numbers of a run.

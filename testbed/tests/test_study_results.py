@@ -76,6 +76,32 @@ def test_summary(paper: Path, tmp_path: Path) -> None:
     assert [check["passed"] for check in told["checks"]] == [True, True]
 
 
+def test_means_over_several_x(paper: Path, tmp_path: Path) -> None:
+    """Seed by seed, so that the interval is that of the mean; without all runs there is none."""
+    means = "[1, 2, 4], scale: category, means: {few: [1, 2], all: [1, 2, 4]}"
+    (paper / "one.csv").write_text("row,x,kind,value,note\nslow,few,analysis,150,\n")
+    text = changed(
+        ("[1, 2, 4]", means), ("x: [1], text", "x: [few], text"), ("x: [1, 2]", "x: [all]")
+    )
+    (paper / "one.yaml").write_text(text.replace("but: {slow: [4]}, ", "x: [few], "))
+    make_runs(tmp_path)
+    lines, told = table_of(tmp_path)
+    assert [(line["row"], line["x"], line["published"]) for line in lines] == [
+        ("slow", "few", "150"),
+        ("slow", "all", ""),
+        ("fast", "few", ""),
+        ("fast", "all", ""),
+    ]
+    values = [sum(measured("slow", x, seed) for x in (1, 2)) / 2 for seed in (1, 2, 3)]
+    assert float(lines[0]["measured"]) == pytest.approx(sum(values) / 3, rel=1e-4)
+    half = stats.sem(values) * stats.t.ppf(0.975, 2)
+    assert float(lines[0]["ci95"]) == pytest.approx(half, rel=1e-2)
+    assert len(told["checks"]) == 2
+    (tmp_path / "quick").mkdir()
+    make_runs(tmp_path / "quick", quick=True)
+    assert table_of(tmp_path / "quick", quick=True)[0] == []
+
+
 def test_the_digest_is_that_of_all_runs(paper: Path, tmp_path: Path) -> None:
     make_runs(tmp_path)
     digests = sorted(point.key[::-1] for point in points_of("paper/one", BUILD))
