@@ -23,7 +23,7 @@ limit=300
 kernel_line=${WALE_KERNEL:-}
 flavour=${kernel_line#"${kernel_line%%+*}"}
 kernel_line=${kernel_line%%+*}
-[[ -z $flavour ]] || limit=600 # sanitizers and counters cost time
+[[ -z $flavour ]] || limit=1800 # sanitizers and counters cost time
 declare -A commands=(
 	[kunit]="$here/kunit.sh"
 	[counters]="python3 $here/counters.py"
@@ -110,7 +110,7 @@ in_guest() {
 	local -a options=(--quiet --wall-limit "$limit" "--modules=$(modules_of "$name")")
 	case $name in
 	truncation | faults) # with sanitizers, whatever the others have
-		options+=(--wall-limit 600 --kernel "$kernel_line+san")
+		options+=(--wall-limit 1800 --kernel "$kernel_line+san")
 		;;
 	tdc) options+=(--env "TDC_SOURCE=$(tdc_source)") ;;
 	stress) options+=(--real) ;;

@@ -18,7 +18,7 @@ from engines.base import Kernel
 TESTBED = Path(__file__).resolve().parents[1]
 
 #: A kernel with sanitizers or counters takes so many times as long, at most.
-SLOWNESS = 6 if "+" in os.environ.get("WALE_KERNEL", "") else 1
+SLOWNESS = 20 if "+" in os.environ.get("WALE_KERNEL", "") else 1
 
 
 def run_in_guest(*command: str, out: Path, limit_s: int = 60) -> str:

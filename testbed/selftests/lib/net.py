@@ -138,6 +138,11 @@ def wait_for(condition: Callable[[], bool], what: str, limit_s: float = 100) -> 
         time.sleep(0.01)
 
 
+def several_cpus() -> bool:
+    """Tell whether two things can happen at once."""
+    return len(os.sched_getaffinity(0)) > 1
+
+
 class Tracing:
     """The tracepoints of wale, from on() to text()."""
 

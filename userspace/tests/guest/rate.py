@@ -95,7 +95,14 @@ class Child:
             stdout=self.out,
             stderr=self.err,
         )
+        net.wait_for(self.waits, "a wale that waits for something to happen")
         time.sleep(0.1)
+
+    def waits(self) -> bool:
+        """Tell whether it has begun and sleeps."""
+        text = Path(f"/proc/{self.process.pid}/stat").read_text()
+        name, _, rest = text.partition("(")[2].rpartition(")")
+        return name == "wale" and rest.split()[0] == "S"
 
     def end(self, number: int = signal.SIGINT, status: int = 0) -> list[str]:
         """Send a signal; return the lines that were printed."""
