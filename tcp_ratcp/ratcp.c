@@ -461,6 +461,7 @@ module_init(ratcp_module_init);
 module_exit(ratcp_module_exit);
 MODULE_ALIAS("tcp_ratcp_oldtahoe");
 MODULE_ALIAS("tcp_oldtahoe");
+MODULE_ALIAS("tcp_vanilla");
 MODULE_ALIAS("tcp_tahoe");
 MODULE_ALIAS("tcp_reno_classic");
 MODULE_LICENSE("GPL");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tcp_classic.c - TCP as the papers ran it: oldtahoe, tahoe, reno_classic, and
- * RATCP upon the first of them, ratcp_oldtahoe
+ * tcp_classic.c - TCP as the papers ran it: oldtahoe, vanilla, tahoe, reno_classic,
+ * and RATCP upon the first of them, ratcp_oldtahoe
  *
  * A. Karnik and A. Kumar, "Performance of TCP Congestion Control With Explicit
  * Rate Feedback", IEEE/ACM Transactions on Networking 13(1), 2005, section II;
@@ -9,6 +9,7 @@
  *
  *	                a loss is found by        after that
  *	oldtahoe        timeout                   slow start from 1
+ *	vanilla         timeout                   slow start from 1
  *	tahoe           3 duplicate ACKs,         slow start from 1
  *	                timeout
  *	reno_classic    3 duplicate ACKs          half the window, fast recovery
@@ -28,7 +29,10 @@
  * at least 200 ms, counted from when the oldest packet was sent.  The stack's own
  * is the round-trip time plus 200 ms at least, counted from the last
  * acknowledgment.  With fast retransmit the stack's stays: the other would fire
- * before the third duplicate ACK.
+ * before the third duplicate ACK.  vanilla is oldtahoe with the stack's, in which
+ * the rto_min of a route is the granularity of the clock, as G is in RFC 6298; so
+ * had it R. Goyal and others, "Improving the performance of TCP over the ATM-UBR
+ * service", Computer Communications 21(10), 1998, section 2.
  *
  * With the fast retransmit of tahoe all that is outstanding is lost, as with a
  * timeout: the slow start sends it again, but for what is acknowledged meanwhile.
@@ -430,6 +434,10 @@ static struct classic_tcp classic_tcps[] = {
 		.fallback.name	= "oldtahoe-reno",
 		.duplicates	= CLASSIC_NO_FAST_RETRANSMIT,
 		.old_timer	= true,
+	}, {
+		.ops.name	= "vanilla",
+		.fallback.name	= "vanilla-reno",
+		.duplicates	= CLASSIC_NO_FAST_RETRANSMIT,
 	}, {
 		.ops.name	= "tahoe",
 		.fallback.name	= "tahoe-reno",

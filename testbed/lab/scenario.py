@@ -42,7 +42,7 @@ TESTBED = Path(__file__).resolve().parents[1]
 _ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
 
 #: Congestion controls of this tree, and those of them that listen to advice.
-OWN_CC = {"ratcp", "ratcp_oldtahoe", "oldtahoe", "tahoe", "reno_classic"}
+OWN_CC = {"ratcp", "ratcp_oldtahoe", "oldtahoe", "vanilla", "tahoe", "reno_classic"}
 LISTENING_CC = {"ratcp", "ratcp_oldtahoe"}
 
 #: Of an impaired rate, in a run.

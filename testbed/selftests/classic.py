@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The TCPs of the papers: oldtahoe, tahoe, reno_classic and ratcp_oldtahoe.
+"""The TCPs of the papers: oldtahoe, vanilla, tahoe, reno_classic and ratcp_oldtahoe.
 
 Topology: lib/pair.py; TCP from a to b over the link of Karnik and Kumar (2005):
 200 packets/s (0.8 Mbit/s with packets of 500 bytes), 100 ms, a buffer of 10
@@ -28,7 +28,7 @@ from lib import net
 from lib.pair import MAC_A, MAC_B, MS, Pair
 from lib.tap import Skip, equal, main, true
 
-CLASSIC = ("oldtahoe", "tahoe", "reno_classic", "ratcp_oldtahoe")
+CLASSIC = ("oldtahoe", "vanilla", "tahoe", "reno_classic", "ratcp_oldtahoe")
 PORT = 5001
 TCP_INFO, TCP_CONGESTION = 11, 13
 # IPv6 has no path with an MTU below 1280
@@ -234,10 +234,10 @@ def test_restricted() -> None:
 OLDTAHOE_KBPS = 82.3
 
 
-def check_oldtahoe(cc: str, path: Path) -> None:
+def check_oldtahoe(cc: str, path: Path, expected_kBps: float = OLDTAHOE_KBPS) -> None:
     """Losses are found by timeout alone, at the published throughput."""
     with Connection.open(path, cc) as connection:
-        near(connection.throughput(400), OLDTAHOE_KBPS, 0.02, "kB/s")
+        near(connection.throughput(400), expected_kBps, 0.02, "kB/s")
         equal(connection.chosen(), cc, "congestion control")
         counters = path.counters()
         drops = path.pair.stats()["dropped_buffer_packets"]
@@ -255,6 +255,11 @@ def test_oldtahoe() -> None:
 def test_oldtahoe_ipv6() -> None:
     """The same over IPv6."""
     check_oldtahoe("oldtahoe", Path(socket.AF_INET6))
+
+
+def test_vanilla() -> None:
+    """The same with today's timer, which counts from the last ACK."""
+    check_oldtahoe("vanilla", Path(), 74.0)
 
 
 def test_ratcp_oldtahoe_without_advice() -> None:
@@ -390,6 +395,7 @@ def test_fallback_with_sack() -> None:
     """With SACK it is Reno, which is said once for each TCP."""
     expected = {
         "oldtahoe": "oldtahoe-reno",
+        "vanilla": "vanilla-reno",
         "tahoe": "tahoe-reno",
         "reno_classic": "classic-reno",
         "ratcp_oldtahoe": "ratcp_old-reno",
@@ -510,7 +516,7 @@ def test_unprivileged() -> None:
     net.write(knob, "reno tahoe oldtahoe")
     refused = [cc for cc in CLASSIC if refused_to_nobody(cc)]
     net.write(knob, allowed)
-    equal(refused, ["reno_classic", "ratcp_oldtahoe"], "refused")
+    equal(refused, ["vanilla", "reno_classic", "ratcp_oldtahoe"], "refused")
 
 
 def test_unload() -> None:
@@ -531,6 +537,7 @@ if __name__ == "__main__":
             test_restricted,
             test_oldtahoe,
             test_oldtahoe_ipv6,
+            test_vanilla,
             test_ratcp_oldtahoe_without_advice,
             test_ratcp_oldtahoe_with_advice,
             test_ratcp_oldtahoe_follows_the_rate,

@@ -38,7 +38,7 @@ from lib.rate import S, channel
 from lib.tap import equal, main
 from lib.wale import TC_H_ROOT
 
-CONGESTIONS = ("ratcp", "ratcp_oldtahoe", "oldtahoe", "tahoe", "reno", "cubic")
+CONGESTIONS = ("ratcp", "ratcp_oldtahoe", "oldtahoe", "vanilla", "tahoe", "reno", "cubic")
 MODULES = ("rate_feedback", "tcp_ratcp", "sch_wale")
 PORT = 5001
 
