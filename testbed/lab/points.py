@@ -144,7 +144,6 @@ def _scenario(
     """The scenario of a run at one x."""
     document = yaml_lines.load(folder / run.scenario)
     less = study.quick if quick else None
-    flow = {**run.flow, **(less.flow if less else {})}
     made = {name: row for name, row in rows.items() if row.flow is None}
     if made:  # instead of what the scenario shows by itself
         if not isinstance(document.value, dict):
@@ -157,21 +156,29 @@ def _scenario(
     for name, row in made.items():
         several = row.flows and [f"{name}-{n}" for n in range(1, (count or row.flows) + 1)]
         for flow_name in several or [name]:
-            _add_flow(document, flow_name, row, flow)
+            _add_flow(document, flow_name, row, run.flow)
             names.append(flow_name)
-    changes = {**run.set, **at, **(less.set if less else {})}
-    for row in rows.values():
-        changes |= row.set
+    own = {key: value for row in rows.values() for key, value in row.set.items()}
+    fast = {**less.set, **{f"flow.{key}": v for key, v in less.flow.items()}} if less else {}
+    changes: dict[str, Any] = {}
+    for some in (run.set, at, _varied(run, x, seed), own, fast):
+        for key, value in some.items():
+            first, _, rest = key.partition(".")
+            keys = [f"flows.{name}.{rest}" for name in names] if first == "flow" else [key]
+            changes |= dict.fromkeys(keys, value)
+    return check_scenario(document, [f"{k}={json.dumps(v)}" for k, v in changes.items()], folder)
+
+
+def _varied(run: Run, x: X, seed: int) -> dict[str, float | str]:
+    """The values that follow x or the seed."""
+    found: dict[str, float | str] = {}
     for key, how in run.vary.items():
         if isinstance(how, str):
-            value: float | str = how.format(x=show_x(x), seed=seed)
+            found[key] = how.format(x=show_x(x), seed=seed)
         else:
             assert isinstance(x, float)  # lab/study.py sees to it
-            value = float(f"{x * how:.12g}")
-        first, _, rest = key.partition(".")
-        keys = [f"flows.{name}.{rest}" for name in names] if first == "flow" else [key]
-        changes |= dict.fromkeys(keys, value)
-    return check_scenario(document, [f"{k}={json.dumps(v)}" for k, v in changes.items()], folder)
+            found[key] = float(f"{x * how:.12g}")
+    return found
 
 
 def _add_flow(document: Document, name: str, row: Row, flow: dict[str, Any]) -> None:

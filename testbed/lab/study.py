@@ -323,8 +323,8 @@ class Study(Strict):
     checks: list[Check] = []
     """what must hold"""
     at: dict[str, dict[str, Any]] = {}
-    """for an x: values of the scenario that are changed there; `flows` is how many flows a row with
-    `flows` has there"""
+    """for an x: values of the scenario that are changed there; flow.KEY is that of every flow that
+    a row makes, `flows` how many a row with `flows` has there"""
     quick: Quick = Quick()
     """what is less in a quick run"""
 

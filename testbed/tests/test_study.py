@@ -198,7 +198,7 @@ def test_vary(paper: Path) -> None:
 def test_flows_that_share_the_link(paper: Path) -> None:
     """A row of several flows, or with settings of its own, is alone in its runs."""
     slow = "{label: Slow, cc: reno, flows: 3, set: {bottleneck.forward.loss: 0.5}}"
-    at = "{2: {flows: 4, bottleneck.forward.loss: 0.1, bottleneck.forward.delay: 3ms}}"
+    at = "{2: {flows: 4, flow.size: 9kB, bottleneck.forward.loss: 0.1, bottleneck.forward.delay: 3ms}}"
     (paper / "one.yaml").write_text(
         changed(("{label: Slow, cc: reno}", slow), ("seeds: 3", f"seeds: 1\nat: {at}"))
     )
@@ -208,6 +208,8 @@ def test_flows_that_share_the_link(paper: Path) -> None:
     fast, slow_too = found[2].scenario, found[3].scenario
     assert [f.name for f in slow_too.flows] == ["slow-1", "slow-2", "slow-3", "slow-4"]
     assert len(slow_too.topology.pairs) == 4
+    assert [f.size for f in (*slow_too.flows, *fast.flows)] == [9000] * 5
+    assert found[0].scenario.flows[0].size == 50_000
     assert found[3].cells[0].flow == "slow-1"
     assert (fast.bottleneck.forward.loss, slow_too.bottleneck.forward.loss) == (0.1, 0.5)
     assert {s.bottleneck.forward.delay for s in (fast, slow_too)} == {3 * 10**6}
