@@ -28,7 +28,7 @@ TOP = Path(__file__).resolve().parents[2]
 WALE = os.environ.get("WALE") or str(TOP / "build/userspace/wale/wale")
 WAIT_S = 30.0  # for anything that must happen
 
-#: Built with the sanitizers (make SAN=1), which need memory of their own.
+#: Built with the sanitizers (make SANITIZE=1), which need memory of their own.
 SANITIZED = os.access(WALE, os.R_OK) and b"__asan_init" in Path(WALE).read_bytes()
 
 needs_wale = pytest.mark.skipif(not os.access(WALE, os.X_OK), reason=f"no {WALE}: make userspace")
