@@ -62,4 +62,10 @@ static inline void wale_compat_set_pkt_len(struct sk_buff *skb)
 	name(struct sock *sk, const struct rate_sample *rs)
 #endif
 
+/* Older kernels find the end of a table by an entry that is zero. */
+#ifndef WALE_HAVE_SYSCTL_SZ
+#define register_net_sysctl_sz(net, path, table, size) \
+	register_net_sysctl(net, path, table)
+#endif
+
 #endif /* _WALE_COMPAT_H */

@@ -29,10 +29,13 @@
  * at least 200 ms, counted from when the oldest packet was sent.  The stack's own
  * is the round-trip time plus 200 ms at least, counted from the last
  * acknowledgment.  With fast retransmit the stack's stays: the other would fire
- * before the third duplicate ACK.  vanilla is oldtahoe with the stack's, in which
- * the rto_min of a route is the granularity of the clock, as G is in RFC 6298; so
- * had it R. Goyal and others, "Improving the performance of TCP over the ATM-UBR
- * service", Computer Communications 21(10), 1998, section 2.
+ * before the third duplicate ACK.  vanilla is oldtahoe with the stack's.
+ *
+ * With net.ipv4.tcp_classic_tick_ms above 0 the others have the timer of a host
+ * whose clock ticks that seldom (classic_clock.h), as in R. Goyal and others,
+ * "Improving the performance of TCP over the ATM-UBR service", Computer
+ * Communications 21(10), 1998, section 3.1: timeouts of all connections end with
+ * the same ticks, which keeps them together.
  *
  * With the fast retransmit of tahoe all that is outstanding is lost, as with a
  * timeout: the slow start sends it again, but for what is acknowledged meanwhile.
@@ -78,8 +81,11 @@
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
 #include <linux/module.h>
+#include <linux/sysctl.h>
+#include <net/netns/generic.h>
 
 #include "../kmod/compat.h"
+#include "classic_clock.h"
 #include "classic_window.h"
 #include "ratcp.h"
 
@@ -91,6 +97,8 @@
  * @advisor: ratcp_oldtahoe alone
  * @window: the congestion window, packets
  * @una: tp->snd_una at the last ACK
+ * @timed: once this is acknowledged the round-trip time is measured again
+ * @clock: with a clock that ticks seldom
  * @started: .init was here
  *
  * The count of acknowledgments and the threshold are where the stack and ss look
@@ -100,8 +108,25 @@ struct classic {
 	struct ratcp_advisor advisor;
 	u32 window;
 	u32 una;
+	u32 timed;
+	struct classic_clock clock;
 	bool started;
 };
+
+/**
+ * struct classic_net - of a network namespace
+ * @tick_ms: net.ipv4.tcp_classic_tick_ms
+ * @table: its description
+ * @header: its registration
+ */
+struct classic_net {
+	unsigned int tick_ms;
+	struct ctl_table table[2];
+	struct ctl_table_header *header;
+};
+
+static unsigned int classic_net_id __read_mostly;
+static const unsigned int classic_tick_max_ms = 10000;
 
 /**
  * struct classic_tcp - one of the TCPs
@@ -186,12 +211,6 @@ static u32 classic_rto(const struct sock *sk)
 			      inet_csk(sk)->icsk_backoff);
 }
 
-static void classic_set_rto(struct sock *sk, u32 rto_us)
-{
-	if (classic_tcp(sk)->old_timer && tcp_sk(sk)->srtt_us)
-		inet_csk(sk)->icsk_rto = usecs_to_jiffies(rto_us);
-}
-
 /*
  * What is left of it for the oldest packet; all of it if that one was lost and
  * waits to be sent again.
@@ -210,6 +229,69 @@ static u32 classic_rto_left(const struct sock *sk)
 		return rto_us;
 	return classic_rto_left_us(rto_us,
 				   tp->tcp_mstamp - tcp_skb_timestamp_us(head));
+}
+
+/* The timer of a clock that ticks seldom */
+
+/* From one tick to the next; 0: the clock is the stack's. */
+static u32 classic_tick_us(const struct sock *sk)
+{
+	const struct classic_net *net = net_generic(sock_net(sk),
+						    classic_net_id);
+
+	return classic_tcp(sk)->old_timer ? 0 :
+	       READ_ONCE(net->tick_ms) * USEC_PER_MSEC;
+}
+
+/* The round-trip time is measured once in a round trip. */
+static void classic_clock_measure(struct sock *sk, s32 rtt_us)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct classic *ca = classic(sk);
+	u32 tick_us = classic_tick_us(sk);
+
+	if (!tick_us || rtt_us < 0 || before(tp->snd_una, ca->timed))
+		return;
+	ca->timed = tp->snd_nxt;
+	classic_clock_sample(&ca->clock,
+			     classic_clock_ticks(tp->tcp_mstamp - rtt_us,
+						 tp->tcp_mstamp, tick_us));
+}
+
+/* A timer that is started now. */
+static u64 classic_clock_timer_us(const struct sock *sk, u32 tick_us)
+{
+	u32 ticks = classic_clock_rto(&classic(sk)->clock,
+				      inet_csk(sk)->icsk_backoff);
+
+	return classic_clock_left_us(tcp_sk(sk)->tcp_mstamp, tick_us, ticks);
+}
+
+/* The timer fired: the stack doubles what it finds, and starts it with that. */
+static void classic_clock_timeout(struct sock *sk)
+{
+	u32 tick_us = classic_tick_us(sk);
+	u64 after_us;
+	u32 ticks;
+
+	if (!tick_us || !classic(sk)->clock.measured)
+		return;
+	ticks = classic_clock_rto(&classic(sk)->clock,
+				  inet_csk(sk)->icsk_backoff + 1);
+	after_us = classic_clock_left_us(tcp_sk(sk)->tcp_mstamp, tick_us, ticks);
+	inet_csk(sk)->icsk_rto = max(usecs_to_jiffies(after_us / 2), 1UL);
+}
+
+/* What the stack starts its timer with: @left_us, of the timer of Linux 2.2. */
+static void classic_set_rto(struct sock *sk, u32 left_us)
+{
+	u32 tick_us = classic_tick_us(sk);
+
+	if (classic_tcp(sk)->old_timer && tcp_sk(sk)->srtt_us)
+		inet_csk(sk)->icsk_rto = usecs_to_jiffies(left_us);
+	else if (tick_us && classic(sk)->clock.measured)
+		inet_csk(sk)->icsk_rto =
+			usecs_to_jiffies(classic_clock_timer_us(sk, tick_us));
 }
 
 /* Losses */
@@ -259,6 +341,8 @@ static void classic_set_state(struct sock *sk, u8 state)
 		classic_go_back(sk);
 	classic_store(sk, &w, state);
 	tcp_sk(sk)->undo_marker = 0;
+	if (state == TCP_CA_Loss)
+		classic_clock_timeout(sk);
 }
 
 /* The other hooks, in the order in which they run */
@@ -288,6 +372,8 @@ static void classic_init(struct sock *sk)
 		ratcp_update_at(sk, ktime_get_ns());
 	}
 	ca->una = tp->snd_una;
+	ca->timed = tp->snd_una;
+	ca->clock = (struct classic_clock){};
 	/* one that has sent with another congestion control keeps its window */
 	ca->window = tp->data_segs_out ? tcp_snd_cwnd(tp) : 1;
 	ca->started = true;
@@ -354,6 +440,7 @@ static void classic_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 		return;
 	if (classic_tcp(sk)->advised)
 		ratcp_sample_rtt(sk, sample->rtt_us);
+	classic_clock_measure(sk, sample->rtt_us);
 	classic_set_rto(sk, classic_rto_left(sk));
 }
 
@@ -456,6 +543,38 @@ static struct classic_tcp classic_tcps[] = {
 	},
 };
 
+static int __net_init classic_net_init(struct net *net)
+{
+	struct classic_net *classic = net_generic(net, classic_net_id);
+
+	classic->table[0] = (struct ctl_table){
+		.procname	= "tcp_classic_tick_ms",
+		.data		= &classic->tick_ms,
+		.maxlen		= sizeof(classic->tick_ms),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= (void *)&classic_tick_max_ms,
+	};
+	classic->header = register_net_sysctl_sz(net, "net/ipv4",
+						 classic->table, 1);
+	return classic->header ? 0 : -ENOMEM;
+}
+
+static void __net_exit classic_net_exit(struct net *net)
+{
+	const struct classic_net *classic = net_generic(net, classic_net_id);
+
+	unregister_net_sysctl_table(classic->header);
+}
+
+static struct pernet_operations classic_net_ops = {
+	.init	= classic_net_init,
+	.exit	= classic_net_exit,
+	.id	= &classic_net_id,
+	.size	= sizeof(struct classic_net),
+};
+
 static void classic_set_ops(struct tcp_congestion_ops *ops,
 			    const struct tcp_congestion_ops *hooks)
 {
@@ -485,6 +604,9 @@ int tcp_classic_register(void)
 	BUILD_BUG_ON(sizeof(struct classic) > ICSK_CA_PRIV_SIZE);
 	BUILD_BUG_ON(offsetof(struct classic, advisor) != 0);
 
+	err = register_pernet_subsys(&classic_net_ops);
+	if (err)
+		return err;
 	for (i = 0; i < ARRAY_SIZE(classic_tcps); i++) {
 		classic_set_ops(&classic_tcps[i].ops, &classic_ops);
 		classic_set_ops(&classic_tcps[i].fallback,
@@ -492,6 +614,7 @@ int tcp_classic_register(void)
 		err = tcp_register_congestion_control(&classic_tcps[i].ops);
 		if (err) {
 			classic_unregister_first(i);
+			unregister_pernet_subsys(&classic_net_ops);
 			return err;
 		}
 	}
@@ -504,4 +627,5 @@ int tcp_classic_register(void)
 void tcp_classic_unregister(void)
 {
 	classic_unregister_first(ARRAY_SIZE(classic_tcps));
+	unregister_pernet_subsys(&classic_net_ops);
 }

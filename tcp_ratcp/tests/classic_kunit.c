@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
+#include "../classic_clock.h"
 #include "../classic_window.h"
 
 static void classic_grow_slow_start(struct kunit *test)
@@ -199,6 +200,67 @@ static void classic_rto_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, classic_rto_left_us(200000, -5), 200000);
 }
 
+static void classic_clock_estimate(struct kunit *test)
+{
+	/* samples in ticks; then srtt / 8, deviation / 4, timeout */
+	static const struct {
+		u32 ticks;
+		u16 srtt, deviation;
+		u32 rto;
+	} vec[] = {
+		{ 1, 8, 2, 3 },
+		{ 2, 9, 3, 4 },
+		{ 3, 11, 5, 6 },
+		{ 5, 15, 8, 9 },
+		{ 5, 19, 10, 12 },
+		{ 0, 17, 10, 12 },
+		{ U32_MAX, 4110, 4101, 128 },
+	};
+	struct classic_clock clock = {};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(vec); i++) {
+		classic_clock_sample(&clock, vec[i].ticks);
+		KUNIT_EXPECT_EQ_MSG(test, clock.srtt, vec[i].srtt, "row %zu", i);
+		KUNIT_EXPECT_EQ_MSG(test, clock.deviation, vec[i].deviation,
+				    "row %zu", i);
+		KUNIT_EXPECT_EQ_MSG(test, classic_clock_rto(&clock, 0),
+				    vec[i].rto, "row %zu", i);
+	}
+}
+
+static void classic_clock_edges(struct kunit *test)
+{
+	struct classic_clock clock = {};
+	u32 i;
+
+	/* within one tick, for ever: 2 ticks, and twice that after a timeout */
+	for (i = 0; i < 100; i++)
+		classic_clock_sample(&clock, 0);
+	KUNIT_EXPECT_EQ(test, classic_clock_rto(&clock, 0), 2);
+	KUNIT_EXPECT_EQ(test, classic_clock_rto(&clock, 1), 4);
+	KUNIT_EXPECT_EQ(test, classic_clock_rto(&clock, 6), 128);
+	KUNIT_EXPECT_EQ(test, classic_clock_rto(&clock, U32_MAX), 128);
+	/* no value grows beyond its type */
+	for (i = 0; i < 100; i++)
+		classic_clock_sample(&clock, U32_MAX);
+	KUNIT_EXPECT_EQ(test, classic_clock_rto(&clock, 0), 128);
+	KUNIT_EXPECT_GT(test, clock.srtt, 30000);
+}
+
+static void classic_clock_time(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, classic_clock_ticks(99999, 100000, 100000), 1);
+	KUNIT_EXPECT_EQ(test, classic_clock_ticks(100000, 199999, 100000), 0);
+	KUNIT_EXPECT_EQ(test, classic_clock_ticks(5, 5, 1), 0);
+	/* the second tick from 0.35 s on is at 0.5 s */
+	KUNIT_EXPECT_EQ(test, classic_clock_left_us(350000, 100000, 2), 150000);
+	KUNIT_EXPECT_EQ(test, classic_clock_left_us(400000, 100000, 2), 200000);
+	KUNIT_EXPECT_EQ(test, classic_clock_left_us(499999, 100000, 1), 1);
+	KUNIT_EXPECT_EQ(test, classic_clock_left_us(1ULL << 50, 10000000, 128),
+			1280000000 - (1ULL << 50) % 10000000);
+}
+
 static struct kunit_case classic_cases[] = {
 	KUNIT_CASE(classic_grow_slow_start),
 	KUNIT_CASE(classic_grow_avoidance),
@@ -210,6 +272,9 @@ static struct kunit_case classic_cases[] = {
 	KUNIT_CASE(classic_stack_edges),
 	KUNIT_CASE(classic_rto_table),
 	KUNIT_CASE(classic_rto_left),
+	KUNIT_CASE(classic_clock_estimate),
+	KUNIT_CASE(classic_clock_edges),
+	KUNIT_CASE(classic_clock_time),
 	{}
 };
 
