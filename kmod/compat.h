@@ -46,6 +46,13 @@ static inline void wale_compat_set_pkt_len(struct sk_buff *skb)
 #define wale_compat_dst_dev(dst) ((dst)->dev)
 #endif
 
+/* the system's workqueue for work that any CPU may do */
+#ifdef WALE_HAVE_SYSTEM_DFL_WQ
+#define wale_compat_dfl_wq system_dfl_wq
+#else
+#define wale_compat_dfl_wq system_unbound_wq
+#endif
+
 /* the attributes of the request that a generic netlink dump answers */
 #ifdef WALE_HAVE_GENL_INFO_DUMP
 #define wale_compat_dump_attrs(cb) (genl_info_dump(cb)->attrs)

@@ -101,7 +101,7 @@ void rate_flow_count(struct rate_flow *flow, bool active)
 static void rate_flow_watch(struct rate_flow *flow)
 {
 	if (!READ_ONCE(flow->rn->dead))
-		queue_delayed_work(system_unbound_wq, &flow->rn->idle, HZ);
+		queue_delayed_work(wale_compat_dfl_wq, &flow->rn->idle, HZ);
 }
 
 /* Leave the path, for another one or for none. */
@@ -330,6 +330,6 @@ void rate_flow_find_idle(struct work_struct *work)
 			cond_resched_rcu();
 	}
 	if (any && !READ_ONCE(rn->dead))
-		queue_delayed_work(system_unbound_wq, &rn->idle, HZ);
+		queue_delayed_work(wale_compat_dfl_wq, &rn->idle, HZ);
 	rcu_read_unlock();
 }

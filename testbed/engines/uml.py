@@ -259,6 +259,8 @@ class _Guest:
         words += ["loglevel=5", "norandmaps"]
         if self.version < (6, 2):  # where getrandom() waits else for randomness that never comes
             words += ["random.trust_cpu=1"]
+        if self.version >= (6, 14):  # where KUnit tests wait else until somebody starts them
+            words += ["kunit.autorun=1"]
         if virtual:
             words += ["time-travel=inf-cpu", f"time-travel-start={VIRTUAL_START_NS}"]
         return words

@@ -277,7 +277,7 @@ def test_allocation_failure_in_split() -> None:
     pair = Pair()
     pair.add(rate=10**6)
     leaks = Leaks()
-    for _ in range(20):
+    for _ in range(60):
 
         def after(_refused: bool) -> None:
             equal(pair.get().imbalance(), 0, "imbalance")
@@ -286,7 +286,7 @@ def test_allocation_failure_in_split() -> None:
         failing.sweep(lambda: pair.send_gso(10), after)
     true(pair.stats()["dropped_memory_packets"] > 0, "no drop for want of memory")
     pair.received()
-    leaks.check(200)
+    leaks.check(600)  # 7.2 keeps up to 128 free ones at hand
     pair.close()
 
 
