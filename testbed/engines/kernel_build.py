@@ -37,7 +37,7 @@ HERE = Path(__file__).parent
 RECIPE = "2"
 
 #: Symbols that a version is known not to have for UML; their absence is no error.
-KNOWN_ABSENT = {"6.1": {"DEBUG_ATOMIC_SLEEP"}}
+KNOWN_ABSENT = {"6.1": {"DEBUG_ATOMIC_SLEEP", "FAULT_INJECTION_STACKTRACE_FILTER"}}
 
 #: Parts of the source that a UML build reads only the Kconfig and Makefiles of.
 _BARE = (

@@ -153,7 +153,7 @@ class Faults(Failing):
     def __init__(self) -> None:
         super().__init__()
         if not all((knobs / "require-start").exists() for knobs in self.KNOBS):
-            raise Skip("no filter of faults by their stack in this kernel: +san has it")
+            raise Skip("no filter of faults by their stack: +san has it, from 6.12 on")
         net.write(str(FAIL_PAGE / "min-order"), "0")
         net.write(str(FAIL_PAGE / "ignore-gfp-wait"), "N")
         self._set("verbose", 0)
