@@ -347,6 +347,18 @@ class Agent:
             time.sleep(pause)
             pause = min(pause * 1.5, MAX_PAUSE_S)  # each look starts a tc for every link
 
+    def warn_of_memory_pressure(self):
+        """Windows that TCP keeps small for want of memory are not the scenario's."""
+        times = 0
+        for ns in self.plan["namespaces"]:
+            self.netns.enter(ns["name"])
+            times += tcp_counter("TCPMemoryPressures")
+        if times:
+            self.warnings.append(
+                "TCP was under memory pressure (net.ipv4.tcp_mem), in which it keeps windows"
+                " small: it needs more memory (memory_mb) or smaller socket buffers"
+            )
+
     def stop(self, pid, number=signal.SIGTERM):
         try:
             os.kill(pid, number)
@@ -378,6 +390,7 @@ class Agent:
         qdiscs = self.drained_qdiscs()
         for record in self.flows.values():
             self.stop(record["server"])
+        self.warn_of_memory_pressure()
         return self.report(start, links_at, ended, qdiscs, recorders)
 
     def report(self, start, links_at, ended, qdiscs, recorders):
@@ -415,6 +428,12 @@ class Agent:
             "channel": read(WORK + "/channel.csv"),
             "warnings": self.warnings,
         }
+
+
+def tcp_counter(name):
+    """A counter of TcpExt in the present namespace; 0 if this kernel has none."""
+    names, values = read("/proc/net/netstat").splitlines()[:2]
+    return int(dict(zip(names.split(), values.split(), strict=True)).get(name, 0))
 
 
 def joined(lines):

@@ -390,6 +390,13 @@ def test_failed_flow_keeps_the_rest(tmp_path: Path) -> None:
 
 
 @pytest.mark.guest
+def test_memory_pressure_is_told(tmp_path: Path) -> None:
+    overrides = ["memory_mb=64", "profile=newreno"]  # which gives each sender 4 MB of buffer
+    result = run_scenario(load_scenario(find_scenario("demo"), overrides), 1, tmp_path)
+    assert ["memory pressure" in warning for warning in result["warnings"]] == [True]
+
+
+@pytest.mark.guest
 def test_congestion_control_that_the_kernel_does_not_have(tmp_path: Path) -> None:
     scenario = load_scenario(find_scenario("demo"), ["flows.bbr.cc=nosuch"])
     with pytest.raises(EngineError, match=r"flow bbr: .* no congestion control 'nosuch'; it has "):
