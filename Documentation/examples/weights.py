@@ -21,7 +21,7 @@ capacity = int(sys.argv[1])
 
 
 def key(flow):
-    """Return what names the flow's own path, addresses in hexadecimal."""
+    """Return what names the flow's own path, addresses in hexadecimal (6.12)."""
     ends = {end: ipaddress.ip_address(flow[end]).packed.hex() for end in ("saddr", "daddr")}
     return ends | {port: flow[port] for port in ("sport", "dport")}
 

@@ -50,16 +50,22 @@ def lab_says(what: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def ynl_tree() -> Path:
-    """The tree of the guest's kernel, if it has the client ynl and a guest can run it."""
-    folder = Path(lab_says("tree"))
-    for needed in ("tools/net/ynl/cli.py", "Documentation/netlink/genetlink.yaml"):
-        if not (folder / needed).exists():
-            pytest.skip(f"the kernel tree has no {needed}")
+def kernel_tree() -> Path:
+    """The tree of the guest's kernel, for its scripts and headers."""
+    return Path(lab_says("tree"))
+
+
+@pytest.fixture(scope="session")
+def ynl_folder(kernel_tree: Path) -> Path:
+    """The client ynl in the tree of the guest's kernel, if there is one and a guest can run it."""
+    folders = [kernel_tree / f"tools/net/ynl{inside}" for inside in ("/pyynl", "")]
+    found = [folder for folder in folders if (folder / "cli.py").exists()]
+    if not found:
+        pytest.skip(f"there is no {folders[1]}/cli.py")
     release = lab_says("release")
     if tuple(int(number) for number in release.split(".")[:2]) < (6, 12):
         pytest.skip(f"the environment's Python does not start in a guest of {release}")
-    return folder
+    return found[0]
 
 
 @pytest.fixture

@@ -65,14 +65,6 @@ def silent(command: Iterable[str | Path], **environment: str) -> None:
     assert not done.returncode and not done.stdout, done.stdout or f"exit code {done.returncode}"
 
 
-@pytest.fixture(scope="session")
-def kernel_tree() -> Path:
-    """The kernel of the uml engine, for its scripts and headers."""
-    command = [TOP / "testbed/wale-lab", "kernel", "--print", "tree"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    return Path(done.stdout.strip())
-
-
 def test_checkpatch(kernel_tree: Path) -> None:
     script = kernel_tree / "scripts/checkpatch.pl"
     options = ["--no-tree", "--strict", "--quiet", "--terse", "--no-summary"]
@@ -137,7 +129,7 @@ def test_stock_kernels_are_there() -> None:
 
 
 def test_kernel_doc(kernel_tree: Path) -> None:
-    silent(["perl", kernel_tree / "scripts/kernel-doc", "-none", "-Wall", *kernel_code()])
+    silent([kernel_tree / "scripts/kernel-doc", "-none", "-Wall", *kernel_code()])
 
 
 def test_kernel_versions_only_in_compat() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import errno
+import ipaddress
 import json
 import os
 import subprocess
@@ -27,12 +28,6 @@ LO = 1
 pytestmark = pytest.mark.guest
 
 
-@pytest.fixture(scope="module")
-def tree(ynl_tree: Path) -> Path:
-    """The kernel tree, which has ynl and its schema."""
-    return ynl_tree
-
-
 def in_guest(out: Path, *command: str | Path) -> str:
     """Run a command in a guest with the channel; return what it prints."""
     launcher = [LAB, "exec", "--quiet", "--modules", "rate_feedback", "--out", out]
@@ -44,11 +39,20 @@ def in_guest(out: Path, *command: str | Path) -> str:
     return done.stdout
 
 
-def requests(tree: Path, out: Path, asked: list[tuple[str, dict[str, Any]]]) -> list[Any]:
+def for_client(ynl: Path, attributes: dict[str, Any]) -> dict[str, Any]:
+    """Attributes as the client takes them: that of 6.12 wants addresses in hexadecimal."""
+    if ynl.name == "pyynl":
+        return attributes
+    ends = {name: attributes[name] for name in ("saddr", "daddr") if name in attributes}
+    packed = {name: ipaddress.ip_address(text).packed.hex() for name, text in ends.items()}
+    return attributes | packed
+
+
+def requests(ynl: Path, out: Path, asked: list[tuple[str, dict[str, Any]]]) -> list[Any]:
     """Send requests through the library of ynl; return the answers."""
-    schema = tree / "Documentation/netlink/genetlink.yaml"
-    words = [sys.executable, GUEST, tree / "tools/net/ynl", SPEC, schema]
-    in_guest(out, *words, "/run/wale/out/answers", json.dumps(asked))
+    words = [sys.executable, GUEST, ynl, SPEC]
+    told = json.dumps([(operation, for_client(ynl, values)) for operation, values in asked])
+    in_guest(out, *words, "/run/wale/out/answers", told)
     answers: list[Any] = json.loads((out / "answers").read_text())
     assert len(answers) == len(asked)
     return answers
@@ -94,25 +98,26 @@ def ranges(name: str) -> Iterator[tuple[str, int, int]]:
             yield attribute["name"], constant(least), constant(greatest)
 
 
-def test_the_header_is_generated(tree: Path, tmp_path: Path) -> None:
+def test_the_header_is_generated(kernel_tree: Path, tmp_path: Path) -> None:
+    if not (kernel_tree / "tools/net/ynl/ynl-gen-c.py").exists():
+        pytest.skip("this kernel's generator is not that of 6.12, whose schema allows the name")
     made = tmp_path / "rate_feedback.h"
-    subprocess.run([TOP / "testbed/setup/netlink-header", tree, made], check=True)
+    subprocess.run([TOP / "testbed/setup/netlink-header", kernel_tree, made], check=True)
     assert made.read_text() == HEADER.read_text()
 
 
-def test_the_client(tree: Path, tmp_path: Path) -> None:
+def test_the_client(ynl_folder: Path, tmp_path: Path) -> None:
     """cli.py sets, gets, dumps, hears, deletes, and says what is refused."""
-    ynl = f"{sys.executable} {tree}/tools/net/ynl/cli.py --spec {SPEC}"
-    ynl += f" --schema {tree}/Documentation/netlink/genetlink.yaml --output-json"
-    flow = {"saddr": "fd" + "00" * 14 + "01", "daddr": "fd" + "00" * 14 + "02"}
+    ynl = f"{sys.executable} {ynl_folder}/cli.py --spec {SPEC} --no-schema --output-json"
+    flow = {"saddr": "fd00::1", "daddr": "fd00::2"}
     whole: dict[str, Any] = {**flow, "sport": 80, "dport": 4000, "rate": 2000, "meaning": "link"}
     whole |= {"age-limit": 10**9, "lag": "fixed", "lag-time": 2 * 10**8, "beta": 4, "pace": 1}
     whole |= {"rise": "additive", "base-rtt": 10**8, "layer": "atm", "swing": 50}
-    prefix = {"daddr": "0a000200", "prefix-len": 24, "follow": {"ifindex": LO}}
+    prefix = {"daddr": "10.0.2.0", "prefix-len": 24, "follow": {"ifindex": LO}}
     steps = [
         f"--do set --json '{json.dumps({'ifindex': LO, 'rate': 1250000})}'",
-        f"--do set --json '{json.dumps(whole)}'",
-        f"--do set --json '{json.dumps(prefix)}'",
+        f"--do set --json '{json.dumps(for_client(ynl_folder, whole))}'",
+        f"--do set --json '{json.dumps(for_client(ynl_folder, prefix))}'",
         f"--do get --json '{json.dumps({'ifindex': LO})}'",
         "--dump get",
         "--dump flow-get",
@@ -129,10 +134,7 @@ def test_the_client(tree: Path, tmp_path: Path) -> None:
     assert json.loads(got)["rate"] == 1250000
     paths = json.loads(dump)
     assert [path["id"] for path in paths] == [1, 2, 3]
-    shown = {name: paths[1][name] for name in whole}
-    plain = {name: value for name, value in whole.items() if name not in flow}
-    assert {name: shown[name] for name in plain} == plain
-    assert (shown["saddr"], shown["daddr"]) == ("fd00::1", "fd00::2")
+    assert {name: paths[1][name] for name in whole} == whole
     assert (paths[2]["daddr"], paths[2]["follow"]) == ("10.0.2.0", {"ifindex": LO})
     assert paths[2]["rate"] == 1250000
     assert json.loads(flows) == []
@@ -140,17 +142,17 @@ def test_the_client(tree: Path, tmp_path: Path) -> None:
     assert json.loads(empty) == []
 
 
-def test_every_attribute_is_shown(tree: Path, tmp_path: Path) -> None:
+def test_every_attribute_is_shown(ynl_folder: Path, tmp_path: Path) -> None:
     """A dump decodes, with no attribute that the specification does not have."""
-    flow = {"saddr": "0a000001", "daddr": "0a000002", "sport": 1, "dport": 2, "rate": 1}
+    flow = {"saddr": "10.0.0.1", "daddr": "10.0.0.2", "sport": 1, "dport": 2, "rate": 1}
     fixed = {"lag": "fixed", "lag-time": 1}
     asked: list[tuple[str, dict[str, Any]]] = [
         ("set", {"ifindex": LO, "rate": 1}),
-        ("set", {"daddr": "0a000200", "prefix-len": 24, "follow": {"ifindex": LO}}),
+        ("set", {"daddr": "10.0.2.0", "prefix-len": 24, "follow": {"ifindex": LO}}),
         ("set", {**flow, **fixed}),
         ("dump get", {}),
     ]
-    *_, paths = requests(tree, tmp_path, asked)
+    *_, paths = requests(ynl_folder, tmp_path, asked)
     shown = {name for path in paths for name in path}
     assert shown == {attribute["name"] for attribute in attributes_of("path")}
 
@@ -159,7 +161,7 @@ def edge_cases() -> list[tuple[str, dict[str, Any], bool]]:
     """(what, request, accepted) for each edge of each range in the specification."""
     lo = {"ifindex": LO}
     with_key: dict[str, dict[str, Any]] = {
-        "prefix-len": {"daddr": "00" * 16, "rate": 1},
+        "prefix-len": {"daddr": "::", "rate": 1},
         "ifindex": {"rate": 1},
     }
     extra = {"lag": {"lag-time": 1}, "age-limit": {}, "lag-time": {"lag": "fixed"}, "base-rtt": {}}
@@ -180,18 +182,18 @@ def edge_cases() -> list[tuple[str, dict[str, Any], bool]]:
             cases.append((f"{name} {value}", request, good))
     for name, least, greatest in ranges("follow"):
         for value, good in edges(least, greatest):
-            request = {"daddr": "0a000003", "follow": {name: value}}
+            request = {"daddr": "10.0.0.3", "follow": {name: value}}
             cases.append((f"follow {name} {value}", request, good))
     return cases
 
 
-def test_edges(tree: Path, tmp_path: Path) -> None:
+def test_edges(ynl_folder: Path, tmp_path: Path) -> None:
     """The edge of each range is accepted; one beyond is refused, with a word about it."""
     cases = edge_cases()
     names = {what.rpartition(" ")[0] for what, _, _ in cases}
     assert {"beta", "swing", "pace", "meaning", "lag", "rise", "layer", "prefix-len"} <= names
     asked = [("set", {"ifindex": LO, "rate": 1}), *(("set", request) for _, request, _ in cases)]
-    _, *answers = requests(tree, tmp_path, asked)
+    _, *answers = requests(ynl_folder, tmp_path, asked)
     wrong = []
     for (what, _, good), answer in zip(cases, answers, strict=True):
         error = (answer or {}).get("error", 0)
@@ -204,14 +206,14 @@ def test_edges(tree: Path, tmp_path: Path) -> None:
     assert wrong == []
 
 
-def test_what_only_the_kernel_sets_is_refused(tree: Path, tmp_path: Path) -> None:
+def test_what_only_the_kernel_sets_is_refused(ynl_folder: Path, tmp_path: Path) -> None:
     settable = {name for name, *_ in ranges("path")}
     kernel = ("id", "flows", "listeners", "publisher", "age", "updates")
     assert not settable & set(kernel)
     names = [attribute["name"] for attribute in attributes_of("path")]
     assert set(kernel) <= set(names)
     asked = [("set", {"ifindex": LO, "rate": 1, name: 1}) for name in kernel]
-    answers = requests(tree, tmp_path, [*asked, ("dump get", {})])
+    answers = requests(ynl_folder, tmp_path, [*asked, ("dump get", {})])
     assert [answer["error"] for answer in answers[:-1]] == [errno.EINVAL] * len(kernel)
     assert answers[-1] == []
 

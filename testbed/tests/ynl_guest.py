@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Requests through the kernel's own netlink library, inside a guest (test_ynl.py starts it).
 
-ynl_guest.py YNL SPEC SCHEMA OUT REQUESTS: the last is a JSON list of [operation,
+ynl_guest.py YNL SPEC OUT REQUESTS: the last is a JSON list of [operation,
 attributes]; an operation that begins with "dump " is a dump.  Writes to OUT, for each
 request, the answer or {"error": number, "message": text}.
 """
@@ -14,11 +14,11 @@ from pathlib import Path
 
 
 def main() -> None:
-    folder, spec, schema, out, requests = sys.argv[1:]
+    folder, spec, out, requests = sys.argv[1:]
     sys.path.insert(0, folder)
     from lib import NlError, YnlFamily  # of the kernel tree
 
-    family = YnlFamily(spec, schema)
+    family = YnlFamily(spec, schema="")
     results = []
     for operation, attributes in json.loads(requests):
         try:
