@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from lab import units
+from lab import model_altman, model_lakshman_madhow, units
+from lab.model_options import add_parser, add_reading, answer, count, packets, parsed
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,18 +27,19 @@ examples:
 def add_models(sub: argparse.ArgumentParser) -> None:
     """Add the models and their options to the subcommand."""
     models = sub.add_subparsers(dest="model", metavar="MODEL", required=True)
+    _add_karnik_kumar(models)
+    model_lakshman_madhow.add_model(models)
+    model_altman.add_model(models)
+
+
+def _add_karnik_kumar(models: Any) -> None:
     text = (
         "The throughput of one long-lived RATCP or TCP session (OldTahoe) on a link that other\n"
         "sessions come to and leave: the analysis of Karnik and Kumar (2005).  What each number\n"
         "is: Documentation/models.rst."
     )
-    one = models.add_parser(
-        "karnik-kumar",
-        help="RATCP or TCP beside sessions that come and go (2005)",
-        description=text,
-        epilog=_KARNIK_KUMAR,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    line = "RATCP or TCP beside sessions that come and go (2005)"
+    one = add_parser(models, "karnik-kumar", (line, text, _KARNIK_KUMAR))
     one.add_argument("--protocol", choices=["ratcp", "tcp", "both"], default="both", help="(both)")
     one.add_argument("--beta", default="1", metavar="N", help="RATCP's target backlog, packets (1)")
     one.add_argument("--rate", default="800kbit", metavar="R", help="of the link (800kbit)")
@@ -57,29 +57,8 @@ def add_models(sub: argparse.ArgumentParser) -> None:
     )
     one.add_argument("--mean-size", default="200kB", metavar="SIZE", help="they bring (200kB)")
     one.add_argument("--max-sessions", default="3", metavar="N", help="of them at a time (3)")
-    one.add_argument(
-        "--reading",
-        choices=["reproducing", "printed", "both"],
-        default="reproducing",
-        help="what gives the published numbers, or the algebra as printed (reproducing)",
-    )
-    one.add_argument("--json", action="store_true", help="not the table")
+    add_reading(one)
     one.set_defaults(module="lab.model_command", function="karnik_kumar_command")
-
-
-def _parsed(args: argparse.Namespace, name: str, parse: Callable[[Any], Any]) -> Any:
-    """An option's value; ValueError says which option is wrong."""
-    try:
-        return parse(getattr(args, name))
-    except ValueError as error:
-        raise ValueError(f"--{name.replace('_', '-')}: {error}") from None
-
-
-def _count(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"expected a number, got {text!r}") from None
 
 
 def _arrivals(texts: list[str]) -> list[float]:
@@ -89,26 +68,20 @@ def _arrivals(texts: list[str]) -> list[float]:
         raise ValueError(f"expected sessions per second such as 0.1, got {texts!r}") from None
 
 
-def _packets(text: str, packet_bytes: int) -> int:
-    """A buffer in packets, from packets or a size."""
-    limit = units.parse_limit(text)
-    return int(limit[:-1]) if limit.endswith("p") else int(limit[:-1]) // max(1, packet_bytes)
-
-
 def _links(args: argparse.Namespace) -> list[Link]:
     """A link for each arrival rate."""
     from models.karnik_kumar import Link
 
-    packet = _parsed(args, "packet", units.parse_size_bytes)
+    packet = parsed(args, "packet", units.parse_size_bytes)
     values = {
-        "rate_Bps": _parsed(args, "rate", units.parse_rate_bps) / 8,
+        "rate_Bps": parsed(args, "rate", units.parse_rate_bps) / 8,
         "packet_bytes": packet,
-        "round_trip_s": _parsed(args, "delay", units.parse_time_ns) / 1e9,
-        "buffer_packets": _parsed(args, "buffer", lambda text: _packets(text, packet)),
-        "mean_session_bytes": _parsed(args, "mean_size", units.parse_size_bytes),
-        "max_sessions": _parsed(args, "max_sessions", _count),
+        "round_trip_s": parsed(args, "delay", units.parse_time_ns) / 1e9,
+        "buffer_packets": parsed(args, "buffer", lambda text: packets(text, packet)),
+        "mean_session_bytes": parsed(args, "mean_size", units.parse_size_bytes),
+        "max_sessions": parsed(args, "max_sessions", count),
     }
-    arrivals: list[float] = _parsed(args, "arrivals", _arrivals)
+    arrivals: list[float] = parsed(args, "arrivals", _arrivals)
     return [Link(**values, arrival_per_s=arrival) for arrival in arrivals]
 
 
@@ -116,7 +89,7 @@ def _points(args: argparse.Namespace) -> list[tuple[Link, str, dict[str, Analysi
     """Each link and protocol, and its analysis by reading."""
     from models.karnik_kumar import PROTOCOLS, READINGS, analyse
 
-    beta = _parsed(args, "beta", _count)
+    beta = parsed(args, "beta", count)
     protocols = PROTOCOLS if args.protocol == "both" else [args.protocol]
     readings = READINGS if args.reading == "both" else [args.reading]
     return [
@@ -167,18 +140,9 @@ def _json(points: list[tuple[Link, str, dict[str, Analysis]]], beta: int) -> str
 
 def karnik_kumar_command(args: argparse.Namespace) -> int:
     """`wale-lab model karnik-kumar`: analyse, print a table or JSON."""
-    try:
-        points = _points(args)
-    except (ValueError, ArithmeticError) as error:
-        print(f"wale-lab: {error}", file=sys.stderr)
-        return 2
-    if args.json:
-        print(_json(points, int(args.beta)))
-        return 0
-    from rich.console import Console
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=120)
-    console.print(_table(points))
-    return 0
+    def run(args: argparse.Namespace) -> Any:
+        points = _points(args)
+        return _json(points, int(args.beta)) if args.json else _table(points)
+
+    return answer(args, run)

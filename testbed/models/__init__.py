@@ -24,9 +24,23 @@ def _slow_start(
     return [(p.mini_cycle * cycle_s, getattr(p, value)) for p in points]
 
 
+def _lakshman_madhow(measure: str, x: float, **arguments: Any) -> float:
+    from models import lakshman_madhow_study
+
+    return lakshman_madhow_study.study_value(measure, x, **arguments)
+
+
+def _altman(measure: str, x: float | str, **arguments: Any) -> float:
+    from models import altman
+
+    return altman.study_value(measure, x, **arguments)
+
+
 #: Models beside a study's measurement, by name: measure, x, and a row's arguments to a number;
 #: or, for curves, a row's arguments to points.
 MODELS: dict[str, Callable[..., Any]] = {
     "karnik-kumar": _karnik_kumar,
     "karnik-kumar-slow-start": _slow_start,
+    "lakshman-madhow": _lakshman_madhow,
+    "altman": _altman,
 }
