@@ -189,6 +189,31 @@ _wale_get()
 	esac
 }
 
+_wale_send()
+{
+	case $2 in
+	-r | --rate | -f | --packets-per-second | -s | --size | -n | --packets | \
+		-d | --duration | --at | -p | --port) ;;
+	*)
+		[[ $1 == -* ]] &&
+			echo --rate --packets-per-second --size --packets \
+				--duration --at --port --json --help
+		;;
+	esac
+}
+
+_wale_receive()
+{
+	case $2 in
+	-l | --listen | -p | --port | -n | --packets | -t | --idle-timeout | \
+		--packets-csv) ;;
+	*)
+		echo --listen --port --packets --idle-timeout --packets-csv \
+			--json --help
+		;;
+	esac
+}
+
 _wale()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
@@ -196,14 +221,14 @@ _wale()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		words='serve get link rate watch help --version'
+		words='serve get send receive link rate watch help --version'
 	else
 		case ${COMP_WORDS[1]} in
-		link | rate | watch | serve | get)
+		link | rate | watch | serve | get | send | receive)
 			words=$("_wale_${COMP_WORDS[1]}" "$cur" "$prev")
 			;;
 		help)
-			words='serve get link rate watch'
+			words='serve get send receive link rate watch'
 			;;
 		esac
 	fi
@@ -212,7 +237,7 @@ _wale()
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 	if [[ -z $words ]]; then
 		case $prev in
-		--out | -o | --links-csv | --flows-csv | file | serve | play)
+		--out | -o | --links-csv | --flows-csv | --packets-csv | file | serve | play)
 			compopt -o default 2>/dev/null
 			;;
 		esac

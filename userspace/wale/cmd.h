@@ -18,6 +18,8 @@ enum wale_exit {
  */
 int cmd_serve(int argc, char **argv);
 int cmd_get(int argc, char **argv);
+int cmd_send(int argc, char **argv);
+int cmd_receive(int argc, char **argv);
 int cmd_link(int argc, char **argv);
 int cmd_rate(int argc, char **argv);
 int cmd_watch(int argc, char **argv);

@@ -15,6 +15,8 @@ static const struct {
 } commands[] = {
 	{ "serve", cmd_serve, "Offer the files of a folder to wale get" },
 	{ "get", cmd_get, "Fetch a file, and measure how fast it came" },
+	{ "send", cmd_send, "Send UDP packets at a constant rate" },
+	{ "receive", cmd_receive, "Count the packets of wale send" },
 	{ "link", cmd_link, "Set both directions of an interface" },
 	{ "rate", cmd_rate, "Tell senders how fast they may send" },
 	{ "watch", cmd_watch, "Record links and TCP flows over time" },

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * cmd_receive.c - wale receive: counts the packets of wale send
+ *
+ * Times of arrival are the kernel's, from when a packet came in.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "datagram.h"
+#include "lib/units.h"
+#include "transfer_util.h"
+
+#define RECEIVE_BUFFER (4 * 1024 * 1024)
+
+struct receiver {
+	const char *listen;
+	uint16_t port;
+	uint64_t packets; /* 0: without end */
+	uint64_t idle_ns; /* 0: for ever */
+	const char *csv_path;
+	bool json;
+
+	FILE *csv;
+	int fd, timer, signals;
+	size_t headers; /* of IP and UDP */
+	bool known; /* who sends */
+	struct sockaddr_storage sender;
+	struct datagram_count count;
+	uint64_t foreign; /* none of ours, or of another sender */
+	uint64_t overflowed; /* that the socket had no room for */
+};
+
+static void usage(FILE *to)
+{
+	fputs("Usage: wale receive [OPTION]...\n"
+	      "Count the packets of 'wale send': how many came, how many are missing, the time\n"
+	      "between them, and how long they were on their way (if both have the same clock).\n"
+	      "The first packet tells who the sender is; packets of others are left out.\n"
+	      "\n"
+	      "  -l, --listen ADDR       address to listen on (default: all of IPv6 and IPv4)\n"
+	      "  -p, --port N            UDP port (default 7771)\n"
+	      "  -n, --packets N         end after N packets\n"
+	      "  -t, --idle-timeout T    end when nothing came for T\n"
+	      "      --packets-csv FILE  a line for each packet: its number, when it was due and\n"
+	      "                          when it came, CLOCK_REALTIME in ns\n"
+	      "  -j, --json              JSON instead of text\n"
+	      "  -h, --help              this text\n"
+	      "\n"
+	      "SIGINT and SIGTERM end it, with a summary.\n"
+	      "Exit status: 0 packets came, 1 none did, 2 wrong usage.\n"
+	      "\n"
+	      "Examples:\n"
+	      "  wale receive --idle-timeout 5s\n"
+	      "  wale receive --listen 192.0.2.1 --packets 1000 --json\n",
+	      to);
+}
+
+static int bad(const char *option, const char *value, const char *expected)
+{
+	fprintf(stderr, "wale receive: %s '%s': expected %s\n", option, value,
+		expected);
+	return WALE_EXIT_USAGE;
+}
+
+static int failed(const char *what, const char *why)
+{
+	fprintf(stderr, "wale receive: %s: %s\n", what, why);
+	return WALE_EXIT_FAILED;
+}
+
+/* 0, an exit status, or -1 after --help. */
+static int parse_option(struct receiver *r, int c)
+{
+	switch (c) {
+	case 'l':
+		r->listen = optarg;
+		return 0;
+	case 'p':
+		if (!parse_port(optarg, &r->port))
+			return bad("--port", optarg,
+				   "a number from 0 to 65535");
+		return 0;
+	case 'n':
+		if (units_parse_count(optarg, INT64_MAX, &r->packets) ||
+		    !r->packets)
+			return bad("--packets", optarg, "a number from 1 on");
+		return 0;
+	case 't':
+		if (!parse_time_ns(optarg, &r->idle_ns) || !r->idle_ns)
+			return bad("--idle-timeout", optarg,
+				   "a time such as 5s");
+		return 0;
+	case 'c':
+		r->csv_path = optarg;
+		return 0;
+	case 'j':
+		r->json = true;
+		return 0;
+	case 'h':
+		usage(stdout);
+		return -1;
+	default:
+		return WALE_EXIT_USAGE; /* getopt has said why */
+	}
+}
+
+static int parse(struct receiver *r, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "listen", required_argument, NULL, 'l' },
+		{ "port", required_argument, NULL, 'p' },
+		{ "packets", required_argument, NULL, 'n' },
+		{ "idle-timeout", required_argument, NULL, 't' },
+		{ "packets-csv", required_argument, NULL, 'c' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{},
+	};
+	int c, status;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "l:p:n:t:jh", options, NULL)) >=
+	       0) {
+		status = parse_option(r, c);
+		if (status)
+			return status;
+	}
+	if (optind < argc)
+		return bad("wale receive", argv[optind], "no such word");
+	return 0;
+}
+
+static int set_options(int fd)
+{
+	int on = 1, size = RECEIVE_BUFFER;
+
+	/* More than net.core.rmem_max is root's alone. */
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) &&
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)))
+		return -1;
+	if (setsockopt(fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof(on)))
+		return -1;
+	return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
+}
+
+static int bind_address(struct receiver *r, const struct addrinfo *at)
+{
+	int off = 0;
+
+	r->fd = socket(at->ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		       0);
+	if (r->fd < 0)
+		return -1;
+	if (at->ai_family == AF_INET6 && !r->listen &&
+	    setsockopt(r->fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)))
+		return -1;
+	if (set_options(r->fd))
+		return -1;
+	return bind(r->fd, at->ai_addr, at->ai_addrlen);
+}
+
+static int open_family(struct receiver *r, int family)
+{
+	const struct addrinfo hints = { .ai_family = family,
+					.ai_socktype = SOCK_DGRAM,
+					.ai_flags = AI_PASSIVE };
+	struct addrinfo *at;
+	char port[8];
+	int err;
+
+	snprintf(port, sizeof(port), "%u", r->port);
+	err = getaddrinfo(r->listen, port, &hints, &at);
+	if (err)
+		return failed(r->listen ? r->listen : "any address",
+			      gai_strerror(err));
+	err = bind_address(r, at);
+	freeaddrinfo(at);
+	return err ? -1 : 0;
+}
+
+/* All addresses of IPv6 and IPv4, or of IPv4 where there is no IPv6. */
+static int open_socket(struct receiver *r)
+{
+	int status = open_family(r, r->listen ? AF_UNSPEC : AF_INET6);
+
+	if (status < 0 && !r->listen) {
+		if (r->fd >= 0)
+			close(r->fd);
+		status = open_family(r, AF_INET);
+	}
+	return status < 0 ? failed("cannot listen", strerror(errno)) : status;
+}
+
+static int announce(const struct receiver *r)
+{
+	struct sockaddr_storage here;
+	socklen_t len = sizeof(here);
+	char text[ADDRESS_MAX];
+
+	if (getsockname(r->fd, (struct sockaddr *)&here, &len))
+		return failed("cannot listen", strerror(errno));
+	address_text(&here, text);
+	fprintf(stderr, "wale receive: on %s\n", text);
+	return 0;
+}
+
+static bool is_v4(const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in6 *in6 = (const void *)address;
+
+	return address->ss_family == AF_INET ||
+	       IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr);
+}
+
+static bool is_sender(struct receiver *r, const struct sockaddr_storage *from,
+		      socklen_t len)
+{
+	if (!r->known) {
+		memcpy(&r->sender, from, len);
+		r->headers =
+			is_v4(from) ? DATAGRAM_IPV4_BYTES : DATAGRAM_IPV6_BYTES;
+		r->known = true;
+	}
+	return !memcmp(&r->sender, from, len);
+}
+
+/* When the packet came in, and how many there was no room for so far. */
+static uint64_t read_control(struct receiver *r, struct msghdr *message)
+{
+	struct cmsghdr *c;
+	struct timespec ts;
+	uint64_t now_ns = 0;
+	uint32_t lost;
+
+	for (c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+		if (c->cmsg_level != SOL_SOCKET)
+			continue;
+		if (c->cmsg_type == SCM_TIMESTAMPNS) {
+			memcpy(&ts, CMSG_DATA(c), sizeof(ts));
+			now_ns = (uint64_t)ts.tv_sec * NSEC_PER_SEC +
+				 (uint64_t)ts.tv_nsec;
+		} else if (c->cmsg_type == SO_RXQ_OVFL) {
+			memcpy(&lost, CMSG_DATA(c), sizeof(lost));
+			r->overflowed = lost;
+		}
+	}
+	return now_ns;
+}
+
+/* 0 if there is nothing more for now, -1 with errno. */
+static int receive_one(struct receiver *r)
+{
+	uint8_t control[CMSG_SPACE(sizeof(struct timespec)) +
+			CMSG_SPACE(sizeof(uint32_t))];
+	uint8_t header[DATAGRAM_HEADER_BYTES];
+	struct iovec into = { .iov_base = header, .iov_len = sizeof(header) };
+	struct sockaddr_storage from = { 0 };
+	struct msghdr message = { .msg_name = &from,
+				  .msg_namelen = sizeof(from),
+				  .msg_iov = &into,
+				  .msg_iovlen = 1,
+				  .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	struct datagram datagram;
+	uint64_t now_ns;
+	ssize_t n = recvmsg(r->fd, &message, MSG_TRUNC);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+	now_ns = read_control(r, &message);
+	if (!datagram_read(header, (size_t)n, &datagram) ||
+	    !is_sender(r, &from, message.msg_namelen)) {
+		r->foreign++;
+		return 1;
+	}
+	datagram_count_add(&r->count, &datagram, now_ns,
+			   (size_t)n + r->headers);
+	if (r->csv)
+		fprintf(r->csv, "%llu,%llu,%llu\n",
+			(unsigned long long)datagram.number,
+			(unsigned long long)datagram.due_ns,
+			(unsigned long long)now_ns);
+	return 1;
+}
+
+static bool is_done(const struct receiver *r)
+{
+	return r->packets && r->count.packets >= r->packets;
+}
+
+static int receive_all(struct receiver *r)
+{
+	struct pollfd fds[] = { { .fd = r->fd, .events = POLLIN },
+				{ .fd = r->timer, .events = POLLIN },
+				{ .fd = r->signals, .events = POLLIN } };
+	int more;
+
+	while (!is_done(r)) {
+		if (r->idle_ns)
+			timer_set_fd(r->timer, r->idle_ns, 0);
+		if (poll(fds, 3, -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			return -1;
+		}
+		do {
+			more = receive_one(r);
+		} while (more > 0 && !is_done(r));
+		if (more < 0)
+			return -1;
+		if (fds[2].revents || (fds[1].revents && !fds[0].revents))
+			break;
+	}
+	return 0;
+}
+
+static double mean_ms(int64_t sum_ns, uint64_t count)
+{
+	return count ? (double)sum_ns / (double)count / 1e6 : 0;
+}
+
+static void report_text(const struct receiver *r)
+{
+	const struct datagram_count *c = &r->count;
+	double seconds = (double)(c->last_ns - c->first_ns) / 1e9;
+
+	printf("%llu packets, %llu bytes of IP, in %.3f s; %llu missing, %llu late or twice",
+	       (unsigned long long)c->packets, (unsigned long long)c->bytes,
+	       seconds, (unsigned long long)datagram_count_missing(c),
+	       (unsigned long long)c->late);
+	if (r->overflowed)
+		printf(", %llu without room here",
+		       (unsigned long long)r->overflowed);
+	putchar('\n');
+	if (c->packets > 1)
+		printf("between two: %.6f to %.6f ms, mean %.6f ms\n",
+		       (double)c->min_gap_ns / 1e6, (double)c->max_gap_ns / 1e6,
+		       seconds * 1e3 / (double)(c->packets - 1));
+	if (c->packets)
+		printf("on their way: %.6f to %.6f ms, mean %.6f ms\n",
+		       (double)c->min_delay_ns / 1e6,
+		       (double)c->max_delay_ns / 1e6,
+		       mean_ms(c->delay_sum_ns, c->packets));
+}
+
+static void put_ns(struct json_line *json, const char *key, bool known,
+		   int64_t ns)
+{
+	if (known && ns >= 0)
+		json_u64(json, key, (uint64_t)ns);
+	else
+		json_null(json, key);
+}
+
+static void report_json(const struct receiver *r)
+{
+	const struct datagram_count *c = &r->count;
+	bool some = c->packets, two = c->packets > 1;
+	struct json_line json;
+
+	json_begin(&json, stdout);
+	json_u64(&json, "packets", c->packets);
+	json_u64(&json, "bytes", c->bytes);
+	json_seconds(&json, "seconds", c->last_ns - c->first_ns);
+	json_u64(&json, "missing_packets", datagram_count_missing(c));
+	json_u64(&json, "late_packets", c->late);
+	json_u64(&json, "overflowed_packets", r->overflowed);
+	json_u64(&json, "foreign_packets", r->foreign);
+	put_ns(&json, "min_gap_ns", two, (int64_t)c->min_gap_ns);
+	put_ns(&json, "max_gap_ns", two, (int64_t)c->max_gap_ns);
+	put_ns(&json, "min_delay_ns", some, c->min_delay_ns);
+	put_ns(&json, "max_delay_ns", some, c->max_delay_ns);
+	put_ns(&json, "mean_delay_ns", some,
+	       some ? c->delay_sum_ns / (int64_t)c->packets : 0);
+	json_end(&json);
+}
+
+static int open_csv(struct receiver *r)
+{
+	if (!r->csv_path)
+		return 0;
+	r->csv = fopen(r->csv_path, "we");
+	if (!r->csv)
+		return failed(r->csv_path, strerror(errno));
+	fputs("number,due_ns,arrived_ns\n", r->csv);
+	return 0;
+}
+
+static int close_csv(struct receiver *r)
+{
+	int bad_file;
+
+	if (!r->csv)
+		return 0;
+	bad_file = ferror(r->csv);
+	bad_file |= fclose(r->csv);
+	r->csv = NULL;
+	return bad_file ? failed(r->csv_path, "cannot write") : 0;
+}
+
+static int run(struct receiver *r)
+{
+	int status = open_csv(r);
+
+	if (!status)
+		status = open_socket(r);
+	if (status)
+		return status;
+	r->timer = timer_create_fd();
+	r->signals = signals_open();
+	if (r->timer < 0 || r->signals < 0)
+		return failed("cannot receive", strerror(errno));
+	status = announce(r);
+	if (status)
+		return status;
+	if (receive_all(r))
+		return failed("cannot receive", strerror(errno));
+	if (r->json)
+		report_json(r);
+	else
+		report_text(r);
+	return r->count.packets ? WALE_EXIT_OK : WALE_EXIT_FAILED;
+}
+
+int cmd_receive(int argc, char **argv)
+{
+	struct receiver r = {
+		.port = DATAGRAM_PORT, .fd = -1, .timer = -1, .signals = -1
+	};
+	int status, written;
+
+	datagram_count_init(&r.count);
+	status = parse(&r, argc, argv);
+	if (!status)
+		status = run(&r);
+	written = close_csv(&r);
+	if (r.fd >= 0)
+		close(r.fd);
+	if (r.timer >= 0)
+		close(r.timer);
+	if (r.signals >= 0)
+		close(r.signals);
+	if (status < 0)
+		return WALE_EXIT_OK;
+	return status ? status : written;
+}
