@@ -175,6 +175,8 @@ class Agent:
     def check_controls(self):
         """Say which congestion control the kernel does not have, before anything starts."""
         for flow in self.plan["flows"]:
+            if flow["constant"]:
+                continue
             has = read("/proc/sys/net/ipv4/tcp_available_congestion_control").split()
             if flow["cc"] not in has and not load_control(flow["cc"]):
                 raise AgentError(
@@ -195,7 +197,11 @@ class Agent:
         for flow in self.plan["flows"]:
             port = str(flow["port"])
             out = f"{WORK}/server.{flow['name']}"
-            if flow["tool"] == "wale":
+            if flow["constant"]:
+                argv = ["wale", "receive", "--json", "--listen", flow["receiver_address"]]
+                argv += ["--port", port]
+                pid, _ = self.spawn(argv, flow["receiver_netns"], out)
+            elif flow["tool"] == "wale":
                 argv = ["wale", "serve", "--json", "--listen", flow["sender_address"]]
                 argv += ["--port", port, "--idle-timeout", "3600", WORK + "/data"]
                 pid, _ = self.spawn(argv, flow["sender_netns"], out)
@@ -229,33 +235,16 @@ class Agent:
 
     # The scenario
 
-    def start_flow(self, flow):
+    def start_flow(self, flow, at=None):
         record = self.flows[flow["name"]]
-        out = f"{WORK}/client.{flow['name']}"
-        seconds = flow["duration_ns"] and flow["duration_ns"] / 1e9
-        arrivals = flow["arrivals"]
-        if flow["tool"] == "wale":
-            host = flow["sender_address"]
-            host = f"[{host}]" if ":" in host else host
-            argv = ["wale", "get", f"{host}:file", "--port", str(flow["port"]), "--json"]
-            argv += ["--cc", flow["cc"], "--no-progress", "--timeout", "3600"]
-            if flow["size"]:
-                argv += ["--bytes", str(flow["size"])]
-                if flow["size"] > self.plan["file_bytes"]:
-                    argv += ["--repeat"]
-            elif arrivals:
-                argv += ["--arrivals", str(arrivals["rate"]), "--seed", str(arrivals["seed"])]
-                argv += ["--transfers", str(arrivals["sessions"])]
-                argv += ["--mean-size", str(arrivals["mean"])]
-            else:
-                argv += ["--repeat", "--duration", f"{flow['duration_ns'] / 1e6:.0f}ms"]
-            netns = flow["receiver_netns"]
-        else:
-            argv = ["iperf3", "--client", flow["receiver_address"], "--port", str(flow["port"])]
-            argv += ["--json", "--congestion", flow["cc"]]
-            argv += ["--bytes", str(flow["size"])] if flow["size"] else ["--time", f"{seconds:.0f}"]
-            netns = flow["sender_netns"]
         record["started_ns"] = now()
+        if flow["constant"]:
+            argv, netns = send_command(flow, at or record["started_ns"]), flow["sender_netns"]
+        elif flow["tool"] == "wale":
+            argv, netns = get_command(flow, self.plan["file_bytes"]), flow["receiver_netns"]
+        else:
+            argv, netns = iperf3_command(flow), flow["sender_netns"]
+        out = f"{WORK}/client.{flow['name']}"
         record["client"], _ = self.spawn(
             argv, netns, out, on_exit=lambda status: self.flow_ended(flow, status)
         )
@@ -278,7 +267,8 @@ class Agent:
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
         for flow in self.plan["flows"]:
             if flow["after"] is None:
-                self.at(start + flow["start_ns"], self.start_flow, flow)
+                at = start + flow["start_ns"]
+                self.at(at, self.start_flow, flow, at)
         deadline = start + self.plan["virtual_limit_ns"]
         while not self.reap():
             if now() >= deadline:
@@ -434,6 +424,41 @@ def tcp_counter(name):
     """A counter of TcpExt in the present namespace; 0 if this kernel has none."""
     names, values = read("/proc/net/netstat").splitlines()[:2]
     return int(dict(zip(names.split(), values.split(), strict=True)).get(name, 0))
+
+
+def send_command(flow, at):
+    """Packets at a constant rate; their schedule begins at the flow's own time."""
+    constant = flow["constant"]
+    argv = ["wale", "send", flow["receiver_address"], "--port", str(flow["port"]), "--json"]
+    argv += [*constant["rate"], "--size", str(constant["packet"])]
+    return [*argv, "--duration", f"{flow['duration_ns']}ns", "--at", f"{at}ns"]
+
+
+def get_command(flow, file_bytes):
+    arrivals = flow["arrivals"]
+    host = flow["sender_address"]
+    host = f"[{host}]" if ":" in host else host
+    argv = ["wale", "get", f"{host}:file", "--port", str(flow["port"]), "--json"]
+    argv += ["--cc", flow["cc"], "--no-progress", "--timeout", "3600"]
+    if flow["size"]:
+        argv += ["--bytes", str(flow["size"])]
+        if flow["size"] > file_bytes:
+            argv += ["--repeat"]
+    elif arrivals:
+        argv += ["--arrivals", str(arrivals["rate"]), "--seed", str(arrivals["seed"])]
+        argv += ["--transfers", str(arrivals["sessions"])]
+        argv += ["--mean-size", str(arrivals["mean"])]
+    else:
+        argv += ["--repeat", "--duration", f"{flow['duration_ns'] / 1e6:.0f}ms"]
+    return argv
+
+
+def iperf3_command(flow):
+    argv = ["iperf3", "--client", flow["receiver_address"], "--port", str(flow["port"])]
+    argv += ["--json", "--congestion", flow["cc"]]
+    if flow["size"]:
+        return [*argv, "--bytes", str(flow["size"])]
+    return [*argv, "--time", f"{flow['duration_ns'] / 1e9:.0f}"]
 
 
 def joined(lines):

@@ -66,6 +66,8 @@ def _throughput(flow: dict[str, Any], scenario: Scenario, seed: int) -> dict[str
     settings = next(f for f in scenario.flows if f.name == flow["name"])
     pair = settings.pair or scenario.topology.pairs[0].name
     mtu = scenario.host_settings(pair, "sender").mtu or 1500
+    if flow.get("constant"):
+        mtu = flow["constant"]["packet_bytes"]
     mss = flow.get("mss_bytes") or mtu - 40
     found = {"throughput_kBps": flow["goodput_Bps"] * mtu / mss / 1e3}
     link = scenario.bottleneck.forward

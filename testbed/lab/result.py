@@ -24,7 +24,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lab import sessions
+from lab import constant, sessions
 from lab.scenario import LISTENING_CC, Link, Scenario, wire_bytes
 from lab.sessions import SESSION_COLUMNS, SocketNames
 from lab.yaml_lines import ScenarioError
@@ -380,7 +380,9 @@ def flow_results(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> list[di
             found["error"] = "it was never started: the flow before it did not end"
             results.append({"name": flow.name, "tool": flow.tool, **found})
             continue
-        if flow.arrivals:
+        if flow.constant:
+            found = constant.flow_of_packets(record, 28 if scenario.ip == 4 else 48)
+        elif flow.arrivals:
             found = sessions.flow_of_sessions(record, flow.cc, flow.arrivals.sessions)
         else:
             found = (_wale_flow if flow.tool == "wale" else _iperf_flow)(record, flow)

@@ -329,8 +329,32 @@ class Arrivals(Strict):
         return value
 
 
+class Constant(Strict):
+    """Packets of UDP at a constant rate, whatever happens to them: traffic that nobody controls.
+
+    Packet n (from 1) leaves n intervals after the flow's start, to the ns of the clock.
+    """
+
+    rate: Rate | None = None
+    """of IP packets with their headers, bit/s; or give packets_per_second"""
+    packets_per_second: Annotated[float, Field(ge=0.001, le=1e6)] | None = None
+    """instead of a rate"""
+    packet: FlowSize = 500
+    """bytes of IP in a packet, headers included"""
+
+    @model_validator(mode="after")
+    def _check(self) -> Constant:
+        if (self.rate is None) == (self.packets_per_second is None):
+            raise ValueError("expected either a rate or packets_per_second")
+        if self.rate == units.UNLIMITED or self.rate == 0:
+            raise ValueError(f"expected a rate above 0 and below unlimited, got {self.rate}")
+        if not 72 <= self.packet <= 65_535:
+            raise ValueError(f"expected a packet of 72 to 65535 bytes, got {self.packet}")
+        return self
+
+
 class Flow(Strict):
-    """One transfer from a pair's sender to its receiver, or sessions that arrive at random."""
+    """One transfer from a pair's sender to its receiver, sessions, or packets at constant rate."""
 
     name: Name
     """in tables, plots and results"""
@@ -344,6 +368,8 @@ class Flow(Strict):
     """how long to send"""
     arrivals: Arrivals | None = None
     """not one transfer but many, that arrive at random"""
+    constant: Constant | None = None
+    """not TCP but packets of UDP at a constant rate; with a duration"""
     start: TimeNs = 0
     """after the scenario's start, or after the end of the flow in `after`"""
     after: str | None = None
@@ -358,6 +384,10 @@ class Flow(Strict):
             raise ValueError("expected either a size, a duration or arrivals")
         if self.arrivals is not None and self.tool != "wale":
             raise ValueError(f"expected tool: wale together with arrivals, got {self.tool}")
+        if self.constant is not None:
+            wrong = sorted({"cc", "tool"} & self.model_fields_set)
+            if self.duration is None or wrong:
+                raise ValueError("expected constant with a duration, and without cc and tool")
         if self.size == 0 or self.duration == 0:
             raise ValueError("expected a size or duration above 0")
         return self

@@ -63,6 +63,28 @@ def session_table(result: dict[str, Any]) -> Table:
     return table
 
 
+def constant_table(result: dict[str, Any]) -> Table:
+    """One row for each flow of packets at a constant rate."""
+    table = Table(header_style="bold", pad_edge=False)
+    table.add_column("packets of")
+    for title in ("sent", "received", "lost", "delay: least", "mean", "largest", "late by"):
+        table.add_column(title, justify="right")
+    for flow in result["flows"]:
+        counts = flow.get("constant")
+        if counts:
+            delays = [counts[f"{which}_delay_s"] for which in ("least", "mean", "largest")]
+            table.add_row(
+                flow["name"],
+                *[
+                    _number(counts[f"{which}_packets"], "{}")
+                    for which in ("sent", "received", "lost")
+                ],
+                *[_number(delay, "{:.6f} s") for delay in delays],
+                _number(counts["largest_lateness_s"], "{:.9f} s"),
+            )
+    return table
+
+
 def link_table(result: dict[str, Any]) -> Table:
     """One row for each link."""
     table = Table(header_style="bold", pad_edge=False)
@@ -114,6 +136,8 @@ def print_result(result: dict[str, Any], folder: Path) -> None:
     console.print(flow_table(result))
     if any(flow.get("sessions") for flow in result["flows"]):
         console.print(session_table(result))
+    if any(flow.get("constant") for flow in result["flows"]):
+        console.print(constant_table(result))
     console.print(link_table(result))
     if result["settings"]["record"].get("settled") is not None:
         console.print(settled_table(result))

@@ -107,8 +107,16 @@ class PlannedArrivals:
 
 
 @dataclass
+class PlannedConstant:
+    """Packets at a constant rate."""
+
+    rate: list[str]  # options of wale send
+    packet: int  # bytes of IP
+
+
+@dataclass
 class PlannedFlow:
-    """One transfer, or sessions that arrive at random."""
+    """One transfer, sessions that arrive at random, or packets at a constant rate."""
 
     name: str
     tool: str
@@ -121,6 +129,7 @@ class PlannedFlow:
     size: int | None
     duration_ns: int | None
     arrivals: PlannedArrivals | None
+    constant: PlannedConstant | None
     start_ns: int
     after: str | None
 
@@ -312,7 +321,7 @@ class _Copy:
             PlannedFlow(
                 name=flow.name,
                 tool=flow.tool,
-                cc=flow.cc,
+                cc="none" if flow.constant else flow.cc,
                 sender_netns=f"{self.prefix}{pair}-sender",
                 receiver_netns=f"{self.prefix}{pair}-receiver",
                 sender_address=self.address(1, index, 2),
@@ -321,6 +330,7 @@ class _Copy:
                 size=flow.size,
                 duration_ns=flow.duration,
                 arrivals=self.arrivals(flow, here),
+                constant=planned_constant(flow),
                 start_ns=flow.start,
                 after=flow.after,
             )
@@ -331,6 +341,16 @@ class _Copy:
             return None
         a = flow.arrivals
         return PlannedArrivals(a.rate, a.sessions, a.mean, arrivals_seed(self.seed, number))
+
+
+def planned_constant(flow: Flow) -> PlannedConstant | None:
+    """How `wale send` is told what a flow of packets is."""
+    c = flow.constant
+    if c is None:
+        return None
+    if c.rate is not None:
+        return PlannedConstant(["--rate", f"{c.rate}bit"], c.packet)
+    return PlannedConstant(["--packets-per-second", f"{c.packets_per_second:.12g}"], c.packet)
 
 
 def wale_options(link: Link, seed: int) -> tuple[str, list[str]]:

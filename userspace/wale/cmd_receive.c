@@ -20,7 +20,11 @@
 #include "lib/units.h"
 #include "transfer_util.h"
 
-#define RECEIVE_BUFFER (4 * 1024 * 1024)
+#define RECEIVE_BUFFER (32 * 1024 * 1024)
+#define BATCH 32
+#define CONTROL_BYTES \
+	(CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(uint32_t)))
+#define GATHER_MAX_MS 100
 
 struct receiver {
 	const char *listen;
@@ -32,6 +36,7 @@ struct receiver {
 
 	FILE *csv;
 	int fd, timer, signals;
+	bool ample; /* the socket has room for many packets */
 	size_t headers; /* of IP and UDP */
 	bool known; /* who sends */
 	struct sockaddr_storage sender;
@@ -140,12 +145,14 @@ static int parse(struct receiver *r, int argc, char **argv)
 	return 0;
 }
 
-static int set_options(int fd)
+static int set_options(struct receiver *r)
 {
-	int on = 1, size = RECEIVE_BUFFER;
+	int on = 1, size = RECEIVE_BUFFER, fd = r->fd;
 
 	/* More than net.core.rmem_max is root's alone. */
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) &&
+	r->ample = !setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size,
+			       sizeof(size));
+	if (!r->ample &&
 	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)))
 		return -1;
 	if (setsockopt(fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof(on)))
@@ -164,7 +171,7 @@ static int bind_address(struct receiver *r, const struct addrinfo *at)
 	if (at->ai_family == AF_INET6 && !r->listen &&
 	    setsockopt(r->fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)))
 		return -1;
-	if (set_options(r->fd))
+	if (set_options(r))
 		return -1;
 	return bind(r->fd, at->ai_addr, at->ai_addrlen);
 }
@@ -257,40 +264,24 @@ static uint64_t read_control(struct receiver *r, struct msghdr *message)
 	return now_ns;
 }
 
-/* 0 if there is nothing more for now, -1 with errno. */
-static int receive_one(struct receiver *r)
+static void take(struct receiver *r, struct msghdr *message, size_t size)
 {
-	uint8_t control[CMSG_SPACE(sizeof(struct timespec)) +
-			CMSG_SPACE(sizeof(uint32_t))];
-	uint8_t header[DATAGRAM_HEADER_BYTES];
-	struct iovec into = { .iov_base = header, .iov_len = sizeof(header) };
-	struct sockaddr_storage from = { 0 };
-	struct msghdr message = { .msg_name = &from,
-				  .msg_namelen = sizeof(from),
-				  .msg_iov = &into,
-				  .msg_iovlen = 1,
-				  .msg_control = control,
-				  .msg_controllen = sizeof(control) };
+	const struct sockaddr_storage *from = message->msg_name;
+	const uint8_t *header = message->msg_iov->iov_base;
+	uint64_t now_ns = read_control(r, message);
 	struct datagram datagram;
-	uint64_t now_ns;
-	ssize_t n = recvmsg(r->fd, &message, MSG_TRUNC);
 
-	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -1;
-	now_ns = read_control(r, &message);
-	if (!datagram_read(header, (size_t)n, &datagram) ||
-	    !is_sender(r, &from, message.msg_namelen)) {
+	if (!datagram_read(header, size, &datagram) ||
+	    !is_sender(r, from, message->msg_namelen)) {
 		r->foreign++;
-		return 1;
+		return;
 	}
-	datagram_count_add(&r->count, &datagram, now_ns,
-			   (size_t)n + r->headers);
+	datagram_count_add(&r->count, &datagram, now_ns, size + r->headers);
 	if (r->csv)
 		fprintf(r->csv, "%llu,%llu,%llu\n",
 			(unsigned long long)datagram.number,
 			(unsigned long long)datagram.due_ns,
 			(unsigned long long)now_ns);
-	return 1;
 }
 
 static bool is_done(const struct receiver *r)
@@ -298,28 +289,88 @@ static bool is_done(const struct receiver *r)
 	return r->packets && r->count.packets >= r->packets;
 }
 
+/* Up to BATCH packets: how many there were, or -1 with errno. */
+static int receive_batch(struct receiver *r)
+{
+	struct mmsghdr messages[BATCH];
+	struct place {
+		_Alignas(struct cmsghdr) uint8_t control[CONTROL_BYTES];
+		uint8_t header[DATAGRAM_HEADER_BYTES];
+		struct iovec into;
+		struct sockaddr_storage from;
+	} places[BATCH];
+	int n, i;
+
+	memset(places, 0, sizeof(places));
+	for (i = 0; i < BATCH; i++) {
+		struct place *place = &places[i];
+
+		place->into.iov_base = place->header;
+		place->into.iov_len = sizeof(place->header);
+		messages[i].msg_hdr = (struct msghdr){
+			.msg_name = &place->from,
+			.msg_namelen = sizeof(place->from),
+			.msg_iov = &place->into,
+			.msg_iovlen = 1,
+			.msg_control = place->control,
+			.msg_controllen = sizeof(place->control),
+		};
+	}
+	n = recvmmsg(r->fd, messages, BATCH, MSG_TRUNC, NULL);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+	for (i = 0; i < n && !is_done(r); i++)
+		take(r, &messages[i].msg_hdr, messages[i].msg_len);
+	return n;
+}
+
+/* All that have come by now: how many, or -1 with errno. */
+static int receive_waiting(struct receiver *r)
+{
+	int all = 0, n;
+
+	do {
+		n = receive_batch(r);
+		if (n < 0)
+			return -1;
+		all += n;
+	} while (n == BATCH && !is_done(r));
+	return all;
+}
+
+/*
+ * Packets have the kernel's time: they may wait in the socket, so that fewer
+ * wake-ups do for many.  How long, in ms, follows from how many there were.
+ */
+static int next_gathering(const struct receiver *r, int ms, int packets)
+{
+	if (!r->ample || packets > 4 * BATCH)
+		return 0;
+	if (packets > BATCH)
+		return ms / 2;
+	return ms < GATHER_MAX_MS ? 2 * ms + 1 : ms;
+}
+
 static int receive_all(struct receiver *r)
 {
-	struct pollfd fds[] = { { .fd = r->fd, .events = POLLIN },
+	struct pollfd fds[] = { { .fd = r->signals, .events = POLLIN },
 				{ .fd = r->timer, .events = POLLIN },
-				{ .fd = r->signals, .events = POLLIN } };
-	int more;
+				{ .fd = r->fd, .events = POLLIN } };
+	int gather_ms = 0, n;
 
 	while (!is_done(r)) {
 		if (r->idle_ns)
 			timer_set_fd(r->timer, r->idle_ns, 0);
-		if (poll(fds, 3, -1) < 0) {
-			if (errno == EINTR)
-				continue;
+		if (poll(fds, 3, -1) < 0 && errno != EINTR)
 			return -1;
-		}
-		do {
-			more = receive_one(r);
-		} while (more > 0 && !is_done(r));
-		if (more < 0)
+		if (gather_ms && !fds[0].revents && !fds[1].revents)
+			poll(fds, 1, gather_ms);
+		n = receive_waiting(r);
+		if (n < 0)
 			return -1;
-		if (fds[2].revents || (fds[1].revents && !fds[0].revents))
+		if (fds[0].revents || (fds[1].revents && !n))
 			break;
+		gather_ms = next_gathering(r, gather_ms, n);
 	}
 	return 0;
 }

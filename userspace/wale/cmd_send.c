@@ -9,10 +9,11 @@
 #include <getopt.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,7 +39,7 @@ struct sender {
 	struct datagram_schedule schedule;
 	uint64_t start_ns;
 	uint64_t real_ns; /* CLOCK_REALTIME at 0 of CLOCK_MONOTONIC */
-	int fd, timer, signals;
+	int fd;
 	size_t payload;
 	uint8_t buffer[SIZE_MAX_BYTES];
 
@@ -267,16 +268,51 @@ static uint64_t due_ns(const struct sender *s, uint64_t number)
 	return at;
 }
 
-/* Sleep until @at_ns; true if a signal ended that. */
-static bool sleep_until(struct sender *s, uint64_t at_ns)
-{
-	struct pollfd fds[] = { { .fd = s->timer, .events = POLLIN },
-				{ .fd = s->signals, .events = POLLIN } };
+static volatile sig_atomic_t ended;
 
-	timer_set_fd_at(s->timer, at_ns);
-	while (poll(fds, 2, -1) < 0 && errno == EINTR)
-		;
-	return fds[1].revents;
+static void note_end(int signal_number)
+{
+	ended = 1;
+}
+
+/* Times to the ns: an ordinary task has 50 us of slack. */
+static int prepare_sleep(void)
+{
+	const struct sigaction end = { .sa_handler = note_end };
+
+	signal(SIGPIPE, SIG_IGN);
+	if (prctl(PR_SET_TIMERSLACK, 1UL) || sigaction(SIGINT, &end, NULL) ||
+	    sigaction(SIGTERM, &end, NULL) || sigaction(SIGHUP, &end, NULL))
+		return -1;
+	return 0;
+}
+
+static struct timespec to_timespec(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / NSEC_PER_SEC),
+				  .tv_nsec = (long)(ns % NSEC_PER_SEC) };
+}
+
+/*
+ * Sleep from @from_ns, or what is the time, until @at_ns; true if a signal ended
+ * that.  One that comes just before a sleep does not end it: none is longer than
+ * a second.
+ */
+static bool sleep_until(uint64_t from_ns, uint64_t at_ns)
+{
+	struct timespec until;
+
+	while (!ended) {
+		if (at_ns - from_ns > NSEC_PER_SEC)
+			from_ns += NSEC_PER_SEC;
+		else
+			from_ns = at_ns;
+		until = to_timespec(from_ns);
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		if (from_ns == at_ns)
+			break;
+	}
+	return ended;
 }
 
 /* False if no packet of this size will ever leave. */
@@ -324,20 +360,21 @@ static uint64_t packets_to_send(const struct sender *s)
 
 static int send_all(struct sender *s)
 {
-	uint64_t count = packets_to_send(s), number, at;
+	uint64_t count = packets_to_send(s), before = s->start_ns, number, at;
 
 	for (number = 0; number < count; number++) {
 		at = due_ns(s, number);
-		if (sleep_until(s, at))
+		if (sleep_until(before, at))
 			return 0;
 		if (!send_one(s, number, at))
 			return failed("--size", "no packet of this size fits "
 						"into the way to the receiver");
 		note_late(s, at);
+		before = at;
 	}
 	/* All of the duration, though nothing more is due. */
 	if (s->duration_ns && !s->packets)
-		sleep_until(s, s->start_ns + s->duration_ns);
+		sleep_until(before, s->start_ns + s->duration_ns);
 	return 0;
 }
 
@@ -381,9 +418,7 @@ static int run(struct sender *s)
 	status = open_socket(s);
 	if (status)
 		return status;
-	s->timer = timer_create_fd();
-	s->signals = signals_open();
-	if (s->timer < 0 || s->signals < 0)
+	if (prepare_sleep())
 		return failed("cannot start", strerror(errno));
 
 	start_clock(s);
@@ -403,17 +438,11 @@ int cmd_send(int argc, char **argv)
 	s->family = AF_UNSPEC;
 	s->size = 1500;
 	s->fd = -1;
-	s->timer = -1;
-	s->signals = -1;
 	status = parse(s, argc, argv);
 	if (!status)
 		status = run(s);
 	if (s->fd >= 0)
 		close(s->fd);
-	if (s->timer >= 0)
-		close(s->timer);
-	if (s->signals >= 0)
-		close(s->signals);
 	free(s);
 	return status < 0 ? WALE_EXIT_OK : status;
 }

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Flows of packets at a constant rate: what a scenario may say, and that they are exact."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab import constant, yaml_lines
+from lab import result as results
+from lab.agent import send_command
+from lab.measures import measure
+from lab.run import run_scenario
+from lab.scenario import Scenario, ScenarioError, check_scenario
+from topologies import dumbbell
+
+#: A link of 50 packets/s; `alone` has it for itself, the others come to twice what it carries.
+TEXT = """\
+name: constant
+topology: {pairs: [{name: a}, {name: b}]}
+bottleneck:
+  forward: {rate: 200kbit, delay: 10ms, limit: 5 packets}
+flows:
+  - {name: alone, pair: a, constant: {packets_per_second: 33, packet: 500}, duration: 10s}
+  - {name: one, pair: a, constant: {rate: 200kbit, packet: 500}, duration: 10s, start: 11s}
+  - {name: other, pair: b, constant: {rate: 200kbit, packet: 500}, duration: 10s, start: 11005ms}
+record: {links: off, flows: off}
+"""
+
+
+def check(*overrides: str) -> Scenario:
+    return check_scenario(yaml_lines.parse(TEXT, "s.yaml"), list(overrides), Path())
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ("flows.alone.cc=reno", "expected constant with a duration, and without cc and tool"),
+        ("flows.alone.size=1MB", "expected either a size, a duration or arrivals"),
+        ("flows.alone.constant.rate=1mbit", "expected either a rate or packets_per_second"),
+        ("flows.alone.constant={packet: 500}", "expected either a rate or packets_per_second"),
+        ("flows.one.constant.rate=unlimited", "expected a rate above 0 and below unlimited"),
+        ("flows.one.constant.packet=60", "expected a packet of 72 to 65535 bytes, got 60"),
+        ("flows.alone.constant.packets_per_second=0", "flows.0.constant.packets_per_second: "),
+    ],
+)
+def test_refused(override: str, expected: str) -> None:
+    with pytest.raises(ScenarioError, match=re.escape(expected)):
+        check(override)
+
+
+def test_what_wale_send_is_told() -> None:
+    scenario = check()
+    plan = results.plan_data(dumbbell.plan(scenario, 1), scenario, 1)
+    alone, one, _ = (" ".join(send_command(flow, 10**10)) for flow in plan["flows"])
+    assert "10.2.1.2 --port 5001 --json --packets-per-second 33 --size 500" in alone
+    assert alone.endswith("--duration 10000000000ns --at 10000000000ns")
+    assert "--rate 200000bit --size 500" in one
+    assert {flow["cc"] for flow in plan["flows"]} == {"none"}
+
+
+def told(client: dict[str, Any], server: dict[str, Any], **record: Any) -> dict[str, Any]:
+    said = {"client": json.dumps(client), "server": json.dumps(server), "client_errors": ""}
+    return constant.flow_of_packets({"status": 0, **said, **record}, 28)
+
+
+SENT = {"packets": 100, "packet_bytes": 500, "seconds": 2.0, "max_late_ns": 800}
+CAME = {"packets": 90, "late_packets": 1, "overflowed_packets": 0, "min_delay_ns": 10_000_000}
+
+
+def test_what_became_of_them() -> None:
+    flow = told(SENT, CAME)
+    assert flow["completed"]
+    assert flow["goodput_Bps"] == 90 * 472 / 2
+    counts = flow["constant"]
+    assert (counts["sent_packets"], counts["lost_packets"]) == (100, 10)
+    assert counts["least_delay_s"] == 0.01
+    assert counts["mean_delay_s"] is None
+
+
+def test_what_went_wrong() -> None:
+    assert "no room for 3 packets" in told(SENT, {**CAME, "overflowed_packets": 3})["error"]
+    assert not told(SENT, CAME, status=1)["completed"]
+    assert told(SENT, CAME, client_errors="wale send: no\n")["error"] == "wale send: no"
+    silent = told({}, {})
+    assert silent["goodput_Bps"] is None
+    assert silent["constant"]["lost_packets"] is None
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    result = run_scenario(check(), 1, tmp_path_factory.mktemp("constant"))
+    assert results.problems(result) == []
+    return result
+
+
+def counts(run: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(f for f in run["flows"] if f["name"] == name)["constant"]
+    return found
+
+
+@pytest.mark.guest
+def test_departures_are_exact_in_virtual_time(run: dict[str, Any]) -> None:
+    """33 packets/s on an empty link: all come, each at its own multiple, to a microsecond."""
+    alone = counts(run, "alone")
+    assert alone["sent_packets"] == alone["received_packets"] == 330
+    assert alone["largest_lateness_s"] < 1e-6
+    for which in ("least", "largest"):
+        assert alone[f"{which}_gap_s"] == pytest.approx(1 / 33, abs=1e-6)
+        assert alone[f"{which}_delay_s"] == pytest.approx(0.01 + 0.02, abs=1.5e-6)  # 20 ms service
+
+
+@pytest.mark.guest
+def test_what_a_full_link_drops_is_missing(run: dict[str, Any]) -> None:
+    """Twice the link's rate: half is dropped, and each end and the link count the same."""
+    both = [counts(run, name) for name in ("one", "other")]
+    link = next(link for link in run["links"] if link["name"] == "forward")
+    assert [c["sent_packets"] for c in both] == [500, 500]
+    assert sum(c["lost_packets"] for c in both) == link["dropped_packets"]["buffer"]
+    assert sum(c["received_packets"] for c in both) == pytest.approx(500, abs=6)
+    assert link["offered_packets"] == 1330
+    for c in both:
+        assert c["out_of_order_packets"] == 0
+        assert c["largest_delay_s"] <= 0.01 + 5 * 0.02 + 1.5e-6
+        assert c["largest_lateness_s"] < 1e-6
+
+
+@pytest.mark.guest
+def test_measures_count_whole_packets(run: dict[str, Any]) -> None:
+    found = measure(run, check(), 1)
+    assert found["alone"]["throughput_kBps"] == pytest.approx(33 * 0.5, rel=1e-6)
+    assert found["alone"]["efficiency"] == pytest.approx(33 / 50, rel=1e-6)
