@@ -13,52 +13,45 @@
 #include <linux/pkt_sched_wale.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
+#include <net/wale_wire.h>
 
 #include "wale_buffer.h"
+#include "wale_cells.h"
+#include "wale_classes.h"
+#include "wale_counts.h"
 #include "wale_feedback.h"
+#include "wale_policy.h"
 #include "wale_random.h"
 #include "wale_schedule.h"
-
-/**
- * struct wale_counter - packets on the wire, and their bytes
- * @packets: number of them
- * @bytes: of the wire
- */
-struct wale_counter {
-	u64 packets;
-	u64 bytes;
-};
-
-/* Why a packet did not arrive at the other end. */
-enum wale_drop_reason {
-	WALE_DROP_BUFFER,	/* did not fit */
-	WALE_DROP_LOSS,		/* lost at random, after service */
-	WALE_DROP_MEMORY,	/* could not be split */
-	WALE_DROP_PURGE,	/* held when the device went down */
-	__WALE_DROP_MAX
-};
 
 /**
  * struct wale_sched_data - one direction of a link
  * @server: the packet in service, the head of @waiting
  * @schedule: the rate of the server
  * @buffer: occupancy and limits of @waiting
- * @waiting: in the buffer, first the one in service
+ * @policy: who is refused a place in @buffer
+ * @classes: the flows; NULL: they are not told apart; replaced with RTNL too
+ * @cells: with a limit in cells: those in @buffer, and on the input links
+ * @waiting: in the buffer, first the one in service; with a limit in cells those
+ *	that are there whole, by the place of their last cell
  * @line: on their way after service, by departure
  * @last_departure_ns: no packet may overtake this one
  * @delay_ns: propagation delay
  * @loss_stream: draws for @loss
+ * @buffer_stream: draws of random_tail
  * @loss: probability, fraction of 2^32; WALE_LOSS_ALWAYS
  * @overhead: enum wale_overhead
  * @drops: enum wale_drops
  * @feedback: not NULL: publishes the rate; replaced with RTNL too
- * @offered: that arrived, after splitting
- * @sent: that departed
- * @dropped: by reason
- * @line_bytes: bytes of the wire in @line
+ * @counts: of the packets
+ * @gone_packets: that parents count, but that will not come back
+ * @gone_bytes: their bytes, as parents count them
  * @watchdog: runs the qdisc when the next packet departs
  * @run_timer: runs the link while no packet does
  * @seed: of every random draw
+ * @input_rate: of each flow's input link, bytes/s; WALE_RATE_UNLIMITED: none
+ * @filter_list: of @block
+ * @block: the filters that name classes
  *
  * A packet whose verdict is "lost" (see struct wale_skb_cb) waits and is served
  * like any other, but neither sch->q.qlen nor any parent knows of it.
@@ -68,39 +61,55 @@ struct wale_sched_data {
 	struct wale_server server;
 	struct wale_schedule schedule;
 	struct wale_buffer buffer;
-	struct qdisc_skb_head waiting;
+	struct wale_policy policy;
+	struct wale_classes *classes;
+	struct wale_cells cells;
+	struct sk_buff_head waiting;
 	struct qdisc_skb_head line;
 	u64 last_departure_ns;
 	u64 delay_ns;
 	struct wale_stream loss_stream;
+	struct wale_stream buffer_stream;
 	u32 loss;
 	u8 overhead;
 	u8 drops;
 	struct wale_feedback *feedback;
 
 	/* every packet: counting; read by wale_dump_stats() */
-	struct wale_counter offered;
-	struct wale_counter sent;
-	struct wale_counter dropped[__WALE_DROP_MAX];
-	u64 line_bytes;
+	struct wale_counts counts;
+	u32 gone_packets;
+	u32 gone_bytes;
 
 	struct qdisc_watchdog watchdog;
 
 	/* seldom used */
 	struct timer_list run_timer;
 	u64 seed;
+	u64 input_rate;
+	struct tcf_proto __rcu *filter_list;
+	struct tcf_block *block;
 };
 
 /**
  * struct wale_skb_cb - what a held packet carries
  * @arrival_ns: when it came
  * @departure_ns: when it leaves the line; set when its service ends
+ * @last_cell: until then, with a limit in cells: place of its last cell
+ * @dropped_cells: that were not admitted
  * @wire_len: bytes on the wire
  * @lost: it will vanish when its service ends
+ *
+ * Its class, where flows are told apart, is tc_classid of struct qdisc_skb_cb.
  */
 struct wale_skb_cb {
 	u64 arrival_ns;
-	u64 departure_ns;
+	union {
+		u64 departure_ns;
+		struct {
+			u32 last_cell;
+			u32 dropped_cells;
+		};
+	} __packed __aligned(4);
 	u32 wire_len : 31;
 	u32 lost : 1;
 } __packed __aligned(4);
@@ -111,10 +120,21 @@ static inline struct wale_skb_cb *wale_skb_cb(const struct sk_buff *skb)
 	return (struct wale_skb_cb *)qdisc_skb_cb(skb)->data;
 }
 
-static inline void wale_count(struct wale_counter *counter, u32 len)
+static inline u16 wale_skb_class(const struct sk_buff *skb)
 {
-	counter->packets++;
-	counter->bytes += len;
+	return qdisc_skb_cb(skb)->tc_classid;
+}
+
+/* The counts of its flow, where flows are told apart. */
+static inline struct wale_counts *
+wale_skb_counts(const struct wale_sched_data *q, const struct sk_buff *skb)
+{
+	return &q->classes->class[wale_skb_class(skb)].counts;
+}
+
+static inline u32 wale_skb_cells(const struct sk_buff *skb)
+{
+	return wale_skb_cb(skb)->wire_len / WALE_ATM_CELL;
 }
 
 /* wale_link.c: the life of a packet */
@@ -122,16 +142,45 @@ void wale_link_init(struct Qdisc *sch);
 void wale_link_destroy(struct Qdisc *sch);
 void wale_link_purge(struct Qdisc *sch);
 void wale_link_run(struct Qdisc *sch, u64 now);
-int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
-		     struct sk_buff **to_free);
 struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now);
 void wale_link_set_alarm(struct Qdisc *sch);
 void wale_link_set_timer(struct Qdisc *sch, u64 now);
+void wale_link_settle(struct Qdisc *sch);
+void wale_link_tell_apart(struct Qdisc *sch, struct wale_classes *classes);
 
-/* wale_netlink.c: configuration and statistics */
+void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
+			  enum wale_drop_reason reason, u64 now);
+void wale_link_forget(struct Qdisc *sch, struct sk_buff *skb);
+void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now);
+void wale_link_discard(struct Qdisc *sch, struct sk_buff *skb,
+		       enum wale_drop_reason reason, u64 now);
+
+/* wale_arrival.c: does a packet enter the buffer? */
+int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+		     struct sk_buff **to_free);
+bool wale_link_congested(const struct wale_sched_data *q, u16 class);
+u32 wale_link_draw_victim(struct wale_sched_data *q, u32 waiting);
+bool wale_link_draw_loss(struct wale_sched_data *q);
+
+/* wale_atm.c: packets as cells */
+void wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now);
+void wale_atm_arrive(struct Qdisc *sch, u64 now);
+void wale_atm_served(struct Qdisc *sch);
+u64 wale_atm_earliest_end(const struct wale_sched_data *q);
+struct sk_buff *wale_atm_purge(struct wale_sched_data *q);
+
+/* wale_class.c: flows as classes of tc */
+extern const struct Qdisc_class_ops wale_class_ops;
+bool wale_classify(struct Qdisc *sch, struct sk_buff *skb, int *verdict);
+
+/* wale_netlink.c: configuration */
 int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 		   struct netlink_ext_ack *extack);
 int wale_dump(struct Qdisc *sch, struct sk_buff *skb);
+
+/* wale_stats.c: statistics, of the link and of a class */
 int wale_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
+int wale_dump_class_stats(struct Qdisc *sch, unsigned long cl,
+			  struct gnet_dump *d);
 
 #endif /* _WALE_H */

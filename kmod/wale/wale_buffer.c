@@ -3,8 +3,8 @@
  * wale_buffer.c - does a packet fit into the buffer?   (pure)
  *
  * The buffer of the link holds the packets that wait and the one in service;
- * a packet on the propagation line has left it.  Tail drop: a packet that does
- * not fit whole is refused.
+ * a packet on the propagation line has left it.  A packet that does not fit
+ * whole is refused; with a limit in cells, each of its cells that does not fit.
  */
 
 #include <linux/kernel.h>
@@ -49,4 +49,14 @@ void wale_buffer_leave(struct wale_buffer *buffer, u32 len)
 {
 	buffer->packets--;
 	buffer->bytes -= len;
+}
+
+/**
+ * wale_buffer_enter_cell() - a cell was admitted
+ * @buffer: the buffer
+ */
+void wale_buffer_enter_cell(struct wale_buffer *buffer)
+{
+	buffer->cells++;
+	buffer->peak_cells = max(buffer->peak_cells, buffer->cells);
 }

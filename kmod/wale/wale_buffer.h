@@ -5,16 +5,23 @@
 #ifndef _WALE_BUFFER_H
 #define _WALE_BUFFER_H
 
+#include <linux/limits.h>
 #include <linux/types.h>
 
 /**
  * struct wale_buffer - the packets that wait for service or are in it
  * @packets: number of them
  * @bytes: their bytes on the wire
+ * @cells: cells that were admitted, with a limit in cells
  * @peak_packets: largest @packets so far
  * @peak_bytes: largest @bytes so far
+ * @peak_cells: largest @cells so far
  * @limit_packets: bound of @packets, or U32_MAX
  * @limit_bytes: bound of @bytes, or U64_MAX
+ * @limit_cells: bound of @cells, or U32_MAX
+ *
+ * One of the limits is set.  With one in cells, a packet counts from its arrival
+ * to the service of its last cell, and each cell for as long as it is there.
  */
 struct wale_buffer {
 	u64 bytes;
@@ -23,10 +30,19 @@ struct wale_buffer {
 	u32 limit_packets;
 	u32 peak_packets;
 	u64 peak_bytes;
+	u32 cells;
+	u32 limit_cells;
+	u32 peak_cells;
 };
 
 bool wale_buffer_fits(const struct wale_buffer *buffer, u32 len);
 void wale_buffer_enter(struct wale_buffer *buffer, u32 len);
 void wale_buffer_leave(struct wale_buffer *buffer, u32 len);
+void wale_buffer_enter_cell(struct wale_buffer *buffer);
+
+static inline bool wale_buffer_counts_cells(const struct wale_buffer *buffer)
+{
+	return buffer->limit_cells != U32_MAX;
+}
 
 #endif /* _WALE_BUFFER_H */

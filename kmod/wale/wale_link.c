@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * wale_link.c - the life of a packet on the link; the only container of skbs
+ * wale_link.c - the life of a packet on the link
  *
  *	arrives -> fits into the buffer? -> waits -> is served -> lost? ->
  *	is on the line for the propagation delay -> departs
@@ -22,59 +22,159 @@
 #include <linux/mm.h>
 #include <linux/skbuff.h>
 #include <linux/timer.h>
-#include <net/sock.h>
-#include <net/wale_wire.h>
 
 #include "../compat.h"
 #include "wale.h"
 #include "wale_trace.h"
 
-static u32 wale_skb_wire_len(const struct wale_sched_data *q,
-			     const struct sk_buff *skb)
+/* A packet leaves the buffer. */
+static void wale_link_leave(struct wale_sched_data *q,
+			    const struct sk_buff *skb)
 {
-	int below_ip = max(skb_network_offset(skb), 0);
+	u32 len = wale_skb_cb(skb)->wire_len;
 
-	return wale_wire_len(q->overhead, skb->len - min_t(u32, below_ip,
-							     skb->len));
+	wale_buffer_leave(&q->buffer, len);
+	if (q->classes)
+		wale_class_leave(q->classes, wale_skb_class(skb), len);
 }
 
-/* The service of the head of the buffer ended. */
+/**
+ * wale_link_count_drop() - count a packet that is dropped
+ * @sch: the qdisc
+ * @skb: the packet, with its struct wale_skb_cb
+ * @reason: why
+ * @now: ns
+ */
+void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
+			  enum wale_drop_reason reason, u64 now)
+{
+	const struct wale_skb_cb *cb = wale_skb_cb(skb);
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	wale_count(&q->counts.dropped[reason], cb->wire_len);
+	if (q->classes)
+		wale_count(&wale_skb_counts(q, skb)->dropped[reason],
+			   cb->wire_len);
+	qdisc_qstats_drop(sch);
+	trace_wale_drop(sch, skb, cb->wire_len, reason, cb->arrival_ns, now);
+}
+
+/**
+ * wale_link_forget() - a packet that parents count will not come back
+ * @sch: the qdisc
+ * @skb: the packet
+ */
+void wale_link_forget(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_skb_cb *cb = wale_skb_cb(skb);
+
+	if (cb->lost)
+		return;
+	cb->lost = true;
+	q->gone_packets++;
+	q->gone_bytes += qdisc_pkt_len(skb);
+}
+
+/**
+ * wale_link_discard() - drop a packet of the buffer, which is on no list
+ * @sch: the qdisc
+ * @skb: the packet
+ * @reason: why
+ * @now: ns
+ */
+void wale_link_discard(struct Qdisc *sch, struct sk_buff *skb,
+		       enum wale_drop_reason reason, u64 now)
+{
+	wale_link_forget(sch, skb);
+	wale_link_leave(qdisc_priv(sch), skb);
+	wale_link_count_drop(sch, skb, reason, now);
+	kfree_skb(skb);
+}
+
+/* Why a packet vanishes at the end of its service. */
+static enum wale_drop_reason wale_link_fate(const struct sk_buff *skb)
+{
+	u32 dropped = wale_skb_cb(skb)->dropped_cells;
+
+	if (!dropped)
+		return WALE_DROP_LOSS;
+	return dropped < wale_skb_cells(skb) ? WALE_DROP_PARTIAL :
+					       WALE_DROP_BUFFER;
+}
+
+/**
+ * wale_link_complete() - the service of a packet has ended
+ * @sch: the qdisc
+ * @skb: the packet, on no list
+ * @now: ns
+ */
+void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_skb_cb *cb = wale_skb_cb(skb);
+
+	if (cb->lost) {
+		wale_link_discard(sch, skb, wale_link_fate(skb), now);
+		return;
+	}
+	q->last_departure_ns = max(q->last_departure_ns, now + q->delay_ns);
+	cb->departure_ns = q->last_departure_ns;
+	wale_count(&q->counts.line, cb->wire_len);
+	if (q->classes)
+		wale_count(&wale_skb_counts(q, skb)->line, cb->wire_len);
+	wale_link_leave(q, skb);
+	__qdisc_enqueue_tail(skb, &q->line);
+}
+
+/* The service of a cell ended, or of the packet at the head of the buffer. */
 static void wale_link_served(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb = __qdisc_dequeue_head(&q->waiting);
-	struct wale_skb_cb *cb = wale_skb_cb(skb);
-	u64 now = q->server.time_ns;
 
-	wale_buffer_leave(&q->buffer, cb->wire_len);
-	if (cb->lost) {
-		wale_count(&q->dropped[WALE_DROP_LOSS], cb->wire_len);
-		qdisc_qstats_drop(sch);
-		trace_wale_drop(sch, skb, cb->wire_len, WALE_DROP_LOSS,
-				cb->arrival_ns, now);
-		kfree_skb(skb);
-	} else {
-		q->last_departure_ns = max(q->last_departure_ns,
-					   now + q->delay_ns);
-		cb->departure_ns = q->last_departure_ns;
-		q->line_bytes += cb->wire_len;
-		__qdisc_enqueue_tail(skb, &q->line);
-	}
+	if (wale_buffer_counts_cells(&q->buffer))
+		wale_atm_served(sch);
+	else
+		wale_link_complete(sch, __skb_dequeue(&q->waiting),
+				   q->server.time_ns);
+}
+
+/* Bytes of what is to be served next; 0: nothing. */
+static u32 wale_link_next_len(const struct wale_sched_data *q)
+{
+	if (wale_buffer_counts_cells(&q->buffer))
+		return q->buffer.cells ? WALE_ATM_CELL : 0;
+	return skb_queue_empty(&q->waiting) ?
+	       0 : wale_skb_cb(q->waiting.next)->wire_len;
 }
 
 /* Ends of service and changes of the rate, up to now. */
-static void wale_link_replay(struct Qdisc *sch, u64 now)
+static void wale_link_serve(struct Qdisc *sch, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
+	u32 len;
 
 	while (wale_server_run(&q->server, &q->schedule, now)) {
 		wale_link_served(sch);
-		if (q->waiting.head)
-			wale_server_next(&q->server, &q->schedule,
-					 wale_skb_cb(q->waiting.head)->wire_len);
+		len = wale_link_next_len(q);
+		if (len)
+			wale_server_next(&q->server, &q->schedule, len);
 	}
 	if (!q->server.busy)
 		wale_schedule_run(&q->schedule, now);
+}
+
+/* These, and cells that arrive. */
+static void wale_link_replay(struct Qdisc *sch, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	u64 next;
+
+	while ((next = wale_inputs_next(&q->cells, q->classes)) <= now) {
+		wale_link_serve(sch, next);
+		wale_atm_arrive(sch, next);
+	}
+	wale_link_serve(sch, now);
 }
 
 /*
@@ -115,142 +215,37 @@ void wale_link_run(struct Qdisc *sch, u64 now)
 		wale_link_replay(sch, now);
 }
 
-static bool wale_link_draw_loss(struct wale_sched_data *q)
-{
-	if (!q->loss)
-		return false;
-	return (u32)(wale_stream_draw(&q->loss_stream) >> 32) < q->loss ||
-	       q->loss == WALE_LOSS_ALWAYS;
-}
-
-/*
- * A packet in the network is no longer the local sender's.  One that will be
- * lost may stay for as long as nothing else moves the link: it must not hold
- * a socket, a route or a connection, and with them a namespace.
- */
-static void wale_link_disown(struct sk_buff *skb, bool lost)
-{
-	if (!lost) {
-		skb_orphan_partial(skb);
-		return;
-	}
-	skb_orphan(skb);
-	skb_dst_drop(skb);
-	nf_reset_ct(skb);
-	skb_ext_reset(skb);
-}
-
-/* One wire packet; true if it comes back from wale_link_release(). */
-static bool wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
-				 u64 now, struct sk_buff **to_free)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	struct wale_skb_cb *cb = wale_skb_cb(skb);
-	u32 len = wale_skb_wire_len(q, skb);
-
-	wale_link_run(sch, now);
-	if (q->feedback)
-		wale_feedback_see(sch, skb, now);
-	wale_count(&q->offered, len);
-	cb->arrival_ns = now;
-	cb->wire_len = len;
-	if (!wale_buffer_fits(&q->buffer, len)) {
-		wale_count(&q->dropped[WALE_DROP_BUFFER], len);
-		qdisc_qstats_drop(sch);
-		trace_wale_drop(sch, skb, len, WALE_DROP_BUFFER, now, now);
-		__qdisc_drop(skb, to_free);
-		return false;
-	}
-
-	cb->lost = wale_link_draw_loss(q);
-	wale_link_disown(skb, cb->lost);
-	wale_buffer_enter(&q->buffer, len);
-	__qdisc_enqueue_tail(skb, &q->waiting);
-	if (!q->server.busy)
-		wale_server_start(&q->server, &q->schedule, now, len);
-	trace_wale_enqueue(sch, skb, now);
-	if (cb->lost)
-		return false;
-
-	sch->q.qlen++;
-	qdisc_qstats_backlog_inc(sch, skb);
-	return true;
-}
-
-/*
- * What the caller of enqueue learns when nothing will come back: with drops
- * local, whether the buffer was full.
- */
-static int wale_link_refusal(const struct wale_sched_data *q, u64 full_before)
-{
-	if (q->drops == WALE_DROPS_LOCAL &&
-	    q->dropped[WALE_DROP_BUFFER].packets != full_before)
-		return NET_XMIT_DROP;
-	return NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
-}
-
-/* A GSO packet: split it; each segment is a wire packet. */
-static int wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
-				struct sk_buff **to_free)
-{
-	netdev_features_t features = netif_skb_features(skb);
-	u32 len = 0, prev_len = qdisc_pkt_len(skb);
-	struct wale_sched_data *q = qdisc_priv(sch);
-	u64 full = q->dropped[WALE_DROP_BUFFER].packets;
-	struct sk_buff *segs, *next;
-	u32 comes_back = 0;
-
-	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
-	if (IS_ERR_OR_NULL(segs)) {
-		u32 wire_len = wale_skb_wire_len(q, skb);
-
-		wale_count(&q->offered, wire_len);
-		wale_count(&q->dropped[WALE_DROP_MEMORY], wire_len);
-		trace_wale_drop(sch, skb, wire_len, WALE_DROP_MEMORY, now, now);
-		return qdisc_drop(skb, sch, to_free);
-	}
-
-	skb_list_walk_safe(segs, segs, next) {
-		u32 seg_len = segs->len;
-
-		skb_mark_not_on_list(segs);
-		wale_compat_set_pkt_len(segs);
-		if (wale_link_accept_one(sch, segs, now, to_free)) {
-			comes_back++;
-			len += seg_len;
-		}
-	}
-	consume_skb(skb);
-	if (!comes_back)
-		return wale_link_refusal(q, full);
-
-	/* the parent counts one packet of prev_len */
-	qdisc_tree_reduce_backlog(sch, 1 - (int)comes_back, prev_len - len);
-	return NET_XMIT_SUCCESS;
-}
-
 /**
- * wale_link_accept() - a packet arrives
+ * wale_link_settle() - have parents know which packets will not come back
  * @sch: the qdisc
- * @skb: the packet; the link owns it from here
- * @now: ns
- * @to_free: list of packets that the caller frees
  *
- * Return: NET_XMIT_SUCCESS if it, or a segment of it, will be released; else
- * NET_XMIT_DROP, or with drops remote and for random loss NET_XMIT_SUCCESS with
- * __NET_XMIT_BYPASS: the sender sees a success, a parent that nothing came in.
+ * A parent that is told of the last packet of a child takes the child off its
+ * lists, under its feet if it is just asking the child for a packet.  So from
+ * wale_dequeue() only while there is another.
  */
-int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
-		     struct sk_buff **to_free)
+void wale_link_settle(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	u64 full = q->dropped[WALE_DROP_BUFFER].packets;
+	u32 packets = q->gone_packets, bytes = q->gone_bytes;
 
-	if (skb_is_gso(skb))
-		return wale_link_accept_gso(sch, skb, now, to_free);
-	if (wale_link_accept_one(sch, skb, now, to_free))
-		return NET_XMIT_SUCCESS;
-	return wale_link_refusal(q, full);
+	if (!packets)
+		return;
+	q->gone_packets = 0;
+	q->gone_bytes = 0;
+	sch->q.qlen -= packets;
+	sch->qstats.backlog -= bytes;
+	qdisc_tree_reduce_backlog(sch, packets, bytes);
+}
+
+/* Before a packet is taken: see wale_link_settle(). */
+static void wale_link_settle_later(struct Qdisc *sch)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (sch->q.qlen != q->gone_packets)
+		wale_link_settle(sch);
+	else if (q->gone_packets)
+		mod_timer(&q->run_timer, jiffies + 1);
 }
 
 /**
@@ -267,14 +262,19 @@ struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now)
 	u32 len;
 
 	wale_link_run(sch, now);
+	wale_link_settle_later(sch);
 	skb = q->line.head;
 	if (!skb || wale_skb_cb(skb)->departure_ns > now)
 		return NULL;
 
 	__qdisc_dequeue_head(&q->line);
 	len = wale_skb_cb(skb)->wire_len;
-	q->line_bytes -= len;
-	wale_count(&q->sent, len);
+	wale_uncount(&q->counts.line, len);
+	wale_count(&q->counts.sent, len);
+	if (q->classes) {
+		wale_count(&wale_skb_counts(q, skb)->sent, len);
+		wale_class_depart(q->classes, wale_skb_class(skb), len);
+	}
 	sch->q.qlen--;
 	qdisc_qstats_backlog_dec(sch, skb);
 	qdisc_bstats_update(sch, skb);
@@ -299,30 +299,22 @@ void wale_link_set_alarm(struct Qdisc *sch)
 					   wale_skb_cb(q->line.head)->departure_ns);
 		return;
 	}
-	if (!q->server.busy)
+	if (wale_buffer_counts_cells(&q->buffer))
+		end = wale_atm_earliest_end(q);
+	else if (q->server.busy)
+		end = wale_server_earliest_end(&q->server, &q->schedule, 0);
+	else
 		return;
-	end = wale_server_earliest_end(&q->server, &q->schedule);
 	if (end != U64_MAX)
 		qdisc_watchdog_schedule_ns(&q->watchdog,
 					   max(end + q->delay_ns,
 					       q->last_departure_ns));
 }
 
-static void wale_link_purge_list(struct Qdisc *sch, struct qdisc_skb_head *list)
+static void wale_link_purge_one(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 {
-	struct wale_sched_data *q = qdisc_priv(sch);
-	u64 now = ktime_get_ns();
-	struct sk_buff *skb;
-
-	while ((skb = __qdisc_dequeue_head(list))) {
-		const struct wale_skb_cb *cb = wale_skb_cb(skb);
-
-		wale_count(&q->dropped[WALE_DROP_PURGE], cb->wire_len);
-		qdisc_qstats_drop(sch);
-		trace_wale_drop(sch, skb, cb->wire_len, WALE_DROP_PURGE,
-				cb->arrival_ns, now);
-		rtnl_kfree_skbs(skb, skb);
-	}
+	wale_link_count_drop(sch, skb, WALE_DROP_PURGE, now);
+	rtnl_kfree_skbs(skb, skb);
 }
 
 /**
@@ -334,15 +326,61 @@ static void wale_link_purge_list(struct Qdisc *sch, struct qdisc_skb_head *list)
 void wale_link_purge(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
+	u64 now = ktime_get_ns();
+	struct sk_buff *skb;
 
-	wale_link_purge_list(sch, &q->line);
-	wale_link_purge_list(sch, &q->waiting);
-	q->line_bytes = 0;
+	while ((skb = __qdisc_dequeue_head(&q->line))) {
+		u32 len = wale_skb_cb(skb)->wire_len;
+
+		wale_uncount(&q->counts.line, len);
+		if (q->classes)
+			wale_class_depart(q->classes, wale_skb_class(skb), len);
+		wale_link_purge_one(sch, skb, now);
+	}
+	while ((skb = __skb_dequeue(&q->waiting)) ||
+	       (skb = wale_atm_purge(q))) {
+		wale_link_leave(q, skb);
+		wale_link_purge_one(sch, skb, now);
+	}
+	q->gone_packets = 0;
+	q->gone_bytes = 0;
 	q->last_departure_ns = 0;	/* nobody left to overtake */
-	q->buffer.packets = 0;
-	q->buffer.bytes = 0;
 	wale_server_init(&q->server);
 	qdisc_watchdog_cancel(&q->watchdog);
+}
+
+/* One that the link held when it began to tell flows apart. */
+static void wale_link_to_crowd(struct wale_classes *classes,
+			       struct sk_buff *skb, bool on_line)
+{
+	struct wale_counts *counts = &classes->class[0].counts;
+	u32 len = wale_skb_cb(skb)->wire_len;
+
+	qdisc_skb_cb(skb)->tc_classid = 0;
+	wale_count(&counts->offered, len);
+	if (on_line)
+		wale_count(&counts->line, len);
+	else
+		wale_class_enter(classes, 0, len);
+}
+
+/**
+ * wale_link_tell_apart() - tell flows apart from now on
+ * @sch: the qdisc, whose limit is not in cells
+ * @classes: the places
+ *
+ * Context: RTNL and the root lock are held.
+ */
+void wale_link_tell_apart(struct Qdisc *sch, struct wale_classes *classes)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb;
+
+	for (skb = q->line.head; skb; skb = skb->next)
+		wale_link_to_crowd(classes, skb, true);
+	skb_queue_walk(&q->waiting, skb)
+		wale_link_to_crowd(classes, skb, false);
+	q->classes = classes;
 }
 
 /*
@@ -408,6 +446,7 @@ static void wale_link_on_timer(struct timer_list *timer)
 	spin_lock(root_lock);
 	now = ktime_get_ns();
 	wale_link_run(sch, now);
+	wale_link_settle(sch);
 	wale_link_set_timer(sch, now);
 	spin_unlock(root_lock);
 	rcu_read_unlock();
@@ -423,6 +462,8 @@ void wale_link_init(struct Qdisc *sch)
 
 	qdisc_watchdog_init(&q->watchdog, sch);
 	timer_setup(&q->run_timer, wale_link_on_timer, 0);
+	__skb_queue_head_init(&q->waiting);
+	wale_cells_init(&q->cells);
 	wale_server_init(&q->server);
 	q->schedule.until_ns = U64_MAX;
 	wale_schedule_set_constant(&q->schedule, WALE_RATE_UNLIMITED,
@@ -444,4 +485,6 @@ void wale_link_destroy(struct Qdisc *sch)
 	wale_feedback_free(q->feedback);
 	kvfree(q->schedule.trace);
 	kvfree(q->schedule.sessions);
+	kvfree(q->cells.class);
+	kvfree(q->classes);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * wale_netlink.c - configuration and statistics, as in linux/pkt_sched_wale.h
+ * wale_netlink.c - configuration, as in linux/pkt_sched_wale.h
  *
  * A request is parsed and checked whole, what it needs is allocated, and only
  * then, under the root lock, is the configuration replaced: a request that fails
@@ -13,18 +13,14 @@
 #include <net/wale_wire.h>
 
 #include "wale.h"
-
-/* No wire has longer packets. */
-#define WALE_JUMBO_MTU	9216
+#include "wale_netlink_buffer.h"
 
 /* What a request sets; a bit of @given for each attribute. */
 struct wale_request {
 	unsigned long given;
 	u64 rate;
 	u64 delay_ns;
-	u64 limit_bytes;
 	u64 seed;
-	u32 limit_packets;
 	u32 loss;
 	u32 overhead;
 	u32 drops;
@@ -33,6 +29,7 @@ struct wale_request {
 	struct wale_sessions *sessions;		/* NULL if given: none */
 	u64 feedback_idle_ns;			/* 0 if given: none */
 	struct wale_feedback *feedback;
+	struct wale_buffer_request buffer;
 };
 
 static const struct nla_policy
@@ -64,6 +61,14 @@ static const struct nla_policy wale_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_TRACE_END]		= { .type = NLA_U32 },
 	[TCA_WALE_SESSIONS]		= { .type = NLA_NESTED },
 	[TCA_WALE_FEEDBACK]		= { .type = NLA_NESTED },
+	[TCA_WALE_LIMIT_CELLS]		= { .type = NLA_U32 },
+	[TCA_WALE_POLICY]		= { .type = NLA_U32 },
+	[TCA_WALE_THRESHOLD]		= { .type = NLA_U64 },
+	[TCA_WALE_THRESHOLD_SHARE]	= { .type = NLA_U32 },
+	[TCA_WALE_Z]			= { .type = NLA_U32 },
+	[TCA_WALE_LAST]			= { .type = NLA_U32 },
+	[TCA_WALE_FLOWS]		= { .type = NLA_U32 },
+	[TCA_WALE_INPUT_RATE64]		= { .type = NLA_U64 },
 };
 
 /* Strict, but for the NLA_F_NESTED flag, which tc does not set. */
@@ -246,9 +251,6 @@ static int wale_parse_request(struct wale_request *request,
 
 	request->rate = wale_get_u64(request, tb, TCA_WALE_RATE64);
 	request->delay_ns = wale_get_u64(request, tb, TCA_WALE_DELAY64);
-	request->limit_packets = wale_get_u32(request, tb,
-					      TCA_WALE_LIMIT_PACKETS);
-	request->limit_bytes = wale_get_u64(request, tb, TCA_WALE_LIMIT_BYTES);
 	request->loss = wale_get_u32(request, tb, TCA_WALE_LOSS);
 	request->overhead = wale_get_u32(request, tb, TCA_WALE_OVERHEAD);
 	request->drops = wale_get_u32(request, tb, TCA_WALE_DROPS);
@@ -267,12 +269,6 @@ static int wale_parse_request(struct wale_request *request,
 				    "wale: delay must be 0 to 1 day");
 		return -ERANGE;
 	}
-	if (wale_given(request, TCA_WALE_LIMIT_PACKETS) &&
-	    !request->limit_packets) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_PACKETS],
-				    "wale: limit must be 1 to 4294967295 packets: the one in service counts");
-		return -ERANGE;
-	}
 	if (request->overhead >= __WALE_OVERHEAD_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_OVERHEAD],
 				    "wale: overhead must be 0 to 2: raw, ethernet or atm");
@@ -288,6 +284,9 @@ static int wale_parse_request(struct wale_request *request,
 				    "wale: end of trace must be 0 to 2: loop, hold or stop");
 		return -ERANGE;
 	}
+	err = wale_buffer_parse(&request->buffer, tb, extack);
+	if (err)
+		return err;
 	if (tb[TCA_WALE_TRACE]) {
 		err = wale_parse_trace(request, tb[TCA_WALE_TRACE], extack);
 		if (err)
@@ -305,52 +304,13 @@ static int wale_parse_request(struct wale_request *request,
 	return 0;
 }
 
-/*
- * What one packet is: the MTU, but for devices such as lo and ifb whose MTU is
- * that of no wire.
- */
-static u32 wale_packet_len(const struct net_device *dev)
-{
-	return dev->mtu <= WALE_JUMBO_MTU ? dev->mtu : ETH_DATA_LEN;
-}
-
 /* The attributes together, and with what the link is. */
-static int wale_check_request(struct Qdisc *sch,
-			      const struct wale_request *request,
+static int wale_check_request(const struct wale_request *request,
 			      struct nlattr **tb,
 			      struct netlink_ext_ack *extack)
 {
-	const struct wale_sched_data *q = qdisc_priv(sch);
-	u32 overhead = wale_given(request, TCA_WALE_OVERHEAD) ?
-		       request->overhead : q->overhead;
-	u32 packet = wale_wire_len(overhead, wale_packet_len(qdisc_dev(sch)));
 	bool trace = wale_given(request, TCA_WALE_TRACE);
-	u64 limit = q->buffer.limit_bytes;
 
-	if (wale_given(request, TCA_WALE_LIMIT_BYTES))
-		limit = request->limit_bytes;
-	else if (wale_given(request, TCA_WALE_LIMIT_PACKETS))
-		limit = U64_MAX;
-
-	if (request->limit_bytes == U64_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_BYTES],
-				    "wale: limit in bytes must be less than 2^64 - 1");
-		return -ERANGE;
-	}
-	if (wale_given(request, TCA_WALE_LIMIT_PACKETS) &&
-	    wale_given(request, TCA_WALE_LIMIT_BYTES)) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_BYTES],
-				    "wale: limit must be in packets or in bytes, not both");
-		return -EINVAL;
-	}
-	if ((wale_given(request, TCA_WALE_LIMIT_BYTES) ||
-	     wale_given(request, TCA_WALE_OVERHEAD)) && limit < packet) {
-		NL_SET_ERR_MSG_ATTR(extack,
-				    tb[TCA_WALE_LIMIT_BYTES] ?:
-				    tb[TCA_WALE_OVERHEAD],
-				    "wale: limit in bytes must be at least what one packet takes on the wire (of the device's MTU, or of 1500 bytes if that is above 9216)");
-		return -ERANGE;
-	}
 	if (trace && (wale_given(request, TCA_WALE_RATE64) ||
 		      wale_given(request, TCA_WALE_SESSIONS))) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE],
@@ -395,7 +355,11 @@ static int wale_prepare(struct Qdisc *sch, struct wale_request *request,
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_feedback *feedback;
+	int err;
 
+	err = wale_buffer_prepare(sch, &request->buffer, extack);
+	if (err)
+		return err;
 	if (!request->feedback_idle_ns || q->feedback)
 		return 0;
 	feedback = wale_feedback_new(sch, request->feedback_idle_ns, extack);
@@ -454,22 +418,21 @@ static void wale_apply_feedback(struct Qdisc *sch,
 		wale_feedback_update(q, now);
 }
 
-static void wale_apply(struct Qdisc *sch, struct wale_request *request)
+/* Return: 0; or -EBUSY: the buffer holds packets, and nothing has changed. */
+static int wale_apply(struct Qdisc *sch, struct wale_request *request,
+		      struct netlink_ext_ack *extack)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u64 now = ktime_get_ns();
+	int err;
 
 	wale_link_run(sch, now);
+	wale_link_settle(sch);
+	err = wale_buffer_apply(sch, &request->buffer, extack);
+	if (err)
+		return err;
 	if (wale_given(request, TCA_WALE_DELAY64))
 		q->delay_ns = request->delay_ns;
-	if (wale_given(request, TCA_WALE_LIMIT_PACKETS)) {
-		q->buffer.limit_packets = request->limit_packets;
-		q->buffer.limit_bytes = U64_MAX;
-	}
-	if (wale_given(request, TCA_WALE_LIMIT_BYTES)) {
-		q->buffer.limit_bytes = request->limit_bytes;
-		q->buffer.limit_packets = U32_MAX;
-	}
 	if (wale_given(request, TCA_WALE_LOSS))
 		q->loss = request->loss;
 	if (wale_given(request, TCA_WALE_OVERHEAD))
@@ -479,11 +442,14 @@ static void wale_apply(struct Qdisc *sch, struct wale_request *request)
 	if (wale_given(request, TCA_WALE_SEED)) {
 		q->seed = request->seed;
 		wale_stream_init(&q->loss_stream, q->seed, WALE_PURPOSE_LOSS);
+		wale_stream_init(&q->buffer_stream, q->seed,
+				 WALE_PURPOSE_BUFFER);
 	}
 	wale_apply_schedule(q, request, now);
 	wale_apply_feedback(sch, request, now);
 	wale_link_set_alarm(sch);
 	wale_link_set_timer(sch, now);
+	return 0;
 }
 
 /**
@@ -507,19 +473,22 @@ int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 		return err;
 	err = wale_parse_request(&request, tb, extack);
 	if (!err)
-		err = wale_check_request(sch, &request, tb, extack);
+		err = wale_check_request(&request, tb, extack);
+	if (!err)
+		err = wale_buffer_check(sch, &request.buffer, tb, extack);
 	if (!err)
 		err = wale_check_sharing(qdisc_priv(sch), &request, tb, extack);
 	if (!err)
 		err = wale_prepare(sch, &request, extack);
 	if (!err) {
 		sch_tree_lock(sch);
-		wale_apply(sch, &request);
+		err = wale_apply(sch, &request, extack);
 		sch_tree_unlock(sch);
 	}
 	/* the new ones of a refused request, or the old ones of another */
 	kvfree(request.trace);
 	kvfree(request.sessions);
+	wale_buffer_request_free(&request.buffer);
 	wale_feedback_free(request.feedback);
 	return err;
 }
@@ -584,15 +553,6 @@ static int wale_dump_schedule(const struct wale_schedule *schedule,
 	return 0;
 }
 
-static int wale_dump_limit(const struct wale_buffer *buffer,
-			   struct sk_buff *skb)
-{
-	if (buffer->limit_bytes != U64_MAX)
-		return nla_put_u64_64bit(skb, TCA_WALE_LIMIT_BYTES,
-					 buffer->limit_bytes, TCA_WALE_PAD);
-	return nla_put_u32(skb, TCA_WALE_LIMIT_PACKETS, buffer->limit_packets);
-}
-
 /**
  * wale_dump() - put the configuration
  * @sch: the qdisc
@@ -612,7 +572,7 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 	if (wale_dump_schedule(&q->schedule, skb) ||
 	    nla_put_u64_64bit(skb, TCA_WALE_DELAY64, q->delay_ns,
 			      TCA_WALE_PAD) ||
-	    wale_dump_limit(&q->buffer, skb) ||
+	    wale_dump_buffer(q, skb) ||
 	    nla_put_u32(skb, TCA_WALE_LOSS, q->loss) ||
 	    nla_put_u32(skb, TCA_WALE_OVERHEAD, q->overhead) ||
 	    nla_put_u32(skb, TCA_WALE_DROPS, q->drops) ||
@@ -622,98 +582,4 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 		return -EMSGSIZE;
 	}
 	return nla_nest_end(skb, nest);
-}
-
-static int wale_put_stat(struct sk_buff *skb, int attr, u64 value)
-{
-	return nla_put_u64_64bit(skb, attr, value, TCA_WALE_STATS_PAD);
-}
-
-/* A counter has two attributes: packets, then bytes. */
-static int wale_put_counter(struct sk_buff *skb, int attr,
-			    const struct wale_counter *counter)
-{
-	return wale_put_stat(skb, attr, counter->packets) ?:
-	       wale_put_stat(skb, attr + 1, counter->bytes);
-}
-
-static int wale_put_rate(struct sk_buff *skb,
-			 const struct wale_schedule *schedule)
-{
-	u64 rate = schedule->rate;
-	int err;
-
-	if (rate != WALE_RATE_UNLIMITED)
-		rate = div_u64(rate, WALE_RATE_UNIT);
-	err = wale_put_stat(skb, TCA_WALE_STATS_RATE, rate);
-	if (!err && schedule->sessions)
-		err = wale_put_stat(skb, TCA_WALE_STATS_SESSIONS, schedule->m);
-	if (!err && (schedule->sessions || schedule->trace))
-		err = wale_put_stat(skb, TCA_WALE_STATS_EPOCH_NS,
-				    schedule->epoch_ns);
-	return err;
-}
-
-static int wale_put_stats(struct sk_buff *skb, const struct wale_sched_data *q,
-			  u64 now)
-{
-	const struct wale_counter line = { q->line.qlen, q->line_bytes };
-	const struct wale_counter backlog = {
-		q->buffer.packets, q->buffer.bytes
-	};
-	const struct wale_counter peak = {
-		q->buffer.peak_packets, q->buffer.peak_bytes
-	};
-
-	return wale_put_counter(skb, TCA_WALE_STATS_OFFERED_PACKETS,
-				&q->offered) ?:
-	       wale_put_counter(skb, TCA_WALE_STATS_SENT_PACKETS, &q->sent) ?:
-	       wale_put_counter(skb, TCA_WALE_STATS_DROPPED_BUFFER_PACKETS,
-				&q->dropped[WALE_DROP_BUFFER]) ?:
-	       wale_put_counter(skb, TCA_WALE_STATS_DROPPED_LOSS_PACKETS,
-				&q->dropped[WALE_DROP_LOSS]) ?:
-	       wale_put_counter(skb, TCA_WALE_STATS_DROPPED_MEMORY_PACKETS,
-				&q->dropped[WALE_DROP_MEMORY]) ?:
-	       wale_put_counter(skb, TCA_WALE_STATS_DROPPED_PURGE_PACKETS,
-				&q->dropped[WALE_DROP_PURGE]) ?:
-	       wale_put_counter(skb, TCA_WALE_STATS_BACKLOG_PACKETS,
-				&backlog) ?:
-	       wale_put_counter(skb, TCA_WALE_STATS_PEAK_BACKLOG_PACKETS,
-				&peak) ?:
-	       wale_put_counter(skb, TCA_WALE_STATS_LINE_PACKETS, &line) ?:
-	       wale_put_rate(skb, &q->schedule) ?:
-	       wale_put_stat(skb, TCA_WALE_STATS_NOW_NS, now) ?:
-	       (q->feedback ? wale_feedback_put_stats(skb, q->feedback) : 0);
-}
-
-/**
- * wale_dump_stats() - put the statistics, as they are at one instant
- * @sch: the qdisc
- * @d: the dump in progress
- *
- * Context: takes the root lock.
- * Return: 0, or -1 if the message is full.
- */
-int wale_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	struct nlattr *nest;
-	u64 now;
-	int err;
-
-	nest = nla_nest_start_noflag(d->skb, TCA_STATS_APP);
-	if (!nest)
-		return -1;
-
-	sch_tree_lock(sch);
-	now = ktime_get_ns();
-	wale_link_run(sch, now);
-	err = wale_put_stats(d->skb, q, now);
-	sch_tree_unlock(sch);
-	if (err) {
-		nla_nest_cancel(d->skb, nest);
-		return -1;
-	}
-	nla_nest_end(d->skb, nest);
-	return 0;
 }

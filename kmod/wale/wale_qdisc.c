@@ -8,7 +8,7 @@
  *
  *                       +-------------------- sch_wale -------------------+
  *	        GSO        |   buffer          server          line          |
- *	skb --> split --> fits? --> |||||| --> ( R(t) ) --> lost? -- delay --> skb
+ *	skb --> split --> enters? -> |||||| --> ( R(t) ) --> lost? -- delay --> skb
  *	                   | no                               | yes          |
  *	                   v                                  v              |
  *	                   +-------------------------------------------------+
@@ -21,6 +21,8 @@
  *   timer fired; lateness does not accumulate.
  * - Every random draw comes from the seed (wale_random.h).
  * - Senders that listen can be told the rate (wale_feedback.c).
+ * - The buffer can be that of an ATM switch, counted in cells (wale_atm.c), and
+ *   shared by flows in several ways (wale_policy.c).
  *
  * Not modelled: reordering, duplication, corruption (netem does these, as a
  * parent or on the other side); medium access; more than one class of service.
@@ -31,6 +33,7 @@
 
 #include <linux/module.h>
 #include <linux/random.h>
+#include <net/pkt_cls.h>
 
 #include "wale.h"
 
@@ -57,14 +60,25 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 		     struct netlink_ext_ack *extack)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
+	int err;
 
 	wale_link_init(sch);
 	q->buffer.limit_packets = 1000;
 	q->buffer.limit_bytes = U64_MAX;
+	q->buffer.limit_cells = U32_MAX;
+	q->policy.share = WALE_POLICY_UNIT / 10 * 9;
+	q->policy.z = WALE_POLICY_UNIT / 10 * 8;
+	q->policy.last = 1;
+	q->input_rate = WALE_RATE_UNLIMITED;
 	q->overhead = WALE_OVERHEAD_RAW;
 	q->drops = WALE_DROPS_REMOTE;
 	q->seed = get_random_u64();
 	wale_stream_init(&q->loss_stream, q->seed, WALE_PURPOSE_LOSS);
+	wale_stream_init(&q->buffer_stream, q->seed, WALE_PURPOSE_BUFFER);
+
+	err = tcf_block_get(&q->block, &q->filter_list, sch, extack);
+	if (err)
+		return err;
 
 	/* holding packets back is the purpose: no parent need warn of it */
 	sch->flags |= TCQ_F_WARN_NONWC;
@@ -72,15 +86,24 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 	return opt ? wale_configure(sch, opt, extack) : 0;
 }
 
+static void wale_destroy(struct Qdisc *sch)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	tcf_block_put(q->block);
+	wale_link_destroy(sch);
+}
+
 static struct Qdisc_ops wale_qdisc_ops __read_mostly = {
 	.id		= "wale",
+	.cl_ops		= &wale_class_ops,
 	.priv_size	= sizeof(struct wale_sched_data),
 	.enqueue	= wale_enqueue,
 	.dequeue	= wale_dequeue,
 	.peek		= qdisc_peek_dequeued,
 	.init		= wale_init,
 	.reset		= wale_link_purge,
-	.destroy	= wale_link_destroy,
+	.destroy	= wale_destroy,
 	.change		= wale_configure,
 	.dump		= wale_dump,
 	.dump_stats	= wale_dump_stats,

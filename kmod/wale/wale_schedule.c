@@ -221,8 +221,9 @@ void wale_server_plan(struct wale_server *server,
 
 /**
  * wale_server_earliest_end() - before when can the service not end?
- * @server: the server, run up to now
+ * @server: the server, busy, run up to now
  * @schedule: the rate
+ * @more: work of what is served next and whose service must end, too
  *
  * Who waits for the end of a service need not wake up at each change of the
  * rate on the way: it cannot end earlier than at the largest rate to come.
@@ -230,18 +231,24 @@ void wale_server_plan(struct wale_server *server,
  * Return: ns; U64_MAX if it does not end unless the schedule is changed.
  */
 u64 wale_server_earliest_end(const struct wale_server *server,
-			     const struct wale_schedule *schedule)
+			     const struct wale_schedule *schedule, u64 more)
 {
 	u64 peak = schedule->trace ? schedule->trace->peak_rate :
 				     schedule->capacity;
+	u64 work = server->need + more - min(more, server->credit);
 
-	/* no change of the rate ahead, or the service ends before it */
-	if (server->event_ns < schedule->until_ns ||
-	    schedule->until_ns == U64_MAX)
+	if (schedule->until_ns == U64_MAX) {	/* no change of the rate ahead */
+		if (!more || !schedule->rate ||
+		    schedule->rate == WALE_RATE_UNLIMITED)
+			return server->event_ns;
+		return server->time_ns +
+		       div64_u64(work + schedule->rate - 1, schedule->rate);
+	}
+	/* the service ends before the next one */
+	if (!more && server->event_ns < schedule->until_ns)
 		return server->event_ns;
 	return max(server->event_ns,
-		   server->time_ns + div64_u64(server->need,
-					       peak * WALE_RATE_UNIT));
+		   server->time_ns + div64_u64(work, peak * WALE_RATE_UNIT));
 }
 
 /**

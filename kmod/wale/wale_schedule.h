@@ -104,6 +104,6 @@ void wale_server_settle(struct wale_server *server,
 void wale_server_plan(struct wale_server *server,
 		      const struct wale_schedule *schedule);
 u64 wale_server_earliest_end(const struct wale_server *server,
-			     const struct wale_schedule *schedule);
+			     const struct wale_schedule *schedule, u64 more);
 
 #endif /* _WALE_SCHEDULE_H */

@@ -19,6 +19,8 @@ TRACE_DEFINE_ENUM(WALE_DROP_BUFFER);
 TRACE_DEFINE_ENUM(WALE_DROP_LOSS);
 TRACE_DEFINE_ENUM(WALE_DROP_MEMORY);
 TRACE_DEFINE_ENUM(WALE_DROP_PURGE);
+TRACE_DEFINE_ENUM(WALE_DROP_EARLY);
+TRACE_DEFINE_ENUM(WALE_DROP_PARTIAL);
 
 TRACE_EVENT(wale_enqueue,
 	TP_PROTO(struct Qdisc *sch, struct sk_buff *skb, u64 now),
@@ -29,6 +31,7 @@ TRACE_EVENT(wale_enqueue,
 		__field(u32, len)
 		__field(u32, backlog_packets)
 		__field(u64, backlog_bytes)
+		__field(u32, backlog_cells)
 		__field(u64, now)
 	),
 	TP_fast_assign(
@@ -39,11 +42,13 @@ TRACE_EVENT(wale_enqueue,
 		__entry->len = wale_skb_cb(skb)->wire_len;
 		__entry->backlog_packets = q->buffer.packets;
 		__entry->backlog_bytes = q->buffer.bytes;
+		__entry->backlog_cells = q->buffer.cells;
 		__entry->now = now;
 	),
-	TP_printk("dev=%s hash=0x%08x len=%u backlog_packets=%u backlog_bytes=%llu now_ns=%llu",
+	TP_printk("dev=%s hash=0x%08x len=%u backlog_packets=%u backlog_bytes=%llu backlog_cells=%u now_ns=%llu",
 		  __get_str(dev), __entry->hash, __entry->len,
 		  __entry->backlog_packets, __entry->backlog_bytes,
+		  __entry->backlog_cells,
 		  __entry->now)
 );
 
@@ -57,6 +62,7 @@ TRACE_EVENT(wale_drop,
 		__field(u32, len)
 		__field(u32, backlog_packets)
 		__field(u64, backlog_bytes)
+		__field(u32, backlog_cells)
 		__field(u32, reason)
 		__field(u64, arrival)
 		__field(u64, now)
@@ -69,18 +75,22 @@ TRACE_EVENT(wale_drop,
 		__entry->len = len;
 		__entry->backlog_packets = q->buffer.packets;
 		__entry->backlog_bytes = q->buffer.bytes;
+		__entry->backlog_cells = q->buffer.cells;
 		__entry->reason = reason;
 		__entry->arrival = arrival;
 		__entry->now = now;
 	),
-	TP_printk("dev=%s hash=0x%08x len=%u backlog_packets=%u backlog_bytes=%llu reason=%s arrival_ns=%llu now_ns=%llu",
+	TP_printk("dev=%s hash=0x%08x len=%u backlog_packets=%u backlog_bytes=%llu backlog_cells=%u reason=%s arrival_ns=%llu now_ns=%llu",
 		  __get_str(dev), __entry->hash, __entry->len,
 		  __entry->backlog_packets, __entry->backlog_bytes,
+		  __entry->backlog_cells,
 		  __print_symbolic(__entry->reason,
 				   { WALE_DROP_BUFFER, "buffer" },
 				   { WALE_DROP_LOSS, "loss" },
 				   { WALE_DROP_MEMORY, "memory" },
-				   { WALE_DROP_PURGE, "purge" }),
+				   { WALE_DROP_PURGE, "purge" },
+				   { WALE_DROP_EARLY, "early" },
+				   { WALE_DROP_PARTIAL, "partial" }),
 		  __entry->arrival, __entry->now)
 );
 
@@ -93,6 +103,7 @@ TRACE_EVENT(wale_dequeue,
 		__field(u32, len)
 		__field(u32, backlog_packets)
 		__field(u64, backlog_bytes)
+		__field(u32, backlog_cells)
 		__field(u64, arrival)
 		__field(u64, departure)
 		__field(u64, now)
@@ -105,13 +116,15 @@ TRACE_EVENT(wale_dequeue,
 		__entry->len = wale_skb_cb(skb)->wire_len;
 		__entry->backlog_packets = q->buffer.packets;
 		__entry->backlog_bytes = q->buffer.bytes;
+		__entry->backlog_cells = q->buffer.cells;
 		__entry->arrival = wale_skb_cb(skb)->arrival_ns;
 		__entry->departure = wale_skb_cb(skb)->departure_ns;
 		__entry->now = now;
 	),
-	TP_printk("dev=%s hash=0x%08x len=%u backlog_packets=%u backlog_bytes=%llu arrival_ns=%llu departure_ns=%llu now_ns=%llu",
+	TP_printk("dev=%s hash=0x%08x len=%u backlog_packets=%u backlog_bytes=%llu backlog_cells=%u arrival_ns=%llu departure_ns=%llu now_ns=%llu",
 		  __get_str(dev), __entry->hash, __entry->len,
 		  __entry->backlog_packets, __entry->backlog_bytes,
+		  __entry->backlog_cells,
 		  __entry->arrival, __entry->departure, __entry->now)
 );
 

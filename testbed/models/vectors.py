@@ -18,6 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from . import sessions
+from .discard import Policy, Sharing
 from .link import (
     RATE_UNITS,
     WORK_PER_BYTE,
@@ -107,6 +108,55 @@ def random_table() -> str:
         + _array("__u64 wale_vec_splitmix64[]", [_ull(value) for value in KNOWN_ANSWER])
         + "\nstruct wale_vec_stream {\n\t__u64 seed;\n\t__u32 purpose;\n\t__u64 draw64[8];\n};\n\n"
         + _array("struct wale_vec_stream wale_vec_streams[]", entries)
+    )
+
+
+POLICY_TEXT = """
+wale_vec_policies: does a policy refuse a packet that would fit?  X = total, Y =
+flow, N_a = active, K = limit, R = threshold, Z in millionths; evaluated with
+exact fractions.  Equality, which refuses nothing, is among them.
+"""
+
+
+def _policy_row(rng: random.Random) -> tuple[int, ...]:
+    """Return (limit, threshold, total, flow, active, z)."""
+    limit = rng.choice([1000, 3000, 36_000, rng.randint(2, 1 << 16), (1 << 32) - 1])
+    threshold = rng.choice([limit * 9 // 10, limit // 2, limit // 10, rng.randrange(limit)])
+    total = min(threshold + rng.choice([0, 1, rng.randint(0, limit - threshold)]), limit - 1)
+    active = rng.choice([1, 2, 5, 15, 100, 65_535])
+    z = rng.choice([0, 200_000, 500_000, 800_000, 1_000_000, rng.randint(0, 10**9)])
+    # around the fair share times Z, where the answer changes
+    fair = total * z // (10**6 * active)
+    flow = rng.choice([0, 1, fair, fair + 1, total // active, rng.randint(0, total)])
+    return limit, threshold, total, min(max(flow, 0), total), active, z
+
+
+def policy_table() -> str:
+    """Return wale_vectors_policy.h."""
+    rng = random.Random(SEED)
+    rows = [
+        (1000, 900, 950, 152, 5, 800_000),  # Y N_a = Z X: equality
+        (1000, 900, 950, 153, 5, 800_000),
+        (1000, 900, 950, 304, 5, 800_000),  # fba: Y N_a (X - R) = Z X (K - R)
+        (1000, 900, 950, 305, 5, 800_000),
+        ((1 << 32) - 1, 0, (1 << 32) - 2, (1 << 32) - 2, 65_535, 10**9),
+    ]
+    rows += [_policy_row(rng) for _ in range(200)]
+    entries = []
+    for limit, threshold, total, flow, active, z in rows:
+        verdicts = [
+            Sharing(policy, threshold=threshold, share=None, z=z).refuses(
+                total, limit, flow, active
+            )
+            for policy in (Policy.EPD, Policy.SELDROP, Policy.FBA)
+        ]
+        numbers = ", ".join(_ull(n) for n in (limit, threshold, total, flow, active, z))
+        entries.append(f"{{ {numbers}, {', '.join(str(int(v)) for v in verdicts)} }}")
+    return (
+        _header("wale_vectors_policy.h", "drop conditions", POLICY_TEXT)
+        + "struct wale_vec_policy {\n\t__u64 limit, threshold, total, flow;\n"
+        + "\t__u32 active, z;\n\t__u8 epd, seldrop, fba;\n};\n\n"
+        + _array("struct wale_vec_policy wale_vec_policies[]", entries)
     )
 
 
@@ -466,6 +516,7 @@ def tables() -> dict[str, str]:
         "wale_vectors_service.h": service_table(),
         "wale_vectors_trace.h": trace_table(),
         "wale_vectors_sessions.h": sessions_table(),
+        "wale_vectors_policy.h": policy_table(),
     }
 
 

@@ -195,7 +195,7 @@ static void link_run(struct link *link)
 static void check_alarm(struct link *link, const struct packet *packet)
 {
 	struct model *m = &link->model;
-	u64 alarm = wale_server_earliest_end(&link->server, &link->schedule);
+	u64 alarm = wale_server_earliest_end(&link->server, &link->schedule, 0);
 
 	must(alarm > link->now);
 	if (alarm == U64_MAX) {

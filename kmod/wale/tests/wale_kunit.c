@@ -347,10 +347,10 @@ static void wale_service_earliest_end(struct kunit *test)
 	wale_schedule_set_trace(&schedule, trace, 0);
 	wale_server_start(&server, &schedule, 0, 1000);
 	KUNIT_EXPECT_EQ(test, server.event_ns, 1000);
-	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule),
+	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule, 0),
 			1000000);
 	KUNIT_EXPECT_FALSE(test, wale_server_run(&server, &schedule, 1000000));
-	KUNIT_EXPECT_LE(test, wale_server_earliest_end(&server, &schedule),
+	KUNIT_EXPECT_LE(test, wale_server_earliest_end(&server, &schedule, 0),
 			1999000);
 	KUNIT_EXPECT_TRUE(test, wale_server_run(&server, &schedule, 1999000));
 	KUNIT_EXPECT_EQ(test, server.time_ns, 1999000);
@@ -364,7 +364,7 @@ static void wale_service_earliest_end(struct kunit *test)
 	/* alone with its rate: the end itself */
 	wale_schedule_set_constant(&schedule, 500000, 0);
 	wale_server_start(&server, &schedule, 2000000, 1000);
-	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule),
+	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule, 0),
 			4000000);
 }
 

@@ -49,6 +49,14 @@ OPTIONS: dict[str, tuple[int, str]] = {
     "trace_steps": (12, "I"),
     "sessions": (13, "sessions"),
     "feedback": (14, "feedback"),
+    "limit_cells": (15, "I"),
+    "policy": (16, "I"),
+    "threshold": (17, "Q"),
+    "threshold_share": (18, "I"),
+    "z": (19, "I"),
+    "last": (20, "I"),
+    "flows": (21, "I"),
+    "input_rate": (22, "Q"),
 }
 SESSIONS: dict[str, tuple[int, str]] = {
     "arrival": (2, "I"),
@@ -63,12 +71,22 @@ STATISTICS = (
     "dropped_buffer_bytes dropped_loss_packets dropped_loss_bytes dropped_memory_packets "
     "dropped_memory_bytes backlog_packets backlog_bytes peak_backlog_packets "
     "peak_backlog_bytes line_packets line_bytes rate sessions now_ns epoch_ns "
-    "dropped_purge_packets dropped_purge_bytes active_flows uncounted_packets published attached"
+    "dropped_purge_packets dropped_purge_bytes active_flows uncounted_packets published attached "
+    "dropped_early_packets dropped_early_bytes dropped_partial_packets dropped_partial_bytes "
+    "backlog_cells peak_backlog_cells dropped_cells wasted_cells busy_flows crowded_packets"
 ).split()
-DROPPED = ("dropped_buffer", "dropped_loss", "dropped_memory", "dropped_purge")
+DROPPED = (
+    "dropped_buffer",
+    "dropped_loss",
+    "dropped_memory",
+    "dropped_purge",
+    "dropped_early",
+    "dropped_partial",
+)
 OVERHEAD = {"raw": 0, "ethernet": 1, "atm": 2}
 DROPS = {"remote": 0, "local": 1}
 TRACE_END = {"loop": 0, "hold": 1, "stop": 2}
+POLICY = {"tail": 0, "epd": 1, "seldrop": 2, "fba": 3, "random_tail": 4}
 
 
 def encode(values: Mapping[str, Any], table: Mapping[str, tuple[int, str]] = OPTIONS) -> bytes:

@@ -9,7 +9,8 @@
  *   TCA_WALE_RATE64          u64  bytes/s; the rate C of the link
  *   TCA_WALE_DELAY64         u64  ns; propagation delay after service
  *   TCA_WALE_LIMIT_PACKETS   u32  buffer, in wire packets, or
- *   TCA_WALE_LIMIT_BYTES     u64  buffer, in wire bytes
+ *   TCA_WALE_LIMIT_BYTES     u64  buffer, in wire bytes, or
+ *   TCA_WALE_LIMIT_CELLS     u32  buffer, in cells of ATM
  *   TCA_WALE_LOSS            u32  loss probability, fraction of 2^32
  *   TCA_WALE_OVERHEAD        u32  enum wale_overhead
  *   TCA_WALE_DROPS           u32  enum wale_drops
@@ -19,10 +20,18 @@
  *   TCA_WALE_TRACE_STEPS     u32  (dump only) steps of the running trace
  *   TCA_WALE_SESSIONS             nest of TCA_WALE_SESSIONS_*
  *   TCA_WALE_FEEDBACK             nest of TCA_WALE_FEEDBACK_*
+ *   TCA_WALE_POLICY          u32  enum wale_policy_kind
+ *   TCA_WALE_THRESHOLD       u64  R of the policy, in the unit of the limit, or
+ *   TCA_WALE_THRESHOLD_SHARE u32  R, in millionths of the limit
+ *   TCA_WALE_Z               u32  Z of the policy, in millionths
+ *   TCA_WALE_LAST            u32  n of the policy random_tail
+ *   TCA_WALE_FLOWS           u32  number of flows that are told apart
+ *   TCA_WALE_INPUT_RATE64    u64  bytes/s; rate of each flow's input link
  *
  * A new link without an attribute has: no rate limit, no delay, a buffer of
  * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random, no
- * feedback.
+ * feedback, policy tail (of the others: a threshold of nine tenths, a Z of 0.8),
+ * flows not told apart, no input links.
  * A change without an attribute leaves what it sets as it is.  The rate is
  * constant, or follows a trace, or is modulated by sessions:
  *
@@ -33,6 +42,10 @@
  *     TCA_WALE_RATE64 changes the rate that they share and leaves the chain
  *     alone; an empty TCA_WALE_SESSIONS nest ends the chain.
  *   - TCA_WALE_SEED restarts every random stream, and the chain.
+ *   - TCA_WALE_LIMIT_CELLS needs overhead atm.  From cells to another unit, or
+ *     back, it can be changed while the link's buffer is empty, or -EBUSY.
+ *   - TCA_WALE_FLOWS can be given once; where flows are needed (policies seldrop
+ *     and fba, a limit in cells) there are WALE_FLOWS_DEFAULT without it.
  *   - TCA_WALE_FEEDBACK has the link tell rate_feedback its rate and how many
  *     flows share it; an empty nest ends that.  While it is on, the overhead
  *     stays as it is.
@@ -48,6 +61,14 @@
  * instant, in packets:
  *
  *   offered = sent + dropped (all reasons) + backlog + line
+ *
+ * With TCA_WALE_FLOWS, each flow is a class (RTM_GETTCLASS) with such statistics
+ * of its own.  A packet's flow is the class that a filter of the qdisc or the
+ * packet's priority names, 1 to TCA_WALE_FLOWS; else that of its addresses,
+ * protocol and ports, which gets a class that no packet on the link belongs to,
+ * with statistics from zero: one that nobody had yet, or the one that has held
+ * nothing for longest.  When there is none, the packet goes to class
+ * WALE_CLASS_CROWD, whose packets count as one flow.
  */
 #ifndef _UAPI_LINUX_PKT_SCHED_WALE_H
 #define _UAPI_LINUX_PKT_SCHED_WALE_H
@@ -77,8 +98,26 @@
 #define WALE_FEEDBACK_IDLE_MAX	3600000000000ULL	/* 1 hour */
 #define WALE_FEEDBACK_IDLE_DEFAULT	2000000000ULL	/* 2 s; what tc sends */
 
-/* Flows that a link tells apart. */
+/* Active flows that feedback tells apart. */
 #define WALE_FLOWS_MAX		16384
+
+/* TCA_WALE_LIMIT_CELLS, and with seldrop and fba any limit. */
+#define WALE_LIMIT_CELLS_MAX	4194304U
+#define WALE_POLICY_LIMIT_MAX	0xffffffffULL
+
+/* TCA_WALE_Z and TCA_WALE_THRESHOLD_SHARE: one; the largest Z is 1000. */
+#define WALE_POLICY_UNIT	1000000U
+#define WALE_POLICY_Z_MAX	1000000000U
+#define WALE_POLICY_LAST_MAX	1024U
+
+/* TCA_WALE_FLOWS, and the class of flows for which there is no other. */
+#define WALE_CLASSES_MAX	65534U
+#define WALE_FLOWS_DEFAULT	1024U
+#define WALE_CLASS_CROWD	0xffffU
+
+/* TCA_WALE_INPUT_RATE64: at most a cell in a ns; WALE_RATE_UNLIMITED: none. */
+#define WALE_INPUT_RATE_MIN	1000ULL
+#define WALE_INPUT_RATE_MAX	53000000000ULL
 
 /* What a packet of n bytes of IP takes on the wire, in bytes. */
 enum wale_overhead {
@@ -93,6 +132,19 @@ enum wale_drops {
 	WALE_DROPS_REMOTE,	/* nobody, as at a router far away */
 	WALE_DROPS_LOCAL,	/* the sender, as from any other qdisc */
 	__WALE_DROPS_MAX
+};
+
+/*
+ * Which packet is refused: one that does not fit and, with the buffer filled
+ * to X, Y of it by the packet's flow, and N flows with any,
+ */
+enum wale_policy_kind {
+	WALE_POLICY_TAIL,		/* none else */
+	WALE_POLICY_EPD,		/* if X > R */
+	WALE_POLICY_SELDROP,		/* if X > R, Y N > Z X */
+	WALE_POLICY_FBA,		/* if X > R, Y N (X - R) > Z X (K - R) */
+	WALE_POLICY_RANDOM_TAIL,	/* or one of the last n, at random */
+	__WALE_POLICY_MAX
 };
 
 /* What comes after the last step of a trace. */
@@ -129,6 +181,14 @@ enum {
 	TCA_WALE_TRACE_STEPS,
 	TCA_WALE_SESSIONS,
 	TCA_WALE_FEEDBACK,
+	TCA_WALE_LIMIT_CELLS,
+	TCA_WALE_POLICY,
+	TCA_WALE_THRESHOLD,
+	TCA_WALE_THRESHOLD_SHARE,
+	TCA_WALE_Z,
+	TCA_WALE_LAST,
+	TCA_WALE_FLOWS,
+	TCA_WALE_INPUT_RATE64,
 	__TCA_WALE_MAX
 };
 
@@ -215,6 +275,19 @@ enum {
 	TCA_WALE_STATS_UNCOUNTED_PACKETS,	/* of flows beyond WALE_FLOWS_MAX */
 	TCA_WALE_STATS_PUBLISHED,	/* updates that rate_feedback took */
 	TCA_WALE_STATS_ATTACHED,	/* 1 if rate_feedback is there, else 0 */
+	/* refused by epd, seldrop or fba; absent without a class and with tail */
+	TCA_WALE_STATS_DROPPED_EARLY_PACKETS,
+	TCA_WALE_STATS_DROPPED_EARLY_BYTES,
+	/* absent unless the limit is in cells: */
+	TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS,	/* some cells did not fit */
+	TCA_WALE_STATS_DROPPED_PARTIAL_BYTES,
+	TCA_WALE_STATS_BACKLOG_CELLS,	/* in the buffer now */
+	TCA_WALE_STATS_PEAK_BACKLOG_CELLS,
+	TCA_WALE_STATS_DROPPED_CELLS,	/* not admitted */
+	TCA_WALE_STATS_WASTED_CELLS,	/* served, of packets dropped as partial */
+	/* absent where flows are not told apart: */
+	TCA_WALE_STATS_BUSY_FLOWS,	/* with something in the buffer now */
+	TCA_WALE_STATS_CROWDED_PACKETS,	/* for which there was no class */
 	__TCA_WALE_STATS_MAX
 };
 

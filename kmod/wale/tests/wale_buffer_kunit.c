@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wale_buffer_kunit.c - tests of how sch_wale shares its buffer: policies, flows
+ * and cells
+ *
+ * As in wale_kunit.c, the tables are of models that do not know this code, and
+ * the pure files are included.
+ */
+
+#include <kunit/test.h>
+#include <linux/module.h>
+#include <linux/vmalloc.h>
+
+#include "../wale_buffer.c"
+#include "../wale_cells.c"
+#include "../wale_classes.c"
+#include "../wale_policy.c"
+#include "../wale_random.h"
+
+#include "vectors/wale_vectors_policy.h"
+
+/* Policies */
+
+static void wale_policy_table(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(wale_vec_policies); i++) {
+		const struct wale_vec_policy *vec = &wale_vec_policies[i];
+		const struct wale_congestion congestion = {
+			.total = vec->total, .limit = vec->limit,
+			.flow = vec->flow, .active = vec->active,
+		};
+		const struct {
+			u32 kind;
+			bool refuses;
+		} policies[] = {
+			{ WALE_POLICY_TAIL, false },
+			{ WALE_POLICY_EPD, vec->epd },
+			{ WALE_POLICY_SELDROP, vec->seldrop },
+			{ WALE_POLICY_FBA, vec->fba },
+			{ WALE_POLICY_RANDOM_TAIL, false },
+		};
+		size_t k;
+
+		for (k = 0; k < ARRAY_SIZE(policies); k++) {
+			const struct wale_policy policy = {
+				.kind = policies[k].kind, .z = vec->z,
+				.threshold = vec->threshold,
+			};
+
+			KUNIT_EXPECT_EQ_MSG(test,
+					    wale_policy_refuses(&policy,
+								&congestion),
+					    policies[k].refuses,
+					    "row %zu policy %u", i,
+					    policy.kind);
+		}
+	}
+}
+
+static void wale_policy_products(struct kunit *test)
+{
+	static const struct {
+		u64 a, b, high, low;
+	} vec[] = {
+		{ 0, U64_MAX, 0, 0 },
+		{ 1, U64_MAX, 0, U64_MAX },
+		{ U64_MAX, U64_MAX, U64_MAX - 1, 1 },
+		{ 1ULL << 32, 1ULL << 32, 1, 0 },
+		{ 0xffffffff00000001ULL, 0xfedcba9876543210ULL,
+		  0xfedcba9777777778ULL, 0x8888888876543210ULL },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(vec); i++) {
+		const struct wale_product product = wale_multiply(vec[i].a,
+								  vec[i].b);
+
+		KUNIT_EXPECT_EQ(test, product.high, vec[i].high);
+		KUNIT_EXPECT_EQ(test, product.low, vec[i].low);
+	}
+	KUNIT_EXPECT_TRUE(test, wale_product_exceeds(U64_MAX, U64_MAX,
+						     U64_MAX, U64_MAX - 1));
+	KUNIT_EXPECT_FALSE(test, wale_product_exceeds(6, 10, 4, 15));
+	KUNIT_EXPECT_FALSE(test, wale_product_exceeds(1, U64_MAX, 1ULL << 32,
+						      1ULL << 32));
+}
+
+static void wale_policy_share(struct kunit *test)
+{
+	static const struct {
+		u32 share;
+		u64 limit, threshold;
+	} vec[] = {
+		{ 900000, 1000, 900 },
+		{ 900000, 1, 0 },
+		{ 333333, 36000, 11999 },
+		{ 1, 999999, 0 },
+		{ 1, 1000000, 1 },
+		{ 1000000, U64_MAX - 1, U64_MAX - 1 },
+		{ 500000, U64_MAX - 1, U64_MAX / 2 },
+		{ 0, 1000, 77 },	/* not a share */
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(vec); i++) {
+		const struct wale_policy policy = {
+			.share = vec[i].share, .threshold = 77,
+		};
+
+		KUNIT_EXPECT_EQ(test, wale_policy_threshold(&policy,
+							    vec[i].limit),
+				vec[i].threshold);
+	}
+}
+
+/* Flows */
+
+static struct wale_classes *wale_test_classes(struct kunit *test, u32 count)
+{
+	struct wale_classes *classes = vzalloc(wale_classes_size(count));
+
+	KUNIT_ASSERT_NOT_NULL(test, classes);
+	wale_classes_init(classes, count);
+	return classes;
+}
+
+static void wale_classes_places(struct kunit *test)
+{
+	struct wale_classes *classes = wale_test_classes(test, 3);
+	const u64 a = WALE_KEY_HASH | 4, b = WALE_KEY_HASH | 8;
+	const u64 c = WALE_KEY_HASH | 12, d = WALE_KEY_HASH | 16;
+
+	/* those that nobody had, in order; all are in one bucket */
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, a), 1);
+	wale_class_enter(classes, 1, 100);
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, b), 2);
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, c), 3);
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, a), 1);
+	KUNIT_EXPECT_EQ(test, classes->busy, 1);
+
+	/* b was asked for before c, so that its place goes first */
+	classes->class[2].counts.offered.packets = 7;
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, d), 2);
+	KUNIT_EXPECT_EQ(test, classes->class[2].counts.offered.packets, 0);
+	wale_class_enter(classes, 2, 100);
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, b), 3);
+	wale_class_enter(classes, 3, 100);
+
+	/* each has a packet on the link: c joins the crowd */
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, c), 0);
+	KUNIT_EXPECT_EQ(test, classes->crowded, 1);
+	wale_class_enter(classes, 0, 100);
+	KUNIT_EXPECT_EQ(test, classes->busy, 4);
+	wale_class_leave(classes, 0, 100);
+
+	/* from the buffer to the line, and off it */
+	wale_count(&classes->class[1].counts.line, 100);
+	wale_class_leave(classes, 1, 100);
+	KUNIT_EXPECT_EQ(test, classes->busy, 2);
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, c), 0);
+	wale_class_depart(classes, 1, 100);
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, c), 1);
+	vfree(classes);
+}
+
+static void wale_classes_named(struct kunit *test)
+{
+	struct wale_classes *classes = wale_test_classes(test, 2);
+	const u64 a = WALE_KEY_HASH | 1, b = WALE_KEY_HASH | 2;
+
+	KUNIT_EXPECT_EQ(test, wale_classes_name(classes, 2), 2);
+	wale_class_enter(classes, 2, 100);
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, a), 1);
+	wale_class_enter(classes, 1, 100);
+	classes->class[1].counts.offered.packets = 1;
+
+	/* its packets stay; the flow that had it finds another place */
+	KUNIT_EXPECT_EQ(test, wale_classes_name(classes, 1), 1);
+	KUNIT_EXPECT_EQ(test, classes->class[1].counts.offered.packets, 1);
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, a), 0);
+	wale_class_leave(classes, 2, 100);
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, a), 2);
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, b), 2);
+	vfree(classes);
+}
+
+/* Against a list of who has packets: never two flows in a place, none lost. */
+static void wale_classes_random_life(struct kunit *test)
+{
+	enum { PLACES = 50, KEYS = 200 };
+	struct wale_classes *classes = wale_test_classes(test, PLACES);
+	u16 place[KEYS] = {};	/* of a flow with a packet */
+	struct wale_stream stream;
+	u32 step, k, held = 0;
+
+	wale_stream_init(&stream, 1, WALE_PURPOSE_FLOWS);
+	for (step = 0; step < 100000; step++) {
+		u64 draw = wale_stream_draw(&stream);
+		u16 i;
+
+		k = draw % KEYS;
+		if (place[k]) {
+			wale_class_leave(classes, place[k], 1);
+			place[k] = 0;
+			held--;
+			continue;
+		}
+		i = wale_classes_find(classes, WALE_KEY_HASH | k << 3);
+		if (!i != (held == PLACES))
+			break;
+		if (!i)
+			continue;
+		if (classes->class[i].buffer.packets)
+			break;
+		wale_class_enter(classes, i, 1);
+		place[k] = i;
+		held++;
+		if (classes->busy != held)
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, step, 100000);
+	vfree(classes);
+}
+
+/* Cells */
+
+static void wale_cells_time(struct kunit *test)
+{
+	static const struct {
+		u64 rate, ns;
+		u32 fraction;
+	} vec[] = {
+		{ WALE_RATE_UNLIMITED, 0, 0 },
+		{ 53, 1000000000, 0 },
+		{ 53000000000ULL, 1, 0 },
+		{ 35333333333ULL, 1, 2147483649U },	/* 1.5 and a bit */
+		{ 19440000, 2726, 1449330528 },	/* 155.52 Mbit/s */
+		{ 52999999999ULL, 1, 1 },
+	};
+	struct wale_cells cells;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(vec); i++) {
+		wale_cells_init(&cells);
+		wale_cells_set_rate(&cells, vec[i].rate);
+		KUNIT_EXPECT_EQ(test, cells.cell_time.ns, vec[i].ns);
+		KUNIT_EXPECT_EQ(test, cells.cell_time.fraction, vec[i].fraction);
+	}
+}
+
+/* Inputs that start at 0, 300 and 650 ns, with a cell time of 1000.25 ns. */
+static void wale_cells_merge(struct kunit *test)
+{
+	struct wale_classes *classes = wale_test_classes(test, 3);
+	struct wale_cells cells;
+	u32 n, i;
+
+	wale_cells_init(&cells);
+	cells.cell_time = (struct wale_instant){ 1000, 1U << 30 };
+	KUNIT_EXPECT_EQ(test, wale_inputs_next(&cells, classes), U64_MAX);
+	for (i = 0; i < 3; i++) {
+		wale_inputs_start(&cells, classes, i + 1, 300 * i + 50 * (i / 2));
+		wale_inputs_again(&cells, classes, i + 1);
+	}
+	for (n = 1; n < 1000; n++) {
+		for (i = 0; i < 3; i++) {
+			u64 start = 300 * i + 50 * (i / 2);
+
+			KUNIT_ASSERT_EQ(test, wale_inputs_next(&cells, classes),
+					start + 1000 * n + DIV_ROUND_UP(n, 4));
+			KUNIT_ASSERT_EQ(test, wale_inputs_take(&cells, classes),
+					i + 1);
+			wale_inputs_again(&cells, classes, i + 1);
+		}
+	}
+	vfree(classes);
+}
+
+/* A shorter cell time: the next cell of one passes those of the others. */
+static void wale_cells_merge_faster(struct kunit *test)
+{
+	struct wale_classes *classes = wale_test_classes(test, 3);
+	struct wale_cells cells;
+	u64 now, last = 0;
+	u32 i;
+
+	wale_cells_init(&cells);
+	cells.cell_time = (struct wale_instant){ 1000, 0 };
+	for (i = 1; i <= 3; i++) {
+		wale_inputs_start(&cells, classes, i, 100 * i);
+		wale_inputs_again(&cells, classes, i);
+	}
+	cells.cell_time = (struct wale_instant){ 30, 0 };
+	for (i = 0; i < 100; i++) {
+		now = wale_inputs_next(&cells, classes);
+		KUNIT_EXPECT_GE(test, now, last);
+		last = now;
+		wale_inputs_again(&cells, classes,
+				  wale_inputs_take(&cells, classes));
+	}
+	KUNIT_EXPECT_EQ(test, last, 2180);
+
+	/* idle one after another */
+	for (i = 0; i < 3; i++)
+		wale_inputs_take(&cells, classes);
+	KUNIT_EXPECT_EQ(test, wale_inputs_next(&cells, classes), U64_MAX);
+	vfree(classes);
+}
+
+static void wale_cells_ring(struct kunit *test)
+{
+	struct wale_classes *classes = wale_test_classes(test, 3);
+	u16 small[4], large[8];
+	struct wale_cells cells;
+	u32 i;
+
+	wale_cells_init(&cells);
+	wale_cells_set_ring(&cells, small, 4);
+	cells.served = U32_MAX - 1;	/* places wrap */
+	cells.arrived = U32_MAX - 1;
+	for (i = 1; i <= 3; i++) {
+		classes->class[i].input.last_cell = cells.arrived;
+		wale_cells_push(&cells, i);
+	}
+	wale_cells_set_ring(&cells, large, 8);
+	classes->class[1].input.last_cell = cells.arrived;
+	wale_cells_push(&cells, 1);	/* 1 2 3 1 */
+
+	KUNIT_EXPECT_EQ(test, wale_cells_remove(&cells, classes, U32_MAX), 2);
+	KUNIT_EXPECT_EQ(test, classes->class[2].input.last_cell, U32_MAX - 1);
+	KUNIT_EXPECT_EQ(test, classes->class[3].input.last_cell, U32_MAX);
+	KUNIT_EXPECT_EQ(test, classes->class[1].input.last_cell, 0);
+	KUNIT_EXPECT_EQ(test, wale_cells_pop(&cells), 1);
+	KUNIT_EXPECT_EQ(test, wale_cells_pop(&cells), 3);
+	KUNIT_EXPECT_EQ(test, wale_cells_pop(&cells), 1);
+	KUNIT_EXPECT_EQ(test, cells.served, cells.arrived);
+	vfree(classes);
+}
+
+static struct kunit_case wale_buffer_cases[] = {
+	KUNIT_CASE(wale_policy_table),
+	KUNIT_CASE(wale_policy_products),
+	KUNIT_CASE(wale_policy_share),
+	KUNIT_CASE(wale_classes_places),
+	KUNIT_CASE(wale_classes_named),
+	KUNIT_CASE(wale_classes_random_life),
+	KUNIT_CASE(wale_cells_time),
+	KUNIT_CASE(wale_cells_merge),
+	KUNIT_CASE(wale_cells_merge_faster),
+	KUNIT_CASE(wale_cells_ring),
+	{}
+};
+
+static struct kunit_suite wale_buffer_suite = {
+	.name = "wale_buffer",
+	.test_cases = wale_buffer_cases,
+};
+
+kunit_test_suite(wale_buffer_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests of how sch_wale shares its buffer");

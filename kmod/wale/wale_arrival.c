@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wale_arrival.c - a packet arrives at the link: does it enter the buffer?
+ *
+ * Of a GSO packet, each segment by itself.  What the caller of enqueue and the
+ * parents learn of it is decided at the end, for all of them.
+ */
+
+#include <linux/minmax.h>
+#include <linux/skbuff.h>
+#include <net/sock.h>
+
+#include "../compat.h"
+#include "wale.h"
+#include "wale_trace.h"
+
+static u32 wale_skb_wire_len(const struct wale_sched_data *q,
+			     const struct sk_buff *skb)
+{
+	int below_ip = max(skb_network_offset(skb), 0);
+
+	return wale_wire_len(q->overhead, skb->len - min_t(u32, below_ip,
+							     skb->len));
+}
+
+/**
+ * wale_link_draw_loss() - will the packet that is admitted be lost at random?
+ * @q: the link
+ *
+ * Return: true if it will.
+ */
+bool wale_link_draw_loss(struct wale_sched_data *q)
+{
+	if (!q->loss)
+		return false;
+	return (u32)(wale_stream_draw(&q->loss_stream) >> 32) < q->loss ||
+	       q->loss == WALE_LOSS_ALWAYS;
+}
+
+/*
+ * A packet in the network is no longer the local sender's.  One that will be
+ * lost may stay for as long as nothing else moves the link: it must not hold
+ * a socket, a route or a connection, and with them a namespace.
+ */
+static void wale_link_disown(struct sk_buff *skb, bool lost)
+{
+	if (!lost) {
+		skb_orphan_partial(skb);
+		return;
+	}
+	skb_orphan(skb);
+	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+	skb_ext_reset(skb);
+}
+
+/* In the unit of the limit. */
+static u64 wale_link_occupancy(const struct wale_buffer *limits,
+			       const struct wale_buffer *buffer)
+{
+	if (wale_buffer_counts_cells(limits))
+		return buffer->cells;
+	return limits->limit_bytes != U64_MAX ? buffer->bytes : buffer->packets;
+}
+
+static u64 wale_link_limit(const struct wale_buffer *limits)
+{
+	if (wale_buffer_counts_cells(limits))
+		return limits->limit_cells;
+	return limits->limit_bytes != U64_MAX ? limits->limit_bytes :
+						limits->limit_packets;
+}
+
+/**
+ * wale_link_congested() - does the policy refuse a packet that would fit?
+ * @q: the link
+ * @class: of the packet, where flows are told apart
+ *
+ * Return: true if it does.
+ */
+bool wale_link_congested(const struct wale_sched_data *q, u16 class)
+{
+	struct wale_congestion congestion = {
+		.total = wale_link_occupancy(&q->buffer, &q->buffer),
+	};
+
+	if (congestion.total <= q->policy.threshold)
+		return false;
+	congestion.limit = wale_link_limit(&q->buffer);
+	if (q->classes) {
+		congestion.flow =
+			wale_link_occupancy(&q->buffer,
+					    &q->classes->class[class].buffer);
+		congestion.active = wale_buffer_counts_cells(&q->buffer) ?
+				    q->classes->busy_cells : q->classes->busy;
+	}
+	return wale_policy_refuses(&q->policy, &congestion);
+}
+
+/**
+ * wale_link_draw_victim() - who of the tail is dropped in a full buffer?
+ * @q: the link
+ * @waiting: how many there are, without the one in service
+ *
+ * Return: 0: the arrival; k: the k-th from the tail, counted from 1.
+ */
+u32 wale_link_draw_victim(struct wale_sched_data *q, u32 waiting)
+{
+	u32 pool = min(q->policy.last, waiting);
+
+	if (!pool)
+		return 0;
+	return (wale_stream_draw(&q->buffer_stream) >> 32) * (pool + 1) >> 32;
+}
+
+/* random_tail: true if there is room for the arrival, after that of a victim. */
+static bool wale_link_make_room(struct Qdisc *sch, u32 len, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *victim;
+	u32 k;
+
+	while (!wale_buffer_fits(&q->buffer, len)) {
+		k = wale_link_draw_victim(q, q->buffer.packets -
+					     !!q->buffer.packets);
+		if (!k)
+			return false;
+		victim = q->waiting.prev;
+		while (--k)
+			victim = victim->prev;
+		__skb_unlink(victim, &q->waiting);
+		wale_link_discard(sch, victim, WALE_DROP_BUFFER, now);
+	}
+	return true;
+}
+
+/* Does a packet enter the buffer?  If not: why. */
+static bool wale_link_admit(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+			    enum wale_drop_reason *reason)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	u32 len = wale_skb_cb(skb)->wire_len;
+
+	*reason = WALE_DROP_BUFFER;
+	if (!wale_buffer_fits(&q->buffer, len))
+		return q->policy.kind == WALE_POLICY_RANDOM_TAIL &&
+		       wale_link_make_room(sch, len, now);
+	if (q->policy.kind == WALE_POLICY_TAIL)
+		return true;
+	*reason = WALE_DROP_EARLY;
+	return !wale_link_congested(q, wale_skb_class(skb));
+}
+
+static void wale_link_enter(struct wale_sched_data *q,
+			    const struct sk_buff *skb)
+{
+	u32 len = wale_skb_cb(skb)->wire_len;
+
+	wale_buffer_enter(&q->buffer, len);
+	if (q->classes)
+		wale_class_enter(q->classes, wale_skb_class(skb), len);
+}
+
+static void wale_link_count_offered(struct wale_sched_data *q,
+				    const struct sk_buff *skb)
+{
+	u32 len = wale_skb_cb(skb)->wire_len;
+
+	wale_count(&q->counts.offered, len);
+	if (q->classes)
+		wale_count(&wale_skb_counts(q, skb)->offered, len);
+}
+
+/* It is in the buffer, or on its way to it. */
+static void wale_link_hold(struct Qdisc *sch, struct sk_buff *skb)
+{
+	sch->q.qlen++;
+	qdisc_qstats_backlog_inc(sch, skb);
+}
+
+/* One wire packet, with a limit in cells. */
+static void wale_link_accept_cells(struct Qdisc *sch, struct sk_buff *skb,
+				   u64 now)
+{
+	wale_link_disown(skb, false);
+	wale_link_enter(qdisc_priv(sch), skb);
+	wale_link_hold(sch, skb);
+	trace_wale_enqueue(sch, skb, now);
+	wale_atm_accept(sch, skb, now);
+}
+
+/* One wire packet, whole. */
+static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
+				   u64 now, struct sk_buff **to_free)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_skb_cb *cb = wale_skb_cb(skb);
+	enum wale_drop_reason reason;
+
+	if (!wale_link_admit(sch, skb, now, &reason)) {
+		wale_link_count_drop(sch, skb, reason, now);
+		__qdisc_drop(skb, to_free);
+		return;
+	}
+
+	cb->lost = wale_link_draw_loss(q);
+	wale_link_disown(skb, cb->lost);
+	wale_link_enter(q, skb);
+	__skb_queue_tail(&q->waiting, skb);
+	if (!q->server.busy)
+		wale_server_start(&q->server, &q->schedule, now, cb->wire_len);
+	trace_wale_enqueue(sch, skb, now);
+	if (!cb->lost)
+		wale_link_hold(sch, skb);
+}
+
+/* One wire packet; wale_link_hold() if it comes back, as far as is known. */
+static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
+				 u64 now, struct sk_buff **to_free)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_skb_cb *cb = wale_skb_cb(skb);
+
+	if (q->feedback)
+		wale_feedback_see(sch, skb, now);
+	*cb = (struct wale_skb_cb){
+		.arrival_ns = now, .wire_len = wale_skb_wire_len(q, skb),
+	};
+	wale_link_count_offered(q, skb);
+	if (wale_buffer_counts_cells(&q->buffer))
+		wale_link_accept_cells(sch, skb, now);
+	else
+		wale_link_accept_whole(sch, skb, now, to_free);
+}
+
+static u64 wale_link_refused(const struct wale_sched_data *q)
+{
+	return q->counts.dropped[WALE_DROP_BUFFER].packets +
+	       q->counts.dropped[WALE_DROP_EARLY].packets;
+}
+
+/**
+ * struct wale_entry - what a call of wale_link_accept() began with
+ * @refused: packets that were refused so far
+ * @qlen: that the link held
+ * @backlog: their bytes
+ */
+struct wale_entry {
+	u64 refused;
+	u32 qlen;
+	u32 backlog;
+};
+
+/* The link is run, and parents know what it holds. */
+static struct wale_entry wale_link_enter_call(struct Qdisc *sch, u64 now)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+
+	wale_link_run(sch, now);
+	wale_link_settle(sch);
+	return (struct wale_entry){
+		.refused = wale_link_refused(q),
+		.qlen = sch->q.qlen,
+		.backlog = sch->qstats.backlog,
+	};
+}
+
+/*
+ * What the caller of enqueue learns.  After NET_XMIT_SUCCESS, parents count one
+ * packet of @len more, and take the link to have something for them: the link
+ * has, and tells them the difference to what it really got.  If nothing was
+ * accepted: with drops local, whether it was refused.
+ */
+static int wale_link_leave_call(struct Qdisc *sch,
+				const struct wale_entry *entry, u32 len)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	bool accepted = sch->q.qlen != entry->qlen;
+	int packets, bytes;
+
+	sch->q.qlen -= q->gone_packets;
+	sch->qstats.backlog -= q->gone_bytes;
+	q->gone_packets = 0;
+	q->gone_bytes = 0;
+	accepted = accepted && sch->q.qlen;
+
+	packets = (int)(entry->qlen - sch->q.qlen) + (accepted ? 1 : 0);
+	bytes = (int)(entry->backlog - sch->qstats.backlog) +
+		(accepted ? len : 0);
+	if (packets || bytes)
+		qdisc_tree_reduce_backlog(sch, packets, bytes);
+	if (accepted)
+		return NET_XMIT_SUCCESS;
+	if (q->drops == WALE_DROPS_LOCAL &&
+	    wale_link_refused(q) != entry->refused)
+		return NET_XMIT_DROP;
+	return NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
+}
+
+/* A GSO packet could not be split. */
+static int wale_link_drop_whole(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+				struct sk_buff **to_free)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	*wale_skb_cb(skb) = (struct wale_skb_cb){
+		.arrival_ns = now, .wire_len = wale_skb_wire_len(q, skb),
+	};
+	wale_link_count_offered(q, skb);
+	wale_link_count_drop(sch, skb, WALE_DROP_MEMORY, now);
+	__qdisc_drop(skb, to_free);
+	return NET_XMIT_DROP;
+}
+
+/* A GSO packet: split it; each segment is a wire packet, of the same flow. */
+static int wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+				struct sk_buff **to_free)
+{
+	netdev_features_t features = netif_skb_features(skb);
+	u32 len = qdisc_pkt_len(skb);
+	u16 class = wale_skb_class(skb);
+	struct sk_buff *segs, *next;
+	struct wale_entry entry;
+
+	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
+	if (IS_ERR_OR_NULL(segs))
+		return wale_link_drop_whole(sch, skb, now, to_free);
+
+	entry = wale_link_enter_call(sch, now);
+	skb_list_walk_safe(segs, segs, next) {
+		wale_link_run(sch, now);
+		skb_mark_not_on_list(segs);
+		wale_compat_set_pkt_len(segs);
+		qdisc_skb_cb(segs)->tc_classid = class;
+		wale_link_accept_one(sch, segs, now, to_free);
+	}
+	consume_skb(skb);
+	return wale_link_leave_call(sch, &entry, len);
+}
+
+/**
+ * wale_link_accept() - a packet arrives
+ * @sch: the qdisc
+ * @skb: the packet; the link owns it from here
+ * @now: ns
+ * @to_free: list of packets that the caller frees
+ *
+ * Return: NET_XMIT_SUCCESS if it, or a segment of it, will be released as far as
+ * is known; else NET_XMIT_DROP, or with drops remote and for random loss
+ * NET_XMIT_SUCCESS with __NET_XMIT_BYPASS: the sender sees a success, a parent
+ * that nothing came in.  Or what a filter of the qdisc did with it.
+ */
+int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+		     struct sk_buff **to_free)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	u32 len = qdisc_pkt_len(skb);
+	struct wale_entry entry;
+	int verdict;
+
+	if (q->classes && !wale_classify(sch, skb, &verdict)) {
+		if (verdict & __NET_XMIT_BYPASS)
+			qdisc_qstats_drop(sch);
+		__qdisc_drop(skb, to_free);
+		return verdict;
+	}
+	if (skb_is_gso(skb))
+		return wale_link_accept_gso(sch, skb, now, to_free);
+	entry = wale_link_enter_call(sch, now);
+	wale_link_accept_one(sch, skb, now, to_free);
+	return wale_link_leave_call(sch, &entry, len);
+}
+

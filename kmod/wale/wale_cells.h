@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * wale_cells.h - cells on the input links and in the buffer   (pure)
+ */
+#ifndef _WALE_CELLS_H
+#define _WALE_CELLS_H
+
+#include <linux/types.h>
+
+struct sk_buff;
+struct wale_class;
+struct wale_classes;
+
+/**
+ * struct wale_instant - a time, finer than a ns
+ * @ns: whole
+ * @fraction: of a ns, in 2^-32
+ */
+struct wale_instant {
+	u64 ns;
+	u32 fraction;
+};
+
+/**
+ * struct wale_input - the input link of a flow, as far as the buffer sees it
+ * @next: when its next cell arrives, if it is busy
+ * @first: the packets on it: first the one whose cells arrive
+ * @last: the last of them
+ * @cells_left: of the packet whose cells arrive; 0: none
+ * @dropped: cells of that packet that were not admitted
+ * @last_cell: place in the buffer of the flow's last cell that was admitted
+ * @earlier: class whose cell arrives before, of those that are busy
+ * @later: class whose cell arrives after
+ * @busy: cells arrive, or a cell time has not passed since the last one
+ * @refused: the packet whose cells arrive was dropped whole, and is not in @first
+ */
+struct wale_input {
+	struct wale_instant next;
+	struct sk_buff *first;
+	struct sk_buff *last;
+	u32 cells_left;
+	u32 dropped;
+	u32 last_cell;
+	u16 earlier;
+	u16 later;
+	bool busy;
+	bool refused;
+};
+
+/**
+ * struct wale_cells - the cells in the buffer, in order, and those on the inputs
+ * @class: of each cell in the buffer; a ring
+ * @mask: size of the ring, a power of two, less one
+ * @served: place of the first cell in the buffer
+ * @arrived: place behind the last
+ * @cell_time: of an input link; zero: all cells of a packet arrive at once
+ * @soonest: the busy input whose cell is next; WALE_CLASS_NONE: all are idle
+ * @latest: the busy input whose cell is last
+ *
+ * Places are numbers modulo 2^32.
+ */
+struct wale_cells {
+	u16 *class;
+	u32 mask;
+	u32 served;
+	u32 arrived;
+	struct wale_instant cell_time;
+	u16 soonest;
+	u16 latest;
+};
+
+void wale_cells_init(struct wale_cells *cells);
+void wale_cells_set_rate(struct wale_cells *cells, u64 rate);
+void wale_cells_set_ring(struct wale_cells *cells, u16 *ring, u32 size);
+void wale_cells_push(struct wale_cells *cells, u16 class);
+u16 wale_cells_pop(struct wale_cells *cells);
+u16 wale_cells_remove(struct wale_cells *cells, struct wale_classes *classes,
+		      u32 place);
+
+void wale_inputs_start(struct wale_cells *cells, struct wale_classes *classes,
+		       u16 class, u64 now);
+u64 wale_inputs_next(const struct wale_cells *cells,
+		     const struct wale_classes *classes);
+u16 wale_inputs_take(struct wale_cells *cells, struct wale_classes *classes);
+void wale_inputs_again(struct wale_cells *cells, struct wale_classes *classes,
+		       u16 class);
+
+static inline bool wale_cells_interleave(const struct wale_cells *cells)
+{
+	return cells->cell_time.ns || cells->cell_time.fraction;
+}
+
+#endif /* _WALE_CELLS_H */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * wale_classes.h - the flows that a link tells apart   (pure)
+ */
+#ifndef _WALE_CLASSES_H
+#define _WALE_CLASSES_H
+
+#include <linux/types.h>
+
+#include "wale_buffer.h"
+#include "wale_cells.h"
+#include "wale_counts.h"
+
+#define WALE_CLASS_NONE	0xffff
+
+/* What a flow is known by: a class that was named, or a hash with this bit. */
+#define WALE_KEY_HASH	(1ULL << 63)
+
+/**
+ * struct wale_class - a flow with a place of its own
+ * @key: of the flow; 0: nobody had the place yet
+ * @next: in the same bucket
+ * @older: has held nothing for longer
+ * @newer: has held nothing for less long
+ * @buffer: what it has in the buffer; the limits are unused
+ * @counts: of its packets, since it got the place
+ * @input: its input link
+ */
+struct wale_class {
+	u64 key;
+	struct wale_buffer buffer;
+	u16 next;
+	u16 older;
+	u16 newer;
+	struct wale_counts counts;
+	struct wale_input input;
+};
+
+/**
+ * struct wale_classes - the places
+ * @count: number of them; class[1 .. @count]
+ * @mask: number of buckets, a power of two, less one
+ * @busy: classes with packets in the buffer
+ * @busy_cells: classes with cells in the buffer
+ * @oldest: the place that has held nothing for longest
+ * @newest: and for least long
+ * @crowded: packets for which there was no place
+ * @secret: of the hashes
+ * @bucket: the first place of each, by the low bits of the key
+ * @class: places; class[0] is the crowd
+ */
+struct wale_classes {
+	u32 count;
+	u32 mask;
+	u32 busy;
+	u32 busy_cells;
+	u16 oldest;
+	u16 newest;
+	u64 crowded;
+	u64 secret[2];
+	u16 *bucket;
+	struct wale_class class[];
+};
+
+size_t wale_classes_size(u32 count);
+void wale_classes_init(struct wale_classes *classes, u32 count);
+u16 wale_classes_find(struct wale_classes *classes, u64 key);
+u16 wale_classes_name(struct wale_classes *classes, u16 i);
+void wale_class_enter(struct wale_classes *classes, u16 i, u32 len);
+void wale_class_leave(struct wale_classes *classes, u16 i, u32 len);
+void wale_class_depart(struct wale_classes *classes, u16 i, u32 len);
+void wale_class_enter_cell(struct wale_classes *classes, u16 i);
+void wale_class_leave_cell(struct wale_classes *classes, u16 i);
+void wale_class_end_input(struct wale_classes *classes, u16 i);
+
+static inline bool wale_class_is_idle(const struct wale_class *class)
+{
+	return !class->buffer.packets && !class->counts.line.packets &&
+	       !class->input.busy;
+}
+
+#endif /* _WALE_CLASSES_H */

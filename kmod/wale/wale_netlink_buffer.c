@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wale_netlink_buffer.c - the part of a request that is about the buffer: limit,
+ * policy, flows and input links
+ */
+
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <net/netlink.h>
+#include <net/wale_wire.h>
+
+#include "wale.h"
+#include "wale_netlink_buffer.h"
+
+/* No wire has longer packets. */
+#define WALE_JUMBO_MTU	9216
+
+static bool wale_buffer_given(const struct wale_buffer_request *request,
+			      int attr)
+{
+	return request->given & BIT(attr);
+}
+
+/* What is limited. */
+enum wale_unit {
+	WALE_UNIT_PACKETS,
+	WALE_UNIT_BYTES,
+	WALE_UNIT_CELLS,
+};
+
+static u32 wale_get_policy_u32(struct wale_buffer_request *request,
+			       struct nlattr **tb, int attr)
+{
+	if (!tb[attr])
+		return 0;
+	request->given |= BIT(attr);
+	return nla_get_u32(tb[attr]);
+}
+
+static u64 wale_get_policy_u64(struct wale_buffer_request *request,
+			       struct nlattr **tb, int attr)
+{
+	if (!tb[attr])
+		return 0;
+	request->given |= BIT(attr);
+	return nla_get_u64(tb[attr]);
+}
+
+static int wale_parse_limit(struct wale_buffer_request *request,
+			    struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	request->limit_packets = wale_get_policy_u32(request, tb,
+						     TCA_WALE_LIMIT_PACKETS);
+	request->limit_bytes = wale_get_policy_u64(request, tb,
+						   TCA_WALE_LIMIT_BYTES);
+	request->limit_cells = wale_get_policy_u32(request, tb,
+						   TCA_WALE_LIMIT_CELLS);
+	if (!!tb[TCA_WALE_LIMIT_PACKETS] + !!tb[TCA_WALE_LIMIT_BYTES] +
+	    !!tb[TCA_WALE_LIMIT_CELLS] > 1) {
+		NL_SET_ERR_MSG_ATTR(extack,
+				    tb[TCA_WALE_LIMIT_BYTES] ?:
+				    tb[TCA_WALE_LIMIT_CELLS],
+				    "wale: limit must be in packets, in bytes or in cells, in one of them");
+		return -EINVAL;
+	}
+	if (tb[TCA_WALE_LIMIT_PACKETS] && !request->limit_packets) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_PACKETS],
+				    "wale: limit must be 1 to 4294967295 packets: the one in service counts");
+		return -ERANGE;
+	}
+	if (request->limit_bytes == U64_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_BYTES],
+				    "wale: limit in bytes must be less than 2^64 - 1");
+		return -ERANGE;
+	}
+	if (request->limit_cells > WALE_LIMIT_CELLS_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_CELLS],
+				    "wale: limit must be at most 4194304 cells");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+static int wale_parse_policy(struct wale_buffer_request *request,
+			     struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	struct wale_policy *given = &request->policy_given;
+
+	given->kind = wale_get_policy_u32(request, tb, TCA_WALE_POLICY);
+	given->threshold = wale_get_policy_u64(request, tb, TCA_WALE_THRESHOLD);
+	given->share = wale_get_policy_u32(request, tb,
+					   TCA_WALE_THRESHOLD_SHARE);
+	given->z = wale_get_policy_u32(request, tb, TCA_WALE_Z);
+	given->last = wale_get_policy_u32(request, tb, TCA_WALE_LAST);
+	if (given->kind >= __WALE_POLICY_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_POLICY],
+				    "wale: policy must be 0 to 4: tail, epd, seldrop, fba or random_tail");
+		return -ERANGE;
+	}
+	if (tb[TCA_WALE_THRESHOLD] && tb[TCA_WALE_THRESHOLD_SHARE]) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_THRESHOLD_SHARE],
+				    "wale: threshold must be a number or a share of the limit, not both");
+		return -EINVAL;
+	}
+	if (tb[TCA_WALE_THRESHOLD_SHARE] &&
+	    (!given->share || given->share > WALE_POLICY_UNIT)) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_THRESHOLD_SHARE],
+				    "wale: threshold must be 1 to 1000000 millionths of the limit");
+		return -ERANGE;
+	}
+	if (given->z > WALE_POLICY_Z_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_Z],
+				    "wale: z must be 0 to 1000, in millionths");
+		return -ERANGE;
+	}
+	if (tb[TCA_WALE_LAST] &&
+	    (!given->last || given->last > WALE_POLICY_LAST_MAX)) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LAST],
+				    "wale: last must be 1 to 1024");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+/**
+ * wale_buffer_parse() - each attribute by itself
+ * @request: zeroed; what came
+ * @tb: the attributes
+ * @extack: what was expected
+ *
+ * Return: 0, or -EINVAL or -ERANGE.
+ */
+int wale_buffer_parse(struct wale_buffer_request *request, struct nlattr **tb,
+		      struct netlink_ext_ack *extack)
+{
+	int err;
+
+	err = wale_parse_limit(request, tb, extack);
+	if (!err)
+		err = wale_parse_policy(request, tb, extack);
+	if (err)
+		return err;
+	request->flows = wale_get_policy_u32(request, tb, TCA_WALE_FLOWS);
+	request->input_rate = wale_get_policy_u64(request, tb,
+						  TCA_WALE_INPUT_RATE64);
+	if (tb[TCA_WALE_FLOWS] &&
+	    (!request->flows || request->flows > WALE_CLASSES_MAX)) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_FLOWS],
+				    "wale: flows must be 1 to 65534");
+		return -ERANGE;
+	}
+	if (tb[TCA_WALE_INPUT_RATE64] &&
+	    (request->input_rate < WALE_INPUT_RATE_MIN ||
+	     (request->input_rate > WALE_INPUT_RATE_MAX &&
+	      request->input_rate != WALE_RATE_UNLIMITED))) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_INPUT_RATE64],
+				    "wale: input_rate must be 1000 to 53000000000 bytes/s, or unlimited");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+static enum wale_unit wale_unit(u64 limit_bytes, u32 limit_cells)
+{
+	if (limit_cells != U32_MAX)
+		return WALE_UNIT_CELLS;
+	return limit_bytes != U64_MAX ? WALE_UNIT_BYTES : WALE_UNIT_PACKETS;
+}
+
+/* The limits as they will be. */
+static void wale_merge_limit(const struct wale_buffer *buffer,
+			     struct wale_buffer_request *request)
+{
+	bool packets = wale_buffer_given(request, TCA_WALE_LIMIT_PACKETS);
+	bool bytes = wale_buffer_given(request, TCA_WALE_LIMIT_BYTES);
+	bool cells = wale_buffer_given(request, TCA_WALE_LIMIT_CELLS);
+
+	if (!packets)
+		request->limit_packets = bytes || cells ?
+					 U32_MAX : buffer->limit_packets;
+	if (!bytes)
+		request->limit_bytes = packets || cells ?
+				       U64_MAX : buffer->limit_bytes;
+	if (!cells)
+		request->limit_cells = packets || bytes ?
+				       U32_MAX : buffer->limit_cells;
+}
+
+static u64 wale_request_limit(const struct wale_buffer_request *request)
+{
+	switch (wale_unit(request->limit_bytes, request->limit_cells)) {
+	case WALE_UNIT_CELLS:
+		return request->limit_cells;
+	case WALE_UNIT_BYTES:
+		return request->limit_bytes;
+	default:
+		return request->limit_packets;
+	}
+}
+
+/* The policy as it will be. */
+static void wale_merge_policy(const struct wale_policy *policy,
+			      struct wale_buffer_request *request)
+{
+	const struct wale_policy *given = &request->policy_given;
+	struct wale_policy *merged = &request->policy;
+
+	*merged = *policy;
+	if (wale_buffer_given(request, TCA_WALE_POLICY))
+		merged->kind = given->kind;
+	if (wale_buffer_given(request, TCA_WALE_Z))
+		merged->z = given->z;
+	if (wale_buffer_given(request, TCA_WALE_LAST))
+		merged->last = given->last;
+	if (wale_buffer_given(request, TCA_WALE_THRESHOLD)) {
+		merged->threshold = given->threshold;
+		merged->share = 0;
+	}
+	if (wale_buffer_given(request, TCA_WALE_THRESHOLD_SHARE))
+		merged->share = given->share;
+	merged->threshold = wale_policy_threshold(merged,
+						  wale_request_limit(request));
+}
+
+/*
+ * What one packet is: the MTU, but for devices such as lo and ifb whose MTU is
+ * that of no wire.
+ */
+static u32 wale_packet_len(const struct net_device *dev)
+{
+	return dev->mtu <= WALE_JUMBO_MTU ? dev->mtu : ETH_DATA_LEN;
+}
+
+static int wale_check_limit(struct Qdisc *sch,
+			    const struct wale_buffer_request *request,
+			    u32 overhead, struct nlattr **tb,
+			    struct netlink_ext_ack *extack)
+{
+	u32 packet = wale_wire_len(overhead, wale_packet_len(qdisc_dev(sch)));
+	bool cells = request->limit_cells != U32_MAX;
+
+	if (cells && overhead != WALE_OVERHEAD_ATM) {
+		NL_SET_ERR_MSG_ATTR(extack,
+				    tb[TCA_WALE_LIMIT_CELLS] ?:
+				    tb[TCA_WALE_OVERHEAD],
+				    "wale: limit in cells needs overhead atm");
+		return -EINVAL;
+	}
+	if ((tb[TCA_WALE_LIMIT_BYTES] || tb[TCA_WALE_OVERHEAD]) &&
+	    request->limit_bytes < packet) {
+		NL_SET_ERR_MSG_ATTR(extack,
+				    tb[TCA_WALE_LIMIT_BYTES] ?:
+				    tb[TCA_WALE_OVERHEAD],
+				    "wale: limit in bytes must be at least what one packet takes on the wire (of the device's MTU, or of 1500 bytes if that is above 9216)");
+		return -ERANGE;
+	}
+	if (tb[TCA_WALE_LIMIT_CELLS] &&
+	    request->limit_cells < packet / WALE_ATM_CELL) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_CELLS],
+				    "wale: limit in cells must be at least those of one packet (of the device's MTU, or of 1500 bytes if that is above 9216)");
+		return -ERANGE;
+	}
+	if (!cells && (wale_buffer_given(request, TCA_WALE_INPUT_RATE64) ?
+		       request->input_rate != WALE_RATE_UNLIMITED : false)) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_INPUT_RATE64],
+				    "wale: input_rate is that of cells: it needs a limit in cells");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int wale_check_policy(const struct wale_sched_data *q,
+			     const struct wale_buffer_request *request,
+			     struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	const struct wale_policy *policy = &request->policy;
+	bool by_flow = policy->kind == WALE_POLICY_SELDROP ||
+		       policy->kind == WALE_POLICY_FBA;
+	bool threshold = by_flow || policy->kind == WALE_POLICY_EPD;
+	u64 limit = wale_request_limit(request);
+
+	if (!threshold &&
+	    (tb[TCA_WALE_THRESHOLD] || tb[TCA_WALE_THRESHOLD_SHARE])) {
+		NL_SET_ERR_MSG_ATTR(extack,
+				    tb[TCA_WALE_THRESHOLD] ?:
+				    tb[TCA_WALE_THRESHOLD_SHARE],
+				    "wale: threshold is a parameter of policy epd, seldrop and fba");
+		return -EINVAL;
+	}
+	if (!by_flow && tb[TCA_WALE_Z]) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_Z],
+				    "wale: z is a parameter of policy seldrop and fba");
+		return -EINVAL;
+	}
+	if (policy->kind != WALE_POLICY_RANDOM_TAIL && tb[TCA_WALE_LAST]) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LAST],
+				    "wale: last is a parameter of policy random_tail");
+		return -EINVAL;
+	}
+	if (by_flow && limit > WALE_POLICY_LIMIT_MAX) {
+		NL_SET_ERR_MSG(extack,
+			       "wale: with policy seldrop and fba, limit must be at most 4294967295");
+		return -ERANGE;
+	}
+	if (!threshold || policy->share)
+		return 0;
+	if (policy->threshold > limit) {
+		NL_SET_ERR_MSG(extack,
+			       "wale: threshold must be at most the limit");
+		return -ERANGE;
+	}
+	if (wale_unit(request->limit_bytes, request->limit_cells) !=
+	    wale_unit(q->buffer.limit_bytes, q->buffer.limit_cells) &&
+	    !tb[TCA_WALE_THRESHOLD]) {
+		NL_SET_ERR_MSG(extack,
+			       "wale: threshold is in the unit of the limit: with another unit, it must be given too");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int wale_check_flows(const struct wale_sched_data *q,
+			    struct wale_buffer_request *request,
+			    struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	bool needed = request->policy.kind == WALE_POLICY_SELDROP ||
+		      request->policy.kind == WALE_POLICY_FBA ||
+		      request->limit_cells != U32_MAX;
+
+	if (q->classes && request->flows &&
+	    request->flows != q->classes->count) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_FLOWS],
+				    "wale: flows cannot be changed once flows are told apart");
+		return -EBUSY;
+	}
+	if (q->classes)
+		request->flows = 0;
+	else if (!request->flows && needed)
+		request->flows = WALE_FLOWS_DEFAULT;
+	return 0;
+}
+
+/**
+ * wale_buffer_check() - the attributes together, and with what the link is
+ * @sch: the qdisc
+ * @request: the request; then it says what will be
+ * @tb: the attributes
+ * @extack: what was expected
+ *
+ * Return: 0, or -EINVAL, -ERANGE or -EBUSY.
+ */
+int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
+		      struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+	u32 overhead = tb[TCA_WALE_OVERHEAD] ?
+		       nla_get_u32(tb[TCA_WALE_OVERHEAD]) : q->overhead;
+	int err;
+
+	wale_merge_limit(&q->buffer, request);
+	wale_merge_policy(&q->policy, request);
+	err = wale_check_limit(sch, request, overhead, tb, extack);
+	if (!err)
+		err = wale_check_policy(q, request, tb, extack);
+	if (!err)
+		err = wale_check_flows(q, request, tb, extack);
+	if (request->limit_cells == U32_MAX)
+		request->input_rate = WALE_RATE_UNLIMITED;
+	else if (!tb[TCA_WALE_INPUT_RATE64])
+		request->input_rate = q->input_rate;
+	return err;
+}
+
+/**
+ * wale_buffer_prepare() - the memory that a valid request needs
+ * @sch: the qdisc
+ * @request: the request
+ * @extack: unused so far
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int wale_buffer_prepare(struct Qdisc *sch, struct wale_buffer_request *request,
+			struct netlink_ext_ack *extack)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+	u32 size;
+
+	if (request->flows) {
+		request->classes = kvzalloc(wale_classes_size(request->flows),
+					    GFP_KERNEL_ACCOUNT);
+		if (!request->classes)
+			return -ENOMEM;
+		wale_classes_init(request->classes, request->flows);
+	}
+	if (request->limit_cells == U32_MAX)
+		return 0;
+	size = roundup_pow_of_two(request->limit_cells);
+	if (q->cells.class && size <= q->cells.mask + 1)
+		return 0;
+	request->ring = kvcalloc(size, sizeof(*request->ring),
+				 GFP_KERNEL_ACCOUNT);
+	if (!request->ring)
+		return -ENOMEM;
+	request->ring_size = size;
+	return 0;
+}
+
+static void wale_apply_flows(struct Qdisc *sch,
+			     struct wale_buffer_request *request)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_classes *classes = request->classes;
+	struct wale_stream stream;
+
+	if (!classes)
+		return;
+	wale_stream_init(&stream, q->seed, WALE_PURPOSE_FLOWS);
+	classes->secret[0] = wale_stream_draw(&stream);
+	classes->secret[1] = wale_stream_draw(&stream);
+	wale_link_tell_apart(sch, classes);
+	request->classes = NULL;
+}
+
+/**
+ * wale_buffer_apply() - the configuration is replaced
+ * @sch: the qdisc, run up to now
+ * @request: a valid request, prepared; then what was replaced is in it
+ * @extack: why not
+ *
+ * Context: the root lock is held.
+ * Return: 0; or -EBUSY, and nothing has changed.
+ */
+int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,
+		      struct netlink_ext_ack *extack)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_buffer *buffer = &q->buffer;
+	u16 *ring = q->cells.class;
+
+	if ((request->limit_cells != U32_MAX) !=
+	    wale_buffer_counts_cells(buffer) && buffer->packets) {
+		NL_SET_ERR_MSG(extack,
+			       "wale: limit can change between cells and another unit only while the buffer is empty");
+		return -EBUSY;
+	}
+	wale_apply_flows(sch, request);
+	if (request->ring) {
+		wale_cells_set_ring(&q->cells, request->ring,
+				    request->ring_size);
+		request->ring = ring;
+	}
+	if (request->input_rate != q->input_rate) {
+		q->input_rate = request->input_rate;
+		wale_cells_set_rate(&q->cells, q->input_rate);
+	}
+	buffer->limit_packets = request->limit_packets;
+	buffer->limit_bytes = request->limit_bytes;
+	buffer->limit_cells = request->limit_cells;
+	q->policy = request->policy;
+	return 0;
+}
+
+/**
+ * wale_buffer_request_free() - free what a request did not use, or replaced
+ * @request: applied, or refused
+ */
+void wale_buffer_request_free(struct wale_buffer_request *request)
+{
+	kvfree(request->classes);
+	kvfree(request->ring);
+}
+
+static int wale_dump_limit(const struct wale_buffer *buffer,
+			   struct sk_buff *skb)
+{
+	switch (wale_unit(buffer->limit_bytes, buffer->limit_cells)) {
+	case WALE_UNIT_CELLS:
+		return nla_put_u32(skb, TCA_WALE_LIMIT_CELLS,
+				   buffer->limit_cells);
+	case WALE_UNIT_BYTES:
+		return nla_put_u64_64bit(skb, TCA_WALE_LIMIT_BYTES,
+					 buffer->limit_bytes, TCA_WALE_PAD);
+	default:
+		return nla_put_u32(skb, TCA_WALE_LIMIT_PACKETS,
+				   buffer->limit_packets);
+	}
+}
+
+static int wale_dump_threshold(const struct wale_policy *policy,
+			       struct sk_buff *skb)
+{
+	if (policy->share)
+		return nla_put_u32(skb, TCA_WALE_THRESHOLD_SHARE,
+				   policy->share);
+	return nla_put_u64_64bit(skb, TCA_WALE_THRESHOLD, policy->threshold,
+				 TCA_WALE_PAD);
+}
+
+/* The policy, unless it is tail, with the parameters that it has. */
+static int wale_dump_policy(const struct wale_policy *policy,
+			    struct sk_buff *skb)
+{
+	if (policy->kind == WALE_POLICY_TAIL)
+		return 0;
+	if (nla_put_u32(skb, TCA_WALE_POLICY, policy->kind))
+		return -EMSGSIZE;
+	switch (policy->kind) {
+	case WALE_POLICY_RANDOM_TAIL:
+		return nla_put_u32(skb, TCA_WALE_LAST, policy->last);
+	case WALE_POLICY_EPD:
+		return wale_dump_threshold(policy, skb);
+	default:
+		return wale_dump_threshold(policy, skb) ?:
+		       nla_put_u32(skb, TCA_WALE_Z, policy->z);
+	}
+}
+
+/**
+ * wale_dump_buffer() - put the configuration of the buffer
+ * @q: the link
+ * @skb: the message
+ *
+ * Context: RTNL is held, so that the configuration stands still.
+ * Return: 0 or -EMSGSIZE.
+ */
+int wale_dump_buffer(const struct wale_sched_data *q, struct sk_buff *skb)
+{
+	if (wale_dump_limit(&q->buffer, skb) ||
+	    wale_dump_policy(&q->policy, skb))
+		return -EMSGSIZE;
+	if (q->classes && nla_put_u32(skb, TCA_WALE_FLOWS, q->classes->count))
+		return -EMSGSIZE;
+	if (q->input_rate == WALE_RATE_UNLIMITED)
+		return 0;
+	return nla_put_u64_64bit(skb, TCA_WALE_INPUT_RATE64, q->input_rate,
+				 TCA_WALE_PAD);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * wale_netlink_buffer.h - the part of a request that is about the buffer
+ *
+ * wale_netlink.c takes it through the same steps as the rest.
+ */
+#ifndef _WALE_NETLINK_BUFFER_H
+#define _WALE_NETLINK_BUFFER_H
+
+#include <linux/types.h>
+
+#include "wale_policy.h"
+
+struct Qdisc;
+struct netlink_ext_ack;
+struct nlattr;
+struct sk_buff;
+struct wale_classes;
+struct wale_sched_data;
+
+/**
+ * struct wale_buffer_request - what a request makes of the buffer
+ * @given: a bit for each attribute that came
+ * @limit_packets: or U32_MAX
+ * @limit_bytes: or U64_MAX
+ * @limit_cells: or U32_MAX
+ * @policy: as it will be
+ * @policy_given: the values that came
+ * @flows: number of places; 0: none
+ * @input_rate: bytes/s
+ * @classes: new places, or NULL
+ * @ring: a new ring of cells, or the one that was replaced, or NULL
+ * @ring_size: cells that fit into @ring
+ */
+struct wale_buffer_request {
+	unsigned long given;
+	u64 limit_bytes;
+	u32 limit_packets;
+	u32 limit_cells;
+	struct wale_policy policy;
+	struct wale_policy policy_given;
+	u32 flows;
+	u64 input_rate;
+	struct wale_classes *classes;
+	u16 *ring;
+	u32 ring_size;
+};
+
+int wale_buffer_parse(struct wale_buffer_request *request, struct nlattr **tb,
+		      struct netlink_ext_ack *extack);
+int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
+		      struct nlattr **tb, struct netlink_ext_ack *extack);
+int wale_buffer_prepare(struct Qdisc *sch, struct wale_buffer_request *request,
+			struct netlink_ext_ack *extack);
+int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,
+		      struct netlink_ext_ack *extack);
+void wale_buffer_request_free(struct wale_buffer_request *request);
+int wale_dump_buffer(const struct wale_sched_data *q, struct sk_buff *skb);
+
+#endif /* _WALE_NETLINK_BUFFER_H */

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wale_stats.c - statistics of a link and of its classes, as in
+ * linux/pkt_sched_wale.h
+ */
+
+#include <net/gen_stats.h>
+
+#include "wale.h"
+
+static int wale_put_stat(struct sk_buff *skb, int attr, u64 value)
+{
+	return nla_put_u64_64bit(skb, attr, value, TCA_WALE_STATS_PAD);
+}
+
+/* A counter has two attributes: packets, then bytes. */
+static int wale_put_counter(struct sk_buff *skb, int attr,
+			    const struct wale_counter *counter)
+{
+	return wale_put_stat(skb, attr, counter->packets) ?:
+	       wale_put_stat(skb, attr + 1, counter->bytes);
+}
+
+static int wale_put_rate(struct sk_buff *skb,
+			 const struct wale_schedule *schedule)
+{
+	u64 rate = schedule->rate;
+	int err;
+
+	if (rate != WALE_RATE_UNLIMITED)
+		rate = div_u64(rate, WALE_RATE_UNIT);
+	err = wale_put_stat(skb, TCA_WALE_STATS_RATE, rate);
+	if (!err && schedule->sessions)
+		err = wale_put_stat(skb, TCA_WALE_STATS_SESSIONS, schedule->m);
+	if (!err && (schedule->sessions || schedule->trace))
+		err = wale_put_stat(skb, TCA_WALE_STATS_EPOCH_NS,
+				    schedule->epoch_ns);
+	return err;
+}
+
+/* What a link and a class have alike. */
+static int wale_put_counts(struct sk_buff *skb, const struct wale_buffer *buffer,
+			   const struct wale_counts *counts)
+{
+	const struct wale_counter backlog = { buffer->packets, buffer->bytes };
+	const struct wale_counter peak = {
+		buffer->peak_packets, buffer->peak_bytes
+	};
+	const struct {
+		int attr;
+		const struct wale_counter *counter;
+	} pairs[] = {
+		{ TCA_WALE_STATS_OFFERED_PACKETS, &counts->offered },
+		{ TCA_WALE_STATS_SENT_PACKETS, &counts->sent },
+		{ TCA_WALE_STATS_DROPPED_BUFFER_PACKETS,
+		  &counts->dropped[WALE_DROP_BUFFER] },
+		{ TCA_WALE_STATS_DROPPED_LOSS_PACKETS,
+		  &counts->dropped[WALE_DROP_LOSS] },
+		{ TCA_WALE_STATS_DROPPED_MEMORY_PACKETS,
+		  &counts->dropped[WALE_DROP_MEMORY] },
+		{ TCA_WALE_STATS_DROPPED_PURGE_PACKETS,
+		  &counts->dropped[WALE_DROP_PURGE] },
+		{ TCA_WALE_STATS_DROPPED_EARLY_PACKETS,
+		  &counts->dropped[WALE_DROP_EARLY] },
+		{ TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS,
+		  &counts->dropped[WALE_DROP_PARTIAL] },
+		{ TCA_WALE_STATS_BACKLOG_PACKETS, &backlog },
+		{ TCA_WALE_STATS_PEAK_BACKLOG_PACKETS, &peak },
+		{ TCA_WALE_STATS_LINE_PACKETS, &counts->line },
+	};
+	size_t i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(pairs); i++) {
+		err = wale_put_counter(skb, pairs[i].attr, pairs[i].counter);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* And with a limit in cells. */
+static int wale_put_cells(struct sk_buff *skb, const struct wale_buffer *buffer,
+			  const struct wale_counts *counts)
+{
+	return wale_put_stat(skb, TCA_WALE_STATS_BACKLOG_CELLS,
+			     buffer->cells) ?:
+	       wale_put_stat(skb, TCA_WALE_STATS_PEAK_BACKLOG_CELLS,
+			     buffer->peak_cells) ?:
+	       wale_put_stat(skb, TCA_WALE_STATS_DROPPED_CELLS,
+			     counts->dropped_cells) ?:
+	       wale_put_stat(skb, TCA_WALE_STATS_WASTED_CELLS,
+			     counts->wasted_cells);
+}
+
+static int wale_put_flows(struct sk_buff *skb,
+			  const struct wale_classes *classes, bool cells)
+{
+	return wale_put_stat(skb, TCA_WALE_STATS_BUSY_FLOWS,
+			     cells ? classes->busy_cells : classes->busy) ?:
+	       wale_put_stat(skb, TCA_WALE_STATS_CROWDED_PACKETS,
+			     classes->crowded);
+}
+
+static int wale_put_stats(struct sk_buff *skb, const struct wale_sched_data *q,
+			  u64 now)
+{
+	bool cells = wale_buffer_counts_cells(&q->buffer);
+
+	return wale_put_counts(skb, &q->buffer, &q->counts) ?:
+	       (cells ? wale_put_cells(skb, &q->buffer, &q->counts) : 0) ?:
+	       (q->classes ? wale_put_flows(skb, q->classes, cells) : 0) ?:
+	       wale_put_rate(skb, &q->schedule) ?:
+	       wale_put_stat(skb, TCA_WALE_STATS_NOW_NS, now) ?:
+	       (q->feedback ? wale_feedback_put_stats(skb, q->feedback) : 0);
+}
+
+/**
+ * wale_dump_stats() - put the statistics, as they are at one instant
+ * @sch: the qdisc
+ * @d: the dump in progress
+ *
+ * Context: takes the root lock.
+ * Return: 0, or -1 if the message is full.
+ */
+int wale_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct nlattr *nest;
+	u64 now;
+	int err;
+
+	nest = nla_nest_start_noflag(d->skb, TCA_STATS_APP);
+	if (!nest)
+		return -1;
+
+	sch_tree_lock(sch);
+	now = ktime_get_ns();
+	wale_link_run(sch, now);
+	wale_link_settle(sch);
+	err = wale_put_stats(d->skb, q, now);
+	sch_tree_unlock(sch);
+	if (err) {
+		nla_nest_cancel(d->skb, nest);
+		return -1;
+	}
+	nla_nest_end(d->skb, nest);
+	return 0;
+}
+
+/* What tc shows of any class. */
+static int wale_copy_class(struct gnet_dump *d, const struct wale_class *class)
+{
+	struct gnet_stats_queue queue = {
+		.qlen = class->buffer.packets + class->counts.line.packets,
+		.backlog = class->buffer.bytes + class->counts.line.bytes,
+	};
+	struct gnet_stats_basic_sync basic;
+	int i;
+
+	for (i = 0; i < __WALE_DROP_MAX; i++)
+		queue.drops += class->counts.dropped[i].packets;
+	gnet_stats_basic_sync_init(&basic);
+	_bstats_update(&basic, class->counts.sent.bytes,
+		       class->counts.sent.packets);
+	if (gnet_stats_copy_basic(d, NULL, &basic, true) < 0)
+		return -1;
+	return gnet_stats_copy_queue(d, NULL, &queue, queue.qlen);
+}
+
+/**
+ * wale_dump_class_stats() - put the statistics of a flow, as at one instant
+ * @sch: the qdisc, which tells flows apart
+ * @cl: minor number of the class
+ * @d: the dump in progress
+ *
+ * Context: takes the root lock.
+ * Return: 0, or -1 if the message is full.
+ */
+int wale_dump_class_stats(struct Qdisc *sch, unsigned long cl,
+			  struct gnet_dump *d)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_class class;
+	struct nlattr *nest;
+
+	sch_tree_lock(sch);
+	wale_link_run(sch, ktime_get_ns());
+	wale_link_settle(sch);
+	class = q->classes->class[cl == WALE_CLASS_CROWD ? 0 : cl];
+	sch_tree_unlock(sch);
+
+	if (wale_copy_class(d, &class) < 0)
+		return -1;
+	nest = nla_nest_start_noflag(d->skb, TCA_STATS_APP);
+	if (!nest)
+		return -1;
+	if (wale_put_counts(d->skb, &class.buffer, &class.counts) ||
+	    (wale_buffer_counts_cells(&q->buffer) &&
+	     wale_put_cells(d->skb, &class.buffer, &class.counts))) {
+		nla_nest_cancel(d->skb, nest);
+		return -1;
+	}
+	nla_nest_end(d->skb, nest);
+	return 0;
+}
