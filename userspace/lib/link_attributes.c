@@ -57,6 +57,16 @@ int link_config_encode(const struct link_config *c, attribute_put_fn put,
 		FIELD(LINK_DROPS, TCA_WALE_DROPS, drops),
 		FIELD(LINK_SEED, TCA_WALE_SEED, seed),
 		FIELD(LINK_TRACE_END, TCA_WALE_TRACE_END, trace_end),
+		FIELD(LINK_LIMIT_CELLS, TCA_WALE_LIMIT_CELLS, limit_cells),
+		FIELD(LINK_POLICY, TCA_WALE_POLICY, policy.kind),
+		FIELD(LINK_THRESHOLD_NUMBER, TCA_WALE_THRESHOLD,
+		      policy.threshold),
+		FIELD(LINK_THRESHOLD_SHARE, TCA_WALE_THRESHOLD_SHARE,
+		      policy.share),
+		FIELD(LINK_Z, TCA_WALE_Z, policy.z),
+		FIELD(LINK_LAST, TCA_WALE_LAST, policy.last),
+		FIELD(LINK_FLOWS, TCA_WALE_FLOWS, flows),
+		FIELD(LINK_INPUT_RATE, TCA_WALE_INPUT_RATE64, input_rate),
 #undef FIELD
 		{ LINK_TRACE, TCA_WALE_TRACE, c->trace.steps,
 		  c->trace.n_steps * sizeof(*c->trace.steps) },
@@ -124,6 +134,52 @@ static int decode_trace(struct link_trace *trace, const struct attribute *a)
 	return 0;
 }
 
+static void decode_buffer(struct link_config *c, const struct attribute *a)
+{
+	switch (a->type) {
+	case TCA_WALE_LIMIT_PACKETS:
+		c->set |= LINK_LIMIT_PACKETS;
+		c->limit_packets = attribute_u32(a);
+		break;
+	case TCA_WALE_LIMIT_BYTES:
+		c->set |= LINK_LIMIT_BYTES;
+		c->limit_bytes = attribute_u64(a);
+		break;
+	case TCA_WALE_LIMIT_CELLS:
+		c->set |= LINK_LIMIT_CELLS;
+		c->limit_cells = attribute_u32(a);
+		break;
+	case TCA_WALE_POLICY:
+		c->set |= LINK_POLICY;
+		c->policy.kind = attribute_u32(a);
+		break;
+	case TCA_WALE_THRESHOLD:
+		c->set |= LINK_THRESHOLD_NUMBER;
+		c->policy.threshold = attribute_u64(a);
+		break;
+	case TCA_WALE_THRESHOLD_SHARE:
+		c->set |= LINK_THRESHOLD_SHARE;
+		c->policy.share = attribute_u32(a);
+		break;
+	case TCA_WALE_Z:
+		c->set |= LINK_Z;
+		c->policy.z = attribute_u32(a);
+		break;
+	case TCA_WALE_LAST:
+		c->set |= LINK_LAST;
+		c->policy.last = attribute_u32(a);
+		break;
+	case TCA_WALE_FLOWS:
+		c->set |= LINK_FLOWS;
+		c->flows = attribute_u32(a);
+		break;
+	case TCA_WALE_INPUT_RATE64:
+		c->set |= LINK_INPUT_RATE;
+		c->input_rate = attribute_u64(a);
+		break;
+	}
+}
+
 static int decode_one(struct link_config *c, const struct attribute *a)
 {
 	switch (a->type) {
@@ -134,14 +190,6 @@ static int decode_one(struct link_config *c, const struct attribute *a)
 	case TCA_WALE_DELAY64:
 		c->set |= LINK_DELAY;
 		c->delay_ns = attribute_u64(a);
-		break;
-	case TCA_WALE_LIMIT_PACKETS:
-		c->set |= LINK_LIMIT_PACKETS;
-		c->limit_packets = attribute_u32(a);
-		break;
-	case TCA_WALE_LIMIT_BYTES:
-		c->set |= LINK_LIMIT_BYTES;
-		c->limit_bytes = attribute_u64(a);
 		break;
 	case TCA_WALE_LOSS:
 		c->set |= LINK_LOSS;
@@ -179,6 +227,9 @@ static int decode_one(struct link_config *c, const struct attribute *a)
 	case TCA_WALE_FEEDBACK:
 		c->set |= LINK_FEEDBACK;
 		c->feedback_idle_ns = decode_feedback(a->data, a->length);
+		break;
+	default:
+		decode_buffer(c, a);
 		break;
 	}
 	return 0;

@@ -54,8 +54,8 @@ void link_config_free(struct link_config *c)
 
 /* Words. */
 
-static int parse_failed(const char *word, int err, const char *expected,
-			struct link_error *error)
+int link_parse_failed(const char *word, int err, const char *expected,
+		      struct link_error *error)
 {
 	return link_error_set(error, LINK_ERROR_INVALID, word,
 			      err == -ERANGE ? "out of range: expected %s"
@@ -70,7 +70,7 @@ static int parse_name(const char *word, const char *const *names, uint32_t n,
 	for (*value = 0; *value < n; (*value)++)
 		if (!strcmp(word, names[*value]))
 			return 0;
-	return parse_failed(word, -EINVAL, expected, error);
+	return link_parse_failed(word, -EINVAL, expected, error);
 }
 
 static int parse_rate(struct link_config *c, const char *word,
@@ -78,7 +78,7 @@ static int parse_rate(struct link_config *c, const char *word,
 {
 	int err = units_parse_rate(word, &c->rate);
 
-	return err ? parse_failed(
+	return err ? link_parse_failed(
 			     word, err,
 			     "a rate from 8bit to 8000tbit, such as 10mbit, or unlimited",
 			     error)
@@ -90,37 +90,10 @@ static int parse_delay(struct link_config *c, const char *word,
 {
 	int err = units_parse_time(word, &c->delay_ns);
 
-	return err ? parse_failed(word, err,
+	return err ? link_parse_failed(word, err,
 				  "a delay from 0 to 86400s, such as 50ms",
 				  error)
 		   : 0;
-}
-
-/* A number alone, or with a p, counts packets; with a unit, bytes. */
-static int parse_limit(struct link_config *c, const char *word,
-		       struct link_error *error)
-{
-	static const char expected[] =
-		"a limit from 1p to 4294967295p (packets), or a size of at least one packet, such as 30kb";
-	size_t length = strlen(word);
-	char digits[24];
-	uint64_t packets;
-	int err;
-
-	if (length && (word[length - 1] == 'p' || word[length - 1] == 'P'))
-		length--;
-	if (length && strspn(word, "0123456789") >= length) {
-		snprintf(digits, sizeof(digits), "%.*s", (int)length, word);
-		err = length >= sizeof(digits)
-			      ? -ERANGE
-			      : units_parse_count(digits, UINT32_MAX, &packets);
-		c->limit_packets = err ? 0 : packets;
-		c->set |= LINK_LIMIT_PACKETS;
-	} else {
-		err = units_parse_size(word, &c->limit_bytes);
-		c->set |= LINK_LIMIT_BYTES;
-	}
-	return err ? parse_failed(word, err, expected, error) : 0;
 }
 
 static int parse_loss(struct link_config *c, const char *word,
@@ -128,7 +101,7 @@ static int parse_loss(struct link_config *c, const char *word,
 {
 	int err = units_parse_percent(word, &c->loss);
 
-	return err ? parse_failed(word, err,
+	return err ? link_parse_failed(word, err,
 				  "a loss from 0% to 100%, such as 1%", error)
 		   : 0;
 }
@@ -153,7 +126,7 @@ static int parse_seed(struct link_config *c, const char *word,
 {
 	int err = units_parse_count(word, UINT64_MAX, &c->seed);
 
-	return err ? parse_failed(
+	return err ? link_parse_failed(
 			     word, err,
 			     "a seed, a whole number from 0 to 18446744073709551615",
 			     error)
@@ -219,7 +192,7 @@ static int parse_session(struct link_sessions *s, int argc, char **argv,
 		err = units_parse_time(argv[1], &s->step_ns);
 		break;
 	}
-	return err ? parse_failed(argv[1], err, expected[i], error) : 0;
+	return err ? link_parse_failed(argv[1], err, expected[i], error) : 0;
 }
 
 /* sessions off, sessions arrival PROB mean M max N step TIME */
@@ -240,7 +213,7 @@ static int parse_sessions(struct link_config *c, int argc, char **argv,
 		taken += 2;
 	}
 	if (!c->sessions.set)
-		return parse_failed(argv[1], -EINVAL,
+		return link_parse_failed(argv[1], -EINVAL,
 				    "off, or arrival, mean, max and step",
 				    error);
 	return taken;
@@ -263,7 +236,7 @@ static int parse_feedback(struct link_config *c, int argc, char **argv,
 	err = units_parse_time(argv[2], &c->feedback_idle_ns);
 	if (!err && !c->feedback_idle_ns)
 		err = -ERANGE;
-	return err ? parse_failed(argv[2], err, expected, error) : 3;
+	return err ? link_parse_failed(argv[2], err, expected, error) : 3;
 }
 
 static int parse_nofeedback(struct link_config *c, int argc, char **argv,
@@ -287,8 +260,20 @@ static const struct {
 	  "rate RATE            such as 10mbit, or unlimited" },
 	{ "delay", LINK_DELAY, parse_delay, NULL,
 	  "delay TIME           propagation delay, such as 50ms" },
-	{ "limit", LINK_LIMIT, parse_limit, NULL,
-	  "limit SIZE|PACKETS   the buffer: 30kb, or 20p (packets)" },
+	{ "limit", LINK_LIMIT, NULL, link_parse_limit,
+	  "limit SIZE|PACKETS|N cells   the buffer: 30kb, 20p, 1000 cells" },
+	{ "policy", LINK_POLICY, NULL, link_parse_policy,
+	  "policy tail|epd|seldrop|fba|random_tail   how it is shared" },
+	{ "threshold", LINK_THRESHOLD, NULL, link_parse_threshold,
+	  "threshold R          epd, seldrop, fba: 90% (of the limit), 900 cells ..." },
+	{ "z", LINK_Z, NULL, link_parse_z,
+	  "z Z                  seldrop, fba: such as 0.8" },
+	{ "last", LINK_LAST, NULL, link_parse_last,
+	  "last N               random_tail: victims are of the last N" },
+	{ "flows", LINK_FLOWS, NULL, link_parse_flows,
+	  "flows N              how many are told apart, as classes" },
+	{ "input_rate", LINK_INPUT_RATE, NULL, link_parse_input_rate,
+	  "input_rate RATE      of each flow's input link, with cells" },
 	{ "loss", LINK_LOSS, parse_loss, NULL,
 	  "loss PERCENT         random loss, such as 1%" },
 	{ "overhead", LINK_OVERHEAD, parse_overhead, NULL,
@@ -342,7 +327,7 @@ int link_config_parse(struct link_config *c, int argc, char **argv,
 		taken = options[i].parse_words(c, argc, argv, error);
 	else if (options[i].parse(c, argv[1], error))
 		taken = -1;
-	if (options[i].bit != LINK_LIMIT)
+	if (options[i].bit != LINK_LIMIT && options[i].bit != LINK_THRESHOLD)
 		c->set |= options[i].bit;
 	return taken;
 }
@@ -407,11 +392,8 @@ void link_config_print(FILE *to, const struct link_config *c)
 		fprintf(to, "%s ", link_trace_end_name(c->trace_end));
 	if (c->set & LINK_DELAY)
 		fprintf(to, "delay %s ", units_format_time(buf, c->delay_ns));
-	if (c->set & LINK_LIMIT_PACKETS)
-		fprintf(to, "limit %" PRIu32 "p ", c->limit_packets);
-	if (c->set & LINK_LIMIT_BYTES)
-		fprintf(to, "limit %s ",
-			units_format_size(buf, c->limit_bytes));
+	link_limit_print(to, c);
+	link_policy_print(to, c);
 	if (c->set & LINK_LOSS)
 		fprintf(to, "loss %s ", units_format_percent(buf, c->loss));
 	if (c->set & LINK_OVERHEAD)

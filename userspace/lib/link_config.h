@@ -31,7 +31,16 @@ enum link_config_bit {
 	LINK_TRACE_END = 1 << 9,
 	LINK_SESSIONS = 1 << 10,
 	LINK_FEEDBACK = 1 << 11,
-	LINK_LIMIT = LINK_LIMIT_PACKETS | LINK_LIMIT_BYTES,
+	LINK_LIMIT_CELLS = 1 << 12,
+	LINK_POLICY = 1 << 13,
+	LINK_THRESHOLD_NUMBER = 1 << 14,
+	LINK_THRESHOLD_SHARE = 1 << 15,
+	LINK_Z = 1 << 16,
+	LINK_LAST = 1 << 17,
+	LINK_FLOWS = 1 << 18,
+	LINK_INPUT_RATE = 1 << 19,
+	LINK_LIMIT = LINK_LIMIT_PACKETS | LINK_LIMIT_BYTES | LINK_LIMIT_CELLS,
+	LINK_THRESHOLD = LINK_THRESHOLD_NUMBER | LINK_THRESHOLD_SHARE,
 };
 
 /* Bits of struct link_sessions.set; none of them: no sessions. */
@@ -55,6 +64,15 @@ struct link_trace {
 	uint32_t n_steps;
 };
 
+/* How the buffer is shared. */
+struct link_policy {
+	uint32_t kind;
+	uint64_t threshold; /* in the unit of the limit */
+	uint32_t share; /* millionths of the limit */
+	uint32_t z; /* millionths */
+	uint32_t last;
+};
+
 /* In the units of the attributes; only what is in @set means something. */
 struct link_config {
 	unsigned int set;
@@ -62,6 +80,7 @@ struct link_config {
 	uint64_t delay_ns;
 	uint32_t limit_packets;
 	uint64_t limit_bytes;
+	uint32_t limit_cells;
 	uint32_t loss; /* 2^-32 */
 	uint32_t overhead;
 	uint32_t drops;
@@ -70,6 +89,9 @@ struct link_config {
 	uint32_t trace_end;
 	struct link_sessions sessions;
 	uint64_t feedback_idle_ns; /* 0: no feedback */
+	struct link_policy policy;
+	uint32_t flows;
+	uint64_t input_rate; /* bytes/s */
 };
 
 enum link_error_kind {
@@ -101,6 +123,7 @@ void link_config_help(FILE *to, const char *dashes);
 const char *link_overhead_name(uint32_t overhead);
 const char *link_drops_name(uint32_t drops);
 const char *link_trace_end_name(uint32_t end);
+const char *link_policy_name(uint32_t kind);
 
 /* The options as words with a space between, as they could be typed. */
 void link_config_print(FILE *to, const struct link_config *c);
@@ -124,6 +147,26 @@ int link_trace_parse(struct link_trace *trace, const char *text,
 		     struct link_error *error);
 int link_trace_read(struct link_trace *trace, const char *path,
 		    struct link_error *error);
+
+/* link_policy.c: the options of the buffer, each as link_config_parse(). */
+int link_parse_limit(struct link_config *c, int argc, char **argv,
+		     struct link_error *error);
+int link_parse_policy(struct link_config *c, int argc, char **argv,
+		      struct link_error *error);
+int link_parse_threshold(struct link_config *c, int argc, char **argv,
+			 struct link_error *error);
+int link_parse_z(struct link_config *c, int argc, char **argv,
+		 struct link_error *error);
+int link_parse_last(struct link_config *c, int argc, char **argv,
+		    struct link_error *error);
+int link_parse_flows(struct link_config *c, int argc, char **argv,
+		     struct link_error *error);
+int link_parse_input_rate(struct link_config *c, int argc, char **argv,
+			  struct link_error *error);
+void link_limit_print(FILE *to, const struct link_config *c);
+void link_policy_print(FILE *to, const struct link_config *c);
+int link_parse_failed(const char *word, int err, const char *expected,
+		      struct link_error *error);
 int link_error_set(struct link_error *error, enum link_error_kind kind,
 		   const char *word, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

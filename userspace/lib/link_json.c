@@ -7,12 +7,17 @@
 #include "link_stats.h"
 #include "units.h"
 
-static void json_rate(struct json *j, uint64_t rate)
+static void json_named_rate(struct json *j, const char *name, uint64_t rate)
 {
 	if (rate == WALE_RATE_UNLIMITED)
-		json_put_string(j, "rate", "unlimited");
+		json_put_string(j, name, "unlimited");
 	else
-		json_put_u64(j, "rate", rate);
+		json_put_u64(j, name, rate);
+}
+
+static void json_rate(struct json *j, uint64_t rate)
+{
+	json_named_rate(j, "rate", rate);
 }
 
 /* A value that has no name here is shown as its number. */
@@ -59,6 +64,30 @@ static void json_sessions(struct json *j, const struct link_sessions *s)
 	json_close(j, '}');
 }
 
+static void json_policy(struct json *j, const struct link_config *c)
+{
+	const struct link_policy *policy = &c->policy;
+	char buf[UNITS_MAX];
+
+	if (c->set & LINK_POLICY)
+		json_enum(j, "policy", link_policy_name(policy->kind),
+			  policy->kind);
+	if (c->set & LINK_THRESHOLD_SHARE)
+		json_put_number(j, "threshold_share",
+				units_format_millionths(buf, policy->share));
+	if (c->set & LINK_THRESHOLD_NUMBER)
+		json_put_u64(j, "threshold", policy->threshold);
+	if (c->set & LINK_Z)
+		json_put_number(j, "z",
+				units_format_millionths(buf, policy->z));
+	if (c->set & LINK_LAST)
+		json_put_u64(j, "last", policy->last);
+	if (c->set & LINK_FLOWS)
+		json_put_u64(j, "flows", c->flows);
+	if (c->set & LINK_INPUT_RATE)
+		json_named_rate(j, "input_rate", c->input_rate);
+}
+
 void link_config_json(struct json *j, const struct link_config *c)
 {
 	char buf[UNITS_MAX];
@@ -73,6 +102,9 @@ void link_config_json(struct json *j, const struct link_config *c)
 		json_put_u64(j, "limit_packets", c->limit_packets);
 	if (c->set & LINK_LIMIT_BYTES)
 		json_put_u64(j, "limit_bytes", c->limit_bytes);
+	if (c->set & LINK_LIMIT_CELLS)
+		json_put_u64(j, "limit_cells", c->limit_cells);
+	json_policy(j, c);
 	if (c->set & LINK_LOSS)
 		json_put_number(j, "loss",
 				units_format_probability(buf, c->loss));

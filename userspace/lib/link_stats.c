@@ -36,6 +36,16 @@ static const char *const names[TCA_WALE_STATS_MAX + 1] = {
 	[TCA_WALE_STATS_UNCOUNTED_PACKETS] = "uncounted_packets",
 	[TCA_WALE_STATS_PUBLISHED] = "published",
 	[TCA_WALE_STATS_ATTACHED] = "attached",
+	[TCA_WALE_STATS_DROPPED_EARLY_PACKETS] = "dropped_early_packets",
+	[TCA_WALE_STATS_DROPPED_EARLY_BYTES] = "dropped_early_bytes",
+	[TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS] = "dropped_partial_packets",
+	[TCA_WALE_STATS_DROPPED_PARTIAL_BYTES] = "dropped_partial_bytes",
+	[TCA_WALE_STATS_BACKLOG_CELLS] = "backlog_cells",
+	[TCA_WALE_STATS_PEAK_BACKLOG_CELLS] = "peak_backlog_cells",
+	[TCA_WALE_STATS_DROPPED_CELLS] = "dropped_cells",
+	[TCA_WALE_STATS_WASTED_CELLS] = "wasted_cells",
+	[TCA_WALE_STATS_BUSY_FLOWS] = "busy_flows",
+	[TCA_WALE_STATS_CROWDED_PACKETS] = "crowded_packets",
 };
 
 const char *link_stats_name(int type)
@@ -78,6 +88,17 @@ static void print_feedback(FILE *to, const struct link_stats *s)
 			: " (rate_feedback is not there)");
 }
 
+static void print_cells(FILE *to, const struct link_stats *s)
+{
+	fprintf(to,
+		"cells: backlog %" PRIu64 " peak %" PRIu64 " dropped %" PRIu64
+		" wasted %" PRIu64,
+		s->value[TCA_WALE_STATS_BACKLOG_CELLS],
+		s->value[TCA_WALE_STATS_PEAK_BACKLOG_CELLS],
+		s->value[TCA_WALE_STATS_DROPPED_CELLS],
+		s->value[TCA_WALE_STATS_WASTED_CELLS]);
+}
+
 void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 		      const char *newline)
 {
@@ -91,15 +112,31 @@ void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 	print_pair(to, s, "loss", TCA_WALE_STATS_DROPPED_LOSS_PACKETS);
 	print_pair(to, s, "memory", TCA_WALE_STATS_DROPPED_MEMORY_PACKETS);
 	print_pair(to, s, "purge", TCA_WALE_STATS_DROPPED_PURGE_PACKETS);
+	if (s->value[TCA_WALE_STATS_DROPPED_EARLY_PACKETS])
+		print_pair(to, s, "early",
+			   TCA_WALE_STATS_DROPPED_EARLY_PACKETS);
+	if (s->value[TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS])
+		print_pair(to, s, "partial",
+			   TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS);
 	fprintf(to, "%s%s", newline, indent);
 	print_pair(to, s, "backlog", TCA_WALE_STATS_BACKLOG_PACKETS);
 	print_pair(to, s, "peak", TCA_WALE_STATS_PEAK_BACKLOG_PACKETS);
 	print_pair(to, s, "line", TCA_WALE_STATS_LINE_PACKETS);
-	fprintf(to, "%s%srate now %s", newline, indent,
-		units_format_rate(rate, s->value[TCA_WALE_STATS_RATE]));
+	if (s->known[TCA_WALE_STATS_BACKLOG_CELLS]) {
+		fprintf(to, "%s%s", newline, indent);
+		print_cells(to, s);
+	}
+	if (s->known[TCA_WALE_STATS_RATE])
+		fprintf(to, "%s%srate now %s", newline, indent,
+			units_format_rate(rate, s->value[TCA_WALE_STATS_RATE]));
 	if (s->known[TCA_WALE_STATS_SESSIONS])
 		fprintf(to, " sessions now %" PRIu64,
 			s->value[TCA_WALE_STATS_SESSIONS]);
+	if (s->known[TCA_WALE_STATS_BUSY_FLOWS])
+		fprintf(to,
+			"%s%sbusy flows %" PRIu64 " crowded %" PRIu64 "p",
+			newline, indent, s->value[TCA_WALE_STATS_BUSY_FLOWS],
+			s->value[TCA_WALE_STATS_CROWDED_PACKETS]);
 	if (s->known[TCA_WALE_STATS_ACTIVE_FLOWS]) {
 		fprintf(to, "%s%s", newline, indent);
 		print_feedback(to, s);

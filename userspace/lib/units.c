@@ -296,6 +296,28 @@ int units_parse_fixed32(const char *text, uint64_t *fixed)
 	return scale(&d, ONE32, 1, true, fixed);
 }
 
+int units_parse_millionths(const char *text, uint32_t *millionths)
+{
+	struct decimal d;
+	uint64_t value;
+	int err;
+
+	err = parse_decimal(text, &d);
+	if (err)
+		return err;
+	if (!strcmp(d.suffix, "%"))
+		d.decimals += 2;
+	else if (*d.suffix)
+		return -EINVAL;
+	err = scale(&d, 1000000, 1, false, &value);
+	if (err)
+		return err;
+	if (value > UINT32_MAX)
+		return -ERANGE;
+	*millionths = value;
+	return 0;
+}
+
 /* value in the largest of the @n units (largest first) that divides it */
 static const char *format_in(char buf[UNITS_MAX], uint64_t value,
 			     const uint64_t *units, const char *const *names,
@@ -398,4 +420,18 @@ const char *units_format_probability(char buf[UNITS_MAX], uint32_t fraction)
 const char *units_format_fixed32(char buf[UNITS_MAX], uint64_t fixed)
 {
 	return format_binary(buf, fixed, 0);
+}
+
+const char *units_format_millionths(char buf[UNITS_MAX], uint32_t millionths)
+{
+	print_decimal(buf, (struct decimal){ .mantissa = millionths,
+					     .decimals = 6 });
+	return buf;
+}
+
+const char *units_format_share(char buf[UNITS_MAX], uint32_t millionths)
+{
+	print_decimal(buf, (struct decimal){ .mantissa = millionths,
+					     .decimals = 4 });
+	return strcat(buf, "%");
 }

@@ -38,6 +38,8 @@ int units_parse_percent(const char *text, uint32_t *fraction);
 int units_parse_probability(const char *text, uint32_t *fraction);
 /* any number; in 2^-32 */
 int units_parse_fixed32(const char *text, uint64_t *fixed);
+/* any number, or with % a hundredth of it; in millionths */
+int units_parse_millionths(const char *text, uint32_t *millionths);
 
 const char *units_format_rate(char buf[UNITS_MAX], uint64_t bytes_per_s);
 const char *units_format_time(char buf[UNITS_MAX], uint64_t ns);
@@ -45,5 +47,7 @@ const char *units_format_size(char buf[UNITS_MAX], uint64_t bytes);
 const char *units_format_percent(char buf[UNITS_MAX], uint32_t fraction);
 const char *units_format_probability(char buf[UNITS_MAX], uint32_t fraction);
 const char *units_format_fixed32(char buf[UNITS_MAX], uint64_t fixed);
+const char *units_format_millionths(char buf[UNITS_MAX], uint32_t millionths);
+const char *units_format_share(char buf[UNITS_MAX], uint32_t millionths);
 
 #endif /* WALE_UNITS_H */

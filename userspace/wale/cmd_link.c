@@ -120,6 +120,21 @@ static int parse_add(struct add_request *a, int argc, char **argv)
 	return WALE_EXIT_OK;
 }
 
+static void merge_policy(struct link_policy *policy,
+			 const struct link_config *own)
+{
+	if (own->set & LINK_POLICY)
+		policy->kind = own->policy.kind;
+	if (own->set & LINK_THRESHOLD_NUMBER)
+		policy->threshold = own->policy.threshold;
+	if (own->set & LINK_THRESHOLD_SHARE)
+		policy->share = own->policy.share;
+	if (own->set & LINK_Z)
+		policy->z = own->policy.z;
+	if (own->set & LINK_LAST)
+		policy->last = own->policy.last;
+}
+
 /* What @both sets and @own does not, as far as they can be had together. */
 static struct link_config merge(const struct link_config *own,
 				const struct link_config *both)
@@ -129,6 +144,8 @@ static struct link_config merge(const struct link_config *own,
 
 	if (own->set & LINK_LIMIT)
 		take &= ~LINK_LIMIT;
+	if (own->set & LINK_THRESHOLD)
+		take &= ~LINK_THRESHOLD;
 	if (own->set & (LINK_RATE | LINK_SESSIONS))
 		take &= ~(LINK_TRACE | LINK_TRACE_END);
 	if (own->set & LINK_TRACE)
@@ -142,6 +159,7 @@ static struct link_config merge(const struct link_config *own,
 	if (own->set & LINK_LIMIT) {
 		c.limit_packets = own->limit_packets;
 		c.limit_bytes = own->limit_bytes;
+		c.limit_cells = own->limit_cells;
 	}
 	if (own->set & LINK_LOSS)
 		c.loss = own->loss;
@@ -159,6 +177,11 @@ static struct link_config merge(const struct link_config *own,
 		c.sessions = own->sessions;
 	if (own->set & LINK_FEEDBACK)
 		c.feedback_idle_ns = own->feedback_idle_ns;
+	if (own->set & LINK_FLOWS)
+		c.flows = own->flows;
+	if (own->set & LINK_INPUT_RATE)
+		c.input_rate = own->input_rate;
+	merge_policy(&c.policy, own);
 	return c;
 }
 
