@@ -88,6 +88,8 @@ class Verdict(enum.Enum):
     SENT = "sent"
     BUFFER = "buffer"
     LOSS = "loss"
+    EARLY = "early"  # models.switch alone
+    PARTIAL = "partial"
 
 
 @dataclass(frozen=True)

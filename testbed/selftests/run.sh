@@ -29,6 +29,7 @@ declare -A commands=(
 	[counters]="python3 $here/counters.py"
 	[placement]="python3 $here/placement.py"
 	[change]="python3 $here/change.py"
+	[switch]="python3 $here/switch.py"
 	[life]="python3 $here/life.py"
 	[tcp]="python3 $here/tcp.py"
 	[classic]="python3 $here/classic.py"
@@ -50,7 +51,7 @@ declare -A commands=(
 	[tool-share]="python3 $tools/rate_share.py"
 	[tool-serve]="python3 $tools/serve.py"
 )
-names=(kunit counters placement change life feedback tcp classic
+names=(kunit counters placement change switch life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-stress
 	truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)

@@ -27,6 +27,7 @@ from lab.netlink import (
 )
 
 RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
+RTM_GETTCLASS = 42
 TCA_KIND, TCA_OPTIONS, TCA_STATS2 = 1, 2, 7
 TCA_STATS_BASIC, TCA_STATS_QUEUE, TCA_STATS_APP = 1, 3, 4
 TC_H_ROOT = 0xFFFFFFFF
@@ -125,7 +126,7 @@ def decode(data: bytes, table: Mapping[str, tuple[int, str]] = OPTIONS) -> dict[
 
 
 class Qdisc:
-    """One qdisc of a device, as the kernel shows it."""
+    """One qdisc of a device, or one class of it, as the kernel shows it."""
 
     def __init__(self, message: bytes) -> None:
         _, self.ifindex, self.handle, self.parent, _ = struct.unpack_from("=B3xiIII", message)
@@ -214,6 +215,12 @@ class Control(Socket):
         """Return all qdiscs of a device, with statistics."""
         answers = self._qdisc(RTM_GETQDISC, NLM_F_DUMP, 0, 0, 0, b"")
         return [qdisc for qdisc in map(Qdisc, answers) if qdisc.ifindex == dev]
+
+    def classes(self, dev: int) -> dict[int, Qdisc]:
+        """Return the classes of the wale qdiscs of a device by minor number, with statistics."""
+        answers = self._qdisc(RTM_GETTCLASS, NLM_F_DUMP, dev, 0, 0, b"")
+        classes = [one for one in map(Qdisc, answers) if one.kind == "wale"]
+        return {one.handle & 0xFFFF: one for one in classes}
 
     def get(self, dev: int, kind: str = "wale") -> Qdisc:
         """Return the first qdisc of a kind on a device."""
