@@ -261,8 +261,8 @@ static int wale_check_limit(struct Qdisc *sch,
 				    "wale: limit in cells must be at least those of one packet (of the device's MTU, or of 1500 bytes if that is above 9216)");
 		return -ERANGE;
 	}
-	if (!cells && (wale_buffer_given(request, TCA_WALE_INPUT_RATE64) ?
-		       request->input_rate != WALE_RATE_UNLIMITED : false)) {
+	if (!cells && tb[TCA_WALE_INPUT_RATE64] &&
+	    request->input_rate != WALE_RATE_UNLIMITED) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_INPUT_RATE64],
 				    "wale: input_rate is that of cells: it needs a limit in cells");
 		return -EINVAL;
@@ -497,15 +497,15 @@ static int wale_dump_threshold(const struct wale_policy *policy,
 				 TCA_WALE_PAD);
 }
 
-/* The policy, unless it is tail, with the parameters that it has. */
+/* The policy, with the parameters that it has. */
 static int wale_dump_policy(const struct wale_policy *policy,
 			    struct sk_buff *skb)
 {
-	if (policy->kind == WALE_POLICY_TAIL)
-		return 0;
 	if (nla_put_u32(skb, TCA_WALE_POLICY, policy->kind))
 		return -EMSGSIZE;
 	switch (policy->kind) {
+	case WALE_POLICY_TAIL:
+		return 0;
 	case WALE_POLICY_RANDOM_TAIL:
 		return nla_put_u32(skb, TCA_WALE_LAST, policy->last);
 	case WALE_POLICY_EPD:
@@ -531,8 +531,6 @@ int wale_dump_buffer(const struct wale_sched_data *q, struct sk_buff *skb)
 		return -EMSGSIZE;
 	if (q->classes && nla_put_u32(skb, TCA_WALE_FLOWS, q->classes->count))
 		return -EMSGSIZE;
-	if (q->input_rate == WALE_RATE_UNLIMITED)
-		return 0;
 	return nla_put_u64_64bit(skb, TCA_WALE_INPUT_RATE64, q->input_rate,
 				 TCA_WALE_PAD);
 }

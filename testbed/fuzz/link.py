@@ -126,7 +126,14 @@ class Link:
             return "rate64" in others or "sessions" in others
         if name == "trace-end":
             return "trace" not in others or "rate64" in others or "sessions" in others
-        return name == "limit-bytes" and "limit-packets" in others
+        if name == "limit-cells":
+            return "overhead" not in others
+        if name == "threshold-share":
+            return "threshold" in others
+        limits = ("limit-cells", "limit-packets")
+        return name in ("limit-bytes", "limit-packets") and any(
+            limit in others for limit in limits if limit != name
+        )
 
     def repair(self, data: bytearray) -> None:
         """Have a mutated message go to the qdiscs of the devices that are there for it."""

@@ -16,15 +16,25 @@ import os
 import random
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lib import net
 from lib.pair import MS, Pair
 from lib.tap import equal, in_virtual_time, main, true, virtual_time
-from lib.wale import Qdisc
+from lib.wale import POLICY, Qdisc
 
 HANDLE = 0x100000  # 10:
 LOSSY = {"rate": 10**6, "delay": 10 * MS, "limit_packets": 30, "loss": 1 << 30, "seed": 5}
+
+# Packets that parents have counted are dropped later.
+RANDOM_TAIL = LOSSY | {"policy": POLICY["random_tail"], "last": 20}
+SWITCH = {"rate": 10**6, "overhead": 2, "limit_cells": 200, "input_rate": 4 * 10**5, "seed": 5}
+SWITCHES = (
+    RANDOM_TAIL,
+    SWITCH,
+    SWITCH | {"policy": POLICY["random_tail"], "last": 100, "loss": 1 << 30, "delay": 10 * MS},
+    SWITCH | {"policy": POLICY["seldrop"], "threshold_share": 500_000, "delay": MS},
+)
 
 
 def tree(pair: Pair) -> tuple[Qdisc, list[Qdisc]]:
@@ -59,13 +69,18 @@ def traffic(pair: Pair, rounds: int = 60, compare: bool = True) -> None:
     equal(len(pair.received()), sent, "received")
 
 
-def under(setup: Sequence[str], parents: Sequence[int], compare: bool = True) -> None:
+def under(
+    setup: Sequence[str],
+    parents: Sequence[int],
+    compare: bool = True,
+    options: Mapping[str, int] = LOSSY,
+) -> None:
     """Test wale below a parent made by tc commands."""
     pair = Pair(queues=2)
     for command in setup:
         net.run(f"tc {command}", pair.a)
     for number, parent in enumerate(parents):
-        pair.control.add(pair.dev, LOSSY, parent, HANDLE + (number << 16))
+        pair.control.add(pair.dev, options, parent, HANDLE + (number << 16))
     traffic(pair, compare=compare)
     pair.send(20)
     pair.send_gso(20)
@@ -123,6 +138,29 @@ def test_under_tbf() -> None:
     """Below a parent that peeks."""
     setup = ["qdisc add dev a0 root handle 1: tbf rate 1gbit burst 200kb latency 1s"]
     under(setup, [0x10001])
+
+
+def test_switches_under_parents() -> None:
+    """Parents learn of packets that they counted and that do not come back."""
+    for options in SWITCHES:
+        under(
+            [
+                "qdisc add dev a0 root handle 1: htb default 10",
+                "class add dev a0 parent 1: classid 1:10 htb rate 1gbit",
+            ],
+            [0x10010],
+            options=options,
+        )
+        under(
+            ["qdisc add dev a0 root handle 1: prio"],
+            [0x10001, 0x10002, 0x10003],
+            options=options,
+        )
+        under(
+            ["qdisc add dev a0 root handle 1: tbf rate 1gbit burst 200kb latency 1s"],
+            [0x10001],
+            options=options,
+        )
 
 
 def test_under_netem() -> None:
@@ -307,6 +345,7 @@ if __name__ == "__main__":
             test_under_prio,
             test_under_htb_in_prio,
             test_under_tbf,
+            test_switches_under_parents,
             test_under_netem,
             test_ingress_through_ifb,
             test_each_namespace_its_own,

@@ -423,7 +423,7 @@ def test_cells_change_under_load() -> None:
     # the unit changes only while nothing is held
     pair.change(limit_packets=10)
     equal(pair.get().options["limit_packets"], 10, "limit")
-    true("input_rate" not in pair.get().options, "input links without cells")
+    equal(pair.get().options["input_rate"], RATE_UNLIMITED, "input links without cells")
     send(pair, stream(1, 40, 5, 0))
     try:
         pair.change(limit_cells=100)
@@ -432,6 +432,33 @@ def test_cells_change_under_load() -> None:
     else:
         raise AssertionError("cells among packets")
     pair.drain()
+    pair.close()
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"overhead": 0}, "overhead atm"),
+    ({"flows": 21}, "flows cannot be changed"),
+    ({"limit_cells": 59}, "at most the limit"),
+    ({"limit_packets": 100}, "another unit"),
+    ({"limit_packets": 100, "threshold": 60, "input_rate": OC3}, "limit in cells"),
+    ({"policy": POLICY["tail"], "threshold": 50}, "threshold is a parameter"),
+]
+
+
+def test_refused_changes() -> None:
+    """What does not go with the link as it is, and the message that says why."""
+    pair = Pair()
+    pair.add(overhead=2, limit_cells=100, policy=POLICY["seldrop"], threshold=60, flows=20)
+    before = pair.get().options
+    for values, says in REFUSED:
+        try:
+            pair.change(**values)
+        except OSError as refused:
+            true(says in str(refused), f"{values}: {refused}")
+        else:
+            raise AssertionError(f"accepted: {values}")
+        equal(pair.get().options, before, f"configuration after {values}")
+    pair.change(limit_packets=100, threshold=60, flows=20)
     pair.close()
 
 
@@ -466,6 +493,7 @@ if __name__ == "__main__":
             test_filters_need_flows,
             test_policies_change_under_load,
             test_cells_change_under_load,
+            test_refused_changes,
             test_purge_with_cells,
         ]
     )

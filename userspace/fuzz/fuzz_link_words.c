@@ -66,6 +66,17 @@ static void check_json(const struct link_config *c)
 	free(text);
 }
 
+static bool same_buffer(const struct link_config *a,
+			const struct link_config *b)
+{
+	return a->limit_cells == b->limit_cells &&
+	       a->policy.kind == b->policy.kind &&
+	       a->policy.threshold == b->policy.threshold &&
+	       a->policy.share == b->policy.share &&
+	       a->policy.z == b->policy.z && a->policy.last == b->policy.last &&
+	       a->flows == b->flows && a->input_rate == b->input_rate;
+}
+
 static bool same(const struct link_config *a, const struct link_config *b)
 {
 	if (a->trace.n_steps != b->trace.n_steps ||
@@ -80,7 +91,8 @@ static bool same(const struct link_config *a, const struct link_config *b)
 	       a->overhead == b->overhead && a->drops == b->drops &&
 	       a->seed == b->seed && a->trace_end == b->trace_end &&
 	       !memcmp(&a->sessions, &b->sessions, sizeof(a->sessions)) &&
-	       a->feedback_idle_ns == b->feedback_idle_ns;
+	       a->feedback_idle_ns == b->feedback_idle_ns &&
+	       same_buffer(a, b);
 }
 
 /* What a kernel would have, which refuses half of the sessions' four words. */
@@ -92,10 +104,23 @@ static bool is_whole(const struct link_config *c)
 	return !(c->set & LINK_SESSIONS) || c->sessions.set == all;
 }
 
+/* A kernel has a limit, in whose unit the threshold is shown. */
+static bool is_amount_printed(const struct link_config *c)
+{
+	return c->set & LINK_LIMIT_BYTES ||
+	       (c->set & LINK_LIMIT && c->policy.threshold <= UINT32_MAX);
+}
+
 /* Not printed: what a kernel does not have together, and what is off. */
 static bool is_printed_whole(const struct link_config *c)
 {
 	if (c->set & LINK_TRACE ? c->set & LINK_RATE : c->set & LINK_TRACE_END)
+		return false;
+	if (c->set & LINK_THRESHOLD_NUMBER && !is_amount_printed(c))
+		return false;
+	if (c->set & LINK_POLICY && c->policy.kind == WALE_POLICY_TAIL)
+		return false;
+	if (c->set & LINK_INPUT_RATE && c->input_rate == WALE_RATE_UNLIMITED)
 		return false;
 	return !(c->set & LINK_FEEDBACK) || c->feedback_idle_ns;
 }

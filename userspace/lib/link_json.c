@@ -69,7 +69,7 @@ static void json_policy(struct json *j, const struct link_config *c)
 	const struct link_policy *policy = &c->policy;
 	char buf[UNITS_MAX];
 
-	if (c->set & LINK_POLICY)
+	if (c->set & LINK_POLICY && policy->kind != WALE_POLICY_TAIL)
 		json_enum(j, "policy", link_policy_name(policy->kind),
 			  policy->kind);
 	if (c->set & LINK_THRESHOLD_SHARE)
@@ -84,7 +84,7 @@ static void json_policy(struct json *j, const struct link_config *c)
 		json_put_u64(j, "last", policy->last);
 	if (c->set & LINK_FLOWS)
 		json_put_u64(j, "flows", c->flows);
-	if (c->set & LINK_INPUT_RATE)
+	if (c->set & LINK_INPUT_RATE && c->input_rate != WALE_RATE_UNLIMITED)
 		json_named_rate(j, "input_rate", c->input_rate);
 }
 

@@ -202,12 +202,14 @@ void link_limit_print(FILE *to, const struct link_config *c)
 		print_amount(to, c, "limit", c->limit_cells);
 }
 
+/* Without what every link has: policy tail, and no input links. */
 void link_policy_print(FILE *to, const struct link_config *c)
 {
 	const struct link_policy *policy = &c->policy;
 	char buf[UNITS_MAX];
 
-	if (c->set & LINK_POLICY && link_policy_name(policy->kind))
+	if (c->set & LINK_POLICY && policy->kind != WALE_POLICY_TAIL &&
+	    link_policy_name(policy->kind))
 		fprintf(to, "policy %s ", link_policy_name(policy->kind));
 	if (c->set & LINK_THRESHOLD_SHARE)
 		fprintf(to, "threshold %s ",
@@ -220,7 +222,7 @@ void link_policy_print(FILE *to, const struct link_config *c)
 		fprintf(to, "last %" PRIu32 " ", policy->last);
 	if (c->set & LINK_FLOWS)
 		fprintf(to, "flows %" PRIu32 " ", c->flows);
-	if (c->set & LINK_INPUT_RATE)
+	if (c->set & LINK_INPUT_RATE && c->input_rate != WALE_RATE_UNLIMITED)
 		fprintf(to, "input_rate %s ",
 			units_format_rate(buf, c->input_rate));
 }

@@ -117,6 +117,62 @@ static void test_errors(void)
 	test_error("nofeedback idle 2s", -1, "");
 	test_error("feedback 2s", -1, "");
 	test_error("frobnicate 3", -1, "");
+	test_error("limit 20p cells", -1, "");
+	test_error("limit 4294967296 cells", LINK_ERROR_INVALID, "range");
+	test_error("limit 20 cells limit 20p", LINK_ERROR_DUPLICATE, "20p");
+	test_error("policy red", LINK_ERROR_INVALID, "seldrop");
+	test_error("threshold 0%", LINK_ERROR_INVALID, "out of range");
+	test_error("threshold 101%", LINK_ERROR_INVALID, "out of range");
+	test_error("threshold 90% threshold 5", LINK_ERROR_DUPLICATE, "5");
+	test_error("threshold much", LINK_ERROR_INVALID, "a share");
+	test_error("z 1001", LINK_ERROR_INVALID, "0 to 1000");
+	test_error("z -1", LINK_ERROR_INVALID, "0 to 1000");
+	test_error("last 0", LINK_ERROR_INVALID, "1 to 1024");
+	test_error("last 1025", LINK_ERROR_INVALID, "1 to 1024");
+	test_error("flows 65535", LINK_ERROR_INVALID, "1 to 65534");
+	test_error("input_rate fast", LINK_ERROR_INVALID, "a rate");
+}
+
+/* What every link has is not shown. */
+static void test_tail(void)
+{
+	char printed[64] = "";
+	struct link_error error;
+	struct link_config c;
+	struct words w;
+
+	ok(!parse(&c, &w, "policy tail input_rate unlimited", &error) &&
+		   c.set == (LINK_POLICY | LINK_INPUT_RATE) &&
+		   c.policy.kind == WALE_POLICY_TAIL,
+	   "policy tail and no input links");
+	print(printed, sizeof(printed), &c);
+	ok(!*printed, "are shown as nothing");
+}
+
+static void test_cells_stats(void)
+{
+	static struct payload payload;
+	struct link_stats s;
+	uint64_t value;
+	char buf[512] = "";
+	FILE *memory = fmemopen(buf, sizeof(buf), "w");
+	int type;
+
+	for (type = TCA_WALE_STATS_DROPPED_EARLY_PACKETS;
+	     type <= TCA_WALE_STATS_CROWDED_PACKETS; type++) {
+		value = 100 + type;
+		payload_put(&payload, type, &value, sizeof(value));
+	}
+	link_stats_decode(&s, payload.data, payload.length);
+	link_stats_print(memory, &s, " ", "\n");
+	fclose(memory);
+	if (!ok(strstr(buf, " early 128p 129b partial 130p 131b ") &&
+			strstr(buf, "\n cells: backlog 132 peak 133 dropped "
+				    "134 wasted 135") &&
+			strstr(buf, "\n busy flows 136 crowded 137p"),
+		"statistics of cells and flows as text"))
+		printf("# got %s\n", buf);
+	ok(!strstr(buf, "rate now"), "a class has no rate");
 }
 
 /* A file with this text, read as a trace; the steps, or -1 with the error. */
@@ -330,7 +386,24 @@ int main(void)
 			"rate 1Mbit feedback idle 1ms ");
 	test_round_trip("feedback idle 1234567ns loss 0%",
 			"loss 0% feedback idle 1234567ns ");
+	test_round_trip("limit 1000 cells overhead atm policy seldrop "
+			"threshold 90% z 0.8 flows 15 input_rate 155520kbit",
+			"limit 1000 cells policy seldrop threshold 90% z 0.8 "
+			"flows 15 input_rate 155520Kbit overhead atm ");
+	test_round_trip("policy fba threshold 900 cells z 2 limit 1000 cells",
+			"limit 1000 cells policy fba threshold 900 cells z 2 ");
+	test_round_trip("limit 30kb policy epd threshold 27kb",
+			"limit 30Kb policy epd threshold 27Kb ");
+	test_round_trip("limit 20 policy epd threshold 18",
+			"limit 20p policy epd threshold 18p ");
+	test_round_trip("policy epd threshold 33.3333%",
+			"policy epd threshold 33.3333% ");
+	test_round_trip("policy random_tail last 5",
+			"policy random_tail last 5 ");
+	test_round_trip("z 0.000001", "z 0.000001 ");
 	test_errors();
+	test_tail();
+	test_cells_stats();
 	test_trace_files();
 	test_long_trace();
 	test_broken_attributes();

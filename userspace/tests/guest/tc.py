@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import random
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,18 @@ TYPED: list[tuple[str, dict[str, Any]]] = [
     ("feedback", {"feedback": {"idle_ns": 2 * 10**9}}),
     ("feedback idle 1234567ns rate 1mbit", {"feedback": {"idle_ns": 1_234_567}, "rate": 125_000}),
     ("nofeedback", {"feedback": None}),
+    (
+        "limit 1000 cells overhead atm policy seldrop threshold 90% z 0.8 input_rate 155mbit",
+        {"limit_cells": 1000, "policy": "seldrop", "threshold_share": 0.9, "z": 0.8, "flows": 1024}
+        | {"input_rate": 19_375_000},
+    ),
+    (
+        "limit 40kb policy fba threshold 20kb z 2 flows 15",
+        {"policy": "fba", "threshold": 20480, "z": 2, "flows": 15},
+    ),
+    ("limit 50 policy epd threshold 40", {"policy": "epd", "threshold": 40}),
+    ("policy random_tail last 5", {"policy": "random_tail", "last": 5}),
+    ("policy tail", {"policy": None, "input_rate": None}),
 ]
 
 
@@ -126,6 +139,27 @@ def test_statistics_of_feedback() -> None:
     true("active" not in done(ns, "tc", "-s", "qdisc", "show", "dev", "d0"), "after nofeedback")
 
 
+def test_classes() -> None:
+    """tc -s class show has the flows, as text and as JSON."""
+    ns = stage()
+    net.ip_batch(["addr add 10.0.0.1/24 dev d0", "neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev d0"], ns)
+    words = "limit 1000 cells overhead atm flows 9 rate 1mbit"
+    done(ns, *"tc qdisc add dev d0 root handle 1: wale".split(), *words.split())
+    with ns.entered(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        for _ in range(3):
+            sock.sendto(bytes(1000), ("10.0.0.2", 9))
+    (found,) = as_json(ns, "tc", "-j", "-s", "class", "show", "dev", "d0")
+    equal((found["class"], found["handle"]), ("wale", "1:1"), "class")
+    stats = found["stats"]
+    equal((stats["offered_packets"], stats["offered_bytes"]), (3, 3 * 22 * 53), "offered")
+    true("rate" not in stats and stats["peak_backlog_cells"] > 0, f"statistics {stats}")
+    text = done(ns, "tc", "-s", "class", "show", "dev", "d0")
+    for word in ("class wale 1:1 root", "offered 3p 3498b", "cells: backlog"):
+        true(word in text, text)
+    text = done(ns, "tc", "-s", "qdisc", "show", "dev", "d0")
+    true("busy flows 1 crowded 0p" in text, text)
+
+
 def test_wrong_words() -> None:
     """tc says what is wrong, and help what is right."""
     ns = stage()
@@ -153,6 +187,7 @@ if __name__ == "__main__":
             test_random_values,
             test_statistics,
             test_statistics_of_feedback,
+            test_classes,
             test_wrong_words,
         ]
     )

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fuzz_link_policy.c - who shares the buffer of a link: conditions, flows, cells
+ *
+ * The input says what happens to one of them.  What must hold:
+ *
+ *   - a drop condition is what its formula says, in 128 bits;
+ *   - two flows with packets on the link never have one place, and a flow keeps
+ *     its place while it has packets; the counts of busy flows are right;
+ *   - cells of input links come in the order of time, and each input's a cell
+ *     time apart, however the rate is changed; whose cell leaves the buffer is
+ *     whose it was, also when others were dropped from it.
+ */
+#include <linux/limits.h>
+#include <linux/pkt_sched_wale.h>
+
+#include "fuzz.h"
+#include "wale_cells.h"
+#include "wale_classes.h"
+#include "wale_policy.h"
+
+#define PLACES 7
+#define KEYS 16
+#define RING 64
+#define OPS_MAX 400
+
+static void check_policy(struct tape *in)
+{
+	u32 limit = 1 + (u32)tape_number(in) % U32_MAX;
+	u32 threshold = (u32)tape_number(in) % limit;
+	u32 total = (u32)tape_number(in) % limit;
+	u32 flow = total ? (u32)tape_number(in) % (total + 1ULL) : 0;
+	struct wale_policy policy = {
+		.kind = tape_u8(in) % __WALE_POLICY_MAX,
+		.z = (u32)tape_number(in) % (WALE_POLICY_Z_MAX + 1),
+		.threshold = threshold,
+	};
+	struct wale_congestion congestion = {
+		.total = total,
+		.limit = limit,
+		.flow = flow,
+		.active = 1 + (u32)tape_number(in) % 65535,
+	};
+	u128 load = (u128)flow * congestion.active * WALE_POLICY_UNIT;
+	bool refuses = false;
+
+	if (total > threshold && policy.kind == WALE_POLICY_EPD)
+		refuses = true;
+	if (total > threshold && policy.kind == WALE_POLICY_SELDROP)
+		refuses = load > (u128)policy.z * total;
+	if (total > threshold && policy.kind == WALE_POLICY_FBA)
+		refuses = load * (total - threshold) >
+			  (u128)policy.z * total * (limit - threshold);
+	must(wale_policy_refuses(&policy, &congestion) == refuses);
+
+	policy.share = 1 + (u32)tape_number(in) % WALE_POLICY_UNIT;
+	must(wale_policy_threshold(&policy, limit) ==
+	     (u64)limit * policy.share / WALE_POLICY_UNIT);
+}
+
+static struct wale_classes *new_classes(void)
+{
+	struct wale_classes *classes = calloc(1, wale_classes_size(PLACES));
+
+	must(classes);
+	wale_classes_init(classes, PLACES);
+	return classes;
+}
+
+static void check_classes(struct tape *in)
+{
+	struct wale_classes *classes = new_classes();
+	unsigned int packets[KEYS] = { 0 }, busy, i, op;
+	u16 place[KEYS] = { 0 };
+
+	for (op = 0; op < OPS_MAX && in->left; op++) {
+		u8 byte = tape_u8(in);
+		unsigned int k = byte % KEYS;
+
+		if (byte & 0x10 && packets[k] && place[k]) {
+			wale_class_leave(classes, place[k], 100);
+			packets[k]--;
+			continue;
+		}
+		i = wale_classes_find(classes, WALE_KEY_HASH | k << 2);
+		must(i <= PLACES);
+		if (packets[k])
+			must(place[k] == i);
+		place[k] = i;
+		if (!i)
+			continue; /* the crowd */
+		wale_class_enter(classes, i, 100);
+		packets[k]++;
+		must(classes->class[i].buffer.packets == packets[k]);
+		for (busy = 0, i = 0; i < KEYS; i++)
+			busy += packets[i] > 0;
+		must(classes->busy == busy && busy <= PLACES);
+	}
+	free(classes);
+}
+
+/* The order and the distance of the cells of inputs. */
+static void check_inputs(struct tape *in)
+{
+	struct wale_classes *classes = new_classes();
+	u64 now = 0, last[PLACES + 1] = { 0 };
+	struct wale_cells cells;
+	unsigned int op;
+	u16 i;
+
+	wale_cells_init(&cells);
+	wale_cells_set_rate(&cells, WALE_INPUT_RATE_MIN + (u32)tape_number(in));
+	for (op = 0; op < OPS_MAX && in->left; op++) {
+		u8 byte = tape_u8(in);
+		u64 next = wale_inputs_next(&cells, classes);
+
+		must(next >= now);
+		if (byte & 0x80 && next != U64_MAX) {
+			i = wale_inputs_take(&cells, classes);
+			must(next - last[i] >= cells.cell_time.ns);
+			now = next;
+			last[i] = now;
+			if (byte & 0x40)
+				wale_inputs_again(&cells, classes, i);
+			else
+				classes->class[i].input.busy = false;
+			continue;
+		}
+		i = 1 + byte % PLACES;
+		if (byte & 0x40) {
+			wale_cells_set_rate(&cells, WALE_INPUT_RATE_MIN +
+							    (u32)tape_number(in));
+			memset(last, 0, sizeof(last));
+		} else if (!classes->class[i].input.busy) {
+			wale_inputs_start(&cells, classes, i, now);
+			last[i] = now;
+			wale_inputs_again(&cells, classes, i);
+		}
+	}
+	free(classes);
+}
+
+static void check_ring(struct tape *in)
+{
+	struct wale_classes *classes = new_classes();
+	u16 ring[RING], model[RING];
+	unsigned int n = 0, op, k;
+	struct wale_cells cells;
+
+	wale_cells_init(&cells);
+	wale_cells_set_ring(&cells, ring, RING);
+	cells.served = (u32)tape_number(in);
+	cells.arrived = cells.served;
+	for (op = 0; op < OPS_MAX && in->left; op++) {
+		u8 byte = tape_u8(in);
+
+		if (byte & 0x80 && n) {
+			must(wale_cells_pop(&cells) == model[0]);
+			memmove(model, model + 1, --n * sizeof(*model));
+		} else if (byte & 0x40 && n) {
+			k = byte % n;
+			must(wale_cells_remove(&cells, classes,
+					       cells.served + k) == model[k]);
+			memmove(model + k, model + k + 1,
+				(--n - k) * sizeof(*model));
+		} else if (n < RING) {
+			model[n] = 1 + byte % PLACES;
+			classes->class[model[n]].input.last_cell =
+				cells.arrived;
+			wale_cells_push(&cells, model[n++]);
+		}
+		must(cells.arrived - cells.served == n);
+		/* the last cell of each is known */
+		for (k = n; k-- > 0;) {
+			u32 place = classes->class[model[k]].input.last_cell;
+
+			must(place - cells.served >= k);
+		}
+	}
+	free(classes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct tape in = { data, size };
+
+	switch (tape_u8(&in) % 4) {
+	case 0:
+		check_policy(&in);
+		break;
+	case 1:
+		check_classes(&in);
+		break;
+	case 2:
+		check_inputs(&in);
+		break;
+	default:
+		check_ring(&in);
+	}
+	return 0;
+}
