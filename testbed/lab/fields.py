@@ -94,7 +94,12 @@ Delay = Annotated[int, *quantity(_delay_ns, "time: 50ms, 1.5s; a number: seconds
 TimeLimit = Annotated[int, *quantity(_time_limit_ns, "time: 5s, 2min; a number: seconds")]
 Rate = Annotated[int | str, *quantity(_rate, "rate: 2mbit, 250kB/s, unlimited; a number: bit/s")]
 FlowSize = Annotated[int, *quantity(_flow_size, "size: 3MB, 64KiB; a number: bytes")]
-Limit = Annotated[str, *quantity(units.parse_limit, "buffer: 30kB, 20p; a number: packets")]
+Limit = Annotated[
+    str, *quantity(units.parse_limit, "buffer: 30kB, 20p, 1000 cells; a number: packets")
+]
+Threshold = Annotated[
+    str, *quantity(units.parse_threshold, "share of the buffer, or part of it: 90%, 27kB, 18p")
+]
 Probability = Annotated[float, *quantity(units.parse_probability, "probability: 1%, 0.01")]
 Text = Annotated[
     str,

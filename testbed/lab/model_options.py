@@ -32,6 +32,8 @@ def count(text: str) -> int:
 def packets(text: str, packet_bytes: int) -> int:
     """A buffer in packets, from packets or a size."""
     limit = units.parse_limit(text)
+    if limit.endswith(" cells"):
+        raise ValueError(f"expected a buffer in packets or bytes, got {text!r}")
     return int(limit[:-1]) if limit.endswith("p") else int(limit[:-1]) // max(1, packet_bytes)
 
 

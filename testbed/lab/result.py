@@ -449,6 +449,11 @@ def link_results(
                 for reason in ("buffer", "loss", "memory", "purge")
                 if f"dropped_{reason}_packets" in counters
             }
+            dropped_by |= {
+                reason: counters[f"dropped_{reason}_packets"]
+                for reason in ("early", "partial")
+                if counters.get(f"dropped_{reason}_packets")
+            }
             held = counters["backlog_packets"] + counters["line_packets"]
             found = {
                 "offered_packets": counters["offered_packets"],
@@ -463,6 +468,8 @@ def link_results(
                 "balanced": counters["offered_packets"]
                 == counters["sent_packets"] + sum(dropped_by.values()) + held,
             }
+            cells = ("peak_backlog_cells", "dropped_cells", "wasted_cells")
+            found |= {name: counters[name] for name in cells if name in counters}
         direction = link.name.rpartition(".")[2]
         settings: Link = getattr(scenario.bottleneck, direction)
         begin_s, end_s = _times_of_use(raw, plan, link.name.removesuffix(direction))

@@ -29,6 +29,7 @@ from lab.fields import (
     Steps,
     Switch,
     Text,
+    Threshold,
     TimeLimit,
     TimeNs,
     check_steps,
@@ -113,7 +114,19 @@ class Link(Strict):
     delay: Delay = 0
     """one-way propagation delay, after service"""
     limit: Limit = "1000p"
-    """buffer: packets or bytes that wait or are in service"""
+    """buffer: packets, bytes or (with overhead atm) cells that wait or are in service"""
+    policy: Literal["tail", "epd", "seldrop", "fba", "random_tail"] = "tail"
+    """who is refused a place in the buffer"""
+    threshold: Threshold | None = None
+    """of epd, seldrop and fba: R, above which they refuse (90%)"""
+    z: Annotated[float, Field(ge=0, le=1000)] | None = None
+    """of seldrop and fba: Z, how much more than its fair share a flow may have (0.8)"""
+    last: Annotated[int, Field(ge=1, le=1024)] | None = None
+    """of random_tail: so many at the tail of the queue may be the victim (1)"""
+    flows: Annotated[int, Field(ge=1, le=65534)] | None = None
+    """how many flows are told apart (1024 where a policy or cells need it, else none)"""
+    input_rate: Rate | None = None
+    """of each flow's input link, on which cells arrive one by one (all at once)"""
     loss: Probability = 0.0
     """probability that a packet is lost after service"""
     overhead: Literal["raw", "ethernet", "atm"] = "raw"
@@ -145,9 +158,27 @@ class Link(Strict):
             raise ValueError("expected trace without rate and sessions")
         if self.sessions and self.rate == units.UNLIMITED:
             raise ValueError("expected a rate that the sessions share")
+        self._check_buffer()
         if self.rate == 0:
             raise ValueError('expected a rate above 0 (an outage is a step of a trace: "1s:0bit")')
         return self
+
+
+    def _check_buffer(self) -> None:
+        cells = self.limit.endswith(" cells")
+        by_flow = self.policy in ("seldrop", "fba")
+        if cells and self.overhead != "atm":
+            raise ValueError("expected overhead: atm with a limit in cells")
+        if self.input_rate is not None and not cells:
+            raise ValueError("expected a limit in cells with input_rate, which is that of cells")
+        if self.threshold is not None and not (by_flow or self.policy == "epd"):
+            raise ValueError("expected threshold with policy epd, seldrop or fba")
+        if self.z is not None and not by_flow:
+            raise ValueError("expected z with policy seldrop or fba")
+        if self.last is not None and self.policy != "random_tail":
+            raise ValueError("expected last with policy random_tail")
+        if self.threshold and self.threshold[-1] not in ("%", self.limit[-1]):
+            raise ValueError("expected a threshold that is a share, or in the unit of the limit")
 
 
 class Bottleneck(Strict):
@@ -582,18 +613,21 @@ def _check_limits(scenario: Scenario, document: Document) -> None:
     """Refuse a buffer that no full packet fits into: no flow would ever end."""
     for direction in ("forward", "reverse"):
         link: Link = getattr(scenario.bottleneck, direction)
-        if link.qdisc is not None or not link.limit.endswith("b"):
+        if link.qdisc is not None or link.limit.endswith("p"):
             continue
         mtus = [
             min(scenario.host_settings(pair.name, role).mtu or 1500 for role in _ROLES)
             for pair in scenario.topology.pairs
         ]
-        least = wire_bytes(link, max(mtus))
-        if int(link.limit[:-1]) < least:
+        least, unit = wire_bytes(link, max(mtus)), "bytes"
+        size = int(link.limit.removesuffix("b").removesuffix(" cells"))
+        if link.limit.endswith(" cells"):
+            least, unit = least // 53, "cells"
+        if size < least:
             path = ("bottleneck", direction, "limit")
             raise ScenarioError(
                 f"{document.where(path)}: {show(path)}expected a buffer for at least one packet, "
-                f"which takes {least} bytes, got {link.limit[:-1]} bytes"
+                f"which takes {least} {unit}, got {size} {unit}"
             )
 
 

@@ -76,17 +76,27 @@ def parse_size_bytes(value: object) -> int:
 
 
 def parse_limit(value: object) -> str:
-    """A buffer limit as tc takes it: "30000b" or "20p"; a plain number is in packets."""
-    expected = 'a buffer such as "30kB", "20p" or "20 packets" (a plain number is in packets)'
+    """A buffer limit as tc takes it: "30000b", "20p", "90 cells"; a plain number is in packets."""
+    expected = 'a buffer such as "30kB", "20p" or "1000 cells" (a plain number is in packets)'
     number, unit = _split(value, expected)
-    if unit in ("", "p", "packet", "packets"):
+    if unit in ("", "p", "packet", "packets", "cells"):
         if number != int(number) or number < 1:
             raise ValueError(f"expected {expected}, got {value!r}")
-        return f"{int(number)}p"
+        return f"{int(number)} cells" if unit == "cells" else f"{int(number)}p"
     try:
         return f"{parse_size_bytes(value)}b"
     except ValueError:
         raise ValueError(f"expected {expected}, got {value!r}") from None
+
+
+def parse_threshold(value: object) -> str:
+    """A threshold as tc takes it: a share of the limit, "90%", or a limit of its own."""
+    if isinstance(value, str) and value.endswith("%"):
+        share = parse_probability(value)
+        if not share:
+            raise ValueError(f"expected a threshold above 0%, got {value!r}")
+        return f"{share * 100:.10g}%"
+    return parse_limit(value)
 
 
 def parse_probability(value: object) -> float:

@@ -353,12 +353,28 @@ def planned_constant(flow: Flow) -> PlannedConstant | None:
     return PlannedConstant(["--packets-per-second", f"{c.packets_per_second:.12g}"], c.packet)
 
 
+def _buffer_options(link: Link) -> list[str]:
+    """How the buffer is shared, where the scenario says it."""
+    words = [] if link.policy == "tail" else ["policy", link.policy]
+    if link.threshold:
+        words += ["threshold", *link.threshold.split()]
+    if link.z is not None:
+        words += ["z", f"{link.z:.10g}"]
+    for name, value in (("last", link.last), ("flows", link.flows)):
+        if value is not None:
+            words += [name, str(value)]
+    if link.input_rate is not None:
+        unlimited = link.input_rate == units.UNLIMITED
+        words += ["input_rate", units.UNLIMITED if unlimited else f"{link.input_rate}bit"]
+    return words
+
+
 def wale_options(link: Link, seed: int) -> tuple[str, list[str]]:
     """A link as tc options of wale, and the lines of its trace file (TRACE in the options)."""
     words = ["wale"]
     if link.rate != units.UNLIMITED:
         words += ["rate", f"{link.rate}bit"]
-    words += ["delay", f"{link.delay}ns", "limit", link.limit]
+    words += ["delay", f"{link.delay}ns", "limit", *link.limit.split(), *_buffer_options(link)]
     if link.loss:
         words += ["loss", f"{link.loss * 100:.12g}%"]
     words += ["overhead", link.overhead, "drops", link.drops, "seed", str(seed)]

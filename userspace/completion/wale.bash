@@ -13,9 +13,10 @@ _wale_interfaces()
 
 _wale_link_options()
 {
-	echo --rate --delay --limit --loss --overhead --drops --seed \
-		--trace --loop --hold --stop --sessions --feedback \
-		--nofeedback --up --down --replace
+	echo --rate --delay --limit --policy --threshold --z --last --flows \
+		--input_rate --loss --overhead --drops --seed --trace \
+		--loop --hold --stop --sessions --feedback --nofeedback \
+		--up --down --replace
 }
 
 # The options of a link; some have words for values.
@@ -29,20 +30,27 @@ _wale_link_add()
 	--drops)
 		echo remote local
 		;;
+	--policy)
+		echo tail epd seldrop fba random_tail
+		;;
 	--trace)
 		echo file
 		;;
 	--sessions)
 		echo off arrival
 		;;
-	--rate)
+	--rate | --input_rate)
 		echo unlimited
 		;;
 	--feedback)
 		echo idle
 		[[ -n $cur ]] || _wale_link_options
 		;;
-	--delay | --limit | --loss | --seed) ;;
+	--limit)
+		echo cells
+		[[ -n $cur ]] || _wale_link_options
+		;;
+	--delay | --threshold | --z | --last | --flows | --loss | --seed) ;;
 	*)
 		[[ $cur == -* || -z $cur ]] && _wale_link_options
 		;;

@@ -104,6 +104,7 @@ static void check_inputs(struct tape *in)
 {
 	struct wale_classes *classes = new_classes();
 	u64 now = 0, last[PLACES + 1] = { 0 };
+	bool known[PLACES + 1] = { 0 };
 	struct wale_cells cells;
 	unsigned int op;
 	u16 i;
@@ -117,9 +118,11 @@ static void check_inputs(struct tape *in)
 		must(next >= now);
 		if (byte & 0x80 && next != U64_MAX) {
 			i = wale_inputs_take(&cells, classes);
-			must(next - last[i] >= cells.cell_time.ns);
+			must(!known[i] ||
+			     next - last[i] >= cells.cell_time.ns);
 			now = next;
 			last[i] = now;
+			known[i] = true;
 			if (byte & 0x40)
 				wale_inputs_again(&cells, classes, i);
 			else
@@ -130,10 +133,11 @@ static void check_inputs(struct tape *in)
 		if (byte & 0x40) {
 			wale_cells_set_rate(&cells, WALE_INPUT_RATE_MIN +
 							    (u32)tape_number(in));
-			memset(last, 0, sizeof(last));
+			memset(known, 0, sizeof(known));
 		} else if (!classes->class[i].input.busy) {
 			wale_inputs_start(&cells, classes, i, now);
 			last[i] = now;
+			known[i] = true;
 			wale_inputs_again(&cells, classes, i);
 		}
 	}
