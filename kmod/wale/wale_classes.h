@@ -5,6 +5,7 @@
 #ifndef _WALE_CLASSES_H
 #define _WALE_CLASSES_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
 #include "wale_buffer.h"
@@ -14,7 +15,7 @@
 #define WALE_CLASS_NONE	0xffff
 
 /* What a flow is known by: a class that was named, or a hash with this bit. */
-#define WALE_KEY_HASH	(1ULL << 63)
+#define WALE_KEY_HASH	BIT_ULL(63)
 
 /**
  * struct wale_class - a flow with a place of its own

@@ -436,10 +436,10 @@ int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_buffer *buffer = &q->buffer;
+	bool cells = request->limit_cells != U32_MAX;
 	u16 *ring = q->cells.class;
 
-	if ((request->limit_cells != U32_MAX) !=
-	    wale_buffer_counts_cells(buffer) && buffer->packets) {
+	if (cells != wale_buffer_counts_cells(buffer) && buffer->packets) {
 		NL_SET_ERR_MSG(extack,
 			       "wale: limit can change between cells and another unit only while the buffer is empty");
 		return -EBUSY;

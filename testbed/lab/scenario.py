@@ -163,7 +163,6 @@ class Link(Strict):
             raise ValueError('expected a rate above 0 (an outage is a step of a trace: "1s:0bit")')
         return self
 
-
     def _check_buffer(self) -> None:
         cells = self.limit.endswith(" cells")
         by_flow = self.policy in ("seldrop", "fba")

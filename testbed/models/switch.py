@@ -240,9 +240,7 @@ class Switch:
             self._cell(queue, math.ceil(time))
             if self.input_rate is not None:
                 self._order += 1
-                heapq.heappush(
-                    self._events, (time + cell_time(self.input_rate), self._order, flow)
-                )
+                heapq.heappush(self._events, (time + cell_time(self.input_rate), self._order, flow))
                 return
 
     def _cell(self, queue: deque[_Packet], now_ns: int) -> None:

@@ -118,7 +118,7 @@ exact fractions.  Equality, which refuses nothing, is among them.
 """
 
 
-def _policy_row(rng: random.Random) -> tuple[int, ...]:
+def _policy_row(rng: random.Random) -> tuple[int, int, int, int, int, int]:
     """Return (limit, threshold, total, flow, active, z)."""
     limit = rng.choice([1000, 3000, 36_000, rng.randint(2, 1 << 16), (1 << 32) - 1])
     threshold = rng.choice([limit * 9 // 10, limit // 2, limit // 10, rng.randrange(limit)])

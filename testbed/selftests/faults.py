@@ -47,8 +47,11 @@ SESSIONS: dict[str, Any] = {
     "seed": 1,
 }
 FEEDBACK: dict[str, Any] = {**FULL, "feedback": {"idle": 1000 * MS}}
+SWITCH: dict[str, Any] = {"rate": 10**7, "delay": MS, "overhead": 2, "limit_cells": 1000}
+SWITCH |= {"policy": 2, "flows": 20, "input_rate": 10**7, "seed": 1}
 LINKS = {
     "constant": FULL,
+    "switch": SWITCH,
     "trace": TRACE,
     "long trace": LONG_TRACE,
     "sessions": SESSIONS,
@@ -248,6 +251,7 @@ def test_links_are_changed() -> None:
     pair = here.pair
     base: dict[str, Any] = {"rate": 10**7, "delay": MS, "loss": 0, "seed": 9}
     base |= {"sessions": {}, "feedback": {}}
+    base |= {"overhead": 0, "limit_packets": 1000, "policy": 0, "flows": 20}
     pair.add(**base)
     pair.send(20)
     pair.send_gso(3)

@@ -23,7 +23,7 @@ from lib.wale import OVERHEAD, POLICY, RATE_UNLIMITED, Qdisc
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from models.discard import Policy, Sharing
-from models.link import Config, Packet, Verdict
+from models.link import Config, Packet
 from models.switch import Switch
 
 EVENT = re.compile(r"wale_(enqueue|drop|dequeue): (.*)")
@@ -83,9 +83,7 @@ def fates(found: Sequence[tuple[str, dict[str, str]]]) -> list[tuple[int, int, s
 
 def predicted(packets: Sequence[Packet]) -> list[tuple[int, int, str, int]]:
     """Return the same of the model."""
-    return sorted(
-        (p.arrival_ns, p.wire_len, p.verdict.value, p.departure_ns or 0) for p in packets
-    )
+    return sorted((p.arrival_ns, p.wire_len, p.verdict.value, p.departure_ns or 0) for p in packets)
 
 
 def arrivals(

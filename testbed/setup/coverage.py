@@ -36,12 +36,15 @@ PARTS = (*PARTS, "userspace/wale")
 #: Who reads configurations: each line there that refuses one must be reached.
 CONFIGURATION = (
     "kmod/wale/wale_netlink.c",
+    "kmod/wale/wale_netlink_buffer.c",
     "kmod/rate_feedback/rate_request.c",
     "userspace/lib/link_config.c",
+    "userspace/lib/link_policy.c",
     "userspace/lib/rate_path.c",
 )
 REFUSAL = re.compile(
-    r"SET_ERR|BAD_ATTR|(return|err =) -E(?!MSGSIZE)[A-Z]+;|error_set\(|return parse_failed\("
+    r"SET_ERR|BAD_ATTR|(return|err =) -E(?!MSGSIZE)[A-Z]+;|error_set\("
+    r"|return (link_)?parse_failed\("
 )
 
 

@@ -118,8 +118,7 @@ static void check_inputs(struct tape *in)
 		must(next >= now);
 		if (byte & 0x80 && next != U64_MAX) {
 			i = wale_inputs_take(&cells, classes);
-			must(!known[i] ||
-			     next - last[i] >= cells.cell_time.ns);
+			must(!known[i] || next - last[i] >= cells.cell_time.ns);
 			now = next;
 			last[i] = now;
 			known[i] = true;
@@ -131,8 +130,9 @@ static void check_inputs(struct tape *in)
 		}
 		i = 1 + byte % PLACES;
 		if (byte & 0x40) {
-			wale_cells_set_rate(&cells, WALE_INPUT_RATE_MIN +
-							    (u32)tape_number(in));
+			wale_cells_set_rate(&cells,
+					    WALE_INPUT_RATE_MIN +
+						    (u32)tape_number(in));
 			memset(known, 0, sizeof(known));
 		} else if (!classes->class[i].input.busy) {
 			wale_inputs_start(&cells, classes, i, now);

@@ -91,8 +91,7 @@ static bool same(const struct link_config *a, const struct link_config *b)
 	       a->overhead == b->overhead && a->drops == b->drops &&
 	       a->seed == b->seed && a->trace_end == b->trace_end &&
 	       !memcmp(&a->sessions, &b->sessions, sizeof(a->sessions)) &&
-	       a->feedback_idle_ns == b->feedback_idle_ns &&
-	       same_buffer(a, b);
+	       a->feedback_idle_ns == b->feedback_idle_ns && same_buffer(a, b);
 }
 
 /* What a kernel would have, which refuses half of the sessions' four words. */

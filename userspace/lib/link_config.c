@@ -91,8 +91,8 @@ static int parse_delay(struct link_config *c, const char *word,
 	int err = units_parse_time(word, &c->delay_ns);
 
 	return err ? link_parse_failed(word, err,
-				  "a delay from 0 to 86400s, such as 50ms",
-				  error)
+				       "a delay from 0 to 86400s, such as 50ms",
+				       error)
 		   : 0;
 }
 
@@ -102,7 +102,8 @@ static int parse_loss(struct link_config *c, const char *word,
 	int err = units_parse_percent(word, &c->loss);
 
 	return err ? link_parse_failed(word, err,
-				  "a loss from 0% to 100%, such as 1%", error)
+				       "a loss from 0% to 100%, such as 1%",
+				       error)
 		   : 0;
 }
 
@@ -214,8 +215,8 @@ static int parse_sessions(struct link_config *c, int argc, char **argv,
 	}
 	if (!c->sessions.set)
 		return link_parse_failed(argv[1], -EINVAL,
-				    "off, or arrival, mean, max and step",
-				    error);
+					 "off, or arrival, mean, max and step",
+					 error);
 	return taken;
 }
 

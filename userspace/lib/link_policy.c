@@ -116,8 +116,8 @@ int link_parse_threshold(struct link_config *c, int argc, char **argv,
 	if (*word && word[strlen(word) - 1] == '%') {
 		c->set |= LINK_THRESHOLD_SHARE;
 		err = units_parse_millionths(word, &c->policy.share);
-		if (!err && (!c->policy.share ||
-			     c->policy.share > WALE_POLICY_UNIT))
+		if (!err &&
+		    (!c->policy.share || c->policy.share > WALE_POLICY_UNIT))
 			err = -ERANGE;
 	} else {
 		c->set |= LINK_THRESHOLD_NUMBER;

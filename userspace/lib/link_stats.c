@@ -133,8 +133,7 @@ void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 		fprintf(to, " sessions now %" PRIu64,
 			s->value[TCA_WALE_STATS_SESSIONS]);
 	if (s->known[TCA_WALE_STATS_BUSY_FLOWS])
-		fprintf(to,
-			"%s%sbusy flows %" PRIu64 " crowded %" PRIu64 "p",
+		fprintf(to, "%s%sbusy flows %" PRIu64 " crowded %" PRIu64 "p",
 			newline, indent, s->value[TCA_WALE_STATS_BUSY_FLOWS],
 			s->value[TCA_WALE_STATS_CROWDED_PACKETS]);
 	if (s->known[TCA_WALE_STATS_ACTIVE_FLOWS]) {

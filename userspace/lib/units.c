@@ -424,14 +424,14 @@ const char *units_format_fixed32(char buf[UNITS_MAX], uint64_t fixed)
 
 const char *units_format_millionths(char buf[UNITS_MAX], uint32_t millionths)
 {
-	print_decimal(buf, (struct decimal){ .mantissa = millionths,
-					     .decimals = 6 });
+	print_decimal(
+		buf, (struct decimal){ .mantissa = millionths, .decimals = 6 });
 	return buf;
 }
 
 const char *units_format_share(char buf[UNITS_MAX], uint32_t millionths)
 {
-	print_decimal(buf, (struct decimal){ .mantissa = millionths,
-					     .decimals = 4 });
+	print_decimal(
+		buf, (struct decimal){ .mantissa = millionths, .decimals = 4 });
 	return strcat(buf, "%");
 }

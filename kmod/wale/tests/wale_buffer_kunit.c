@@ -208,10 +208,11 @@ static void wale_classes_random_life(struct kunit *test)
 			continue;
 		}
 		i = wale_classes_find(classes, WALE_KEY_HASH | k << 3);
-		if (!i != (held == PLACES))
-			break;
-		if (!i)
+		if (!i) {
+			if (held != PLACES)
+				break;
 			continue;
+		}
 		if (classes->class[i].buffer.packets)
 			break;
 		wale_class_enter(classes, i, 1);

@@ -142,7 +142,9 @@ def test_statistics_of_feedback() -> None:
 def test_classes() -> None:
     """tc -s class show has the flows, as text and as JSON."""
     ns = stage()
-    net.ip_batch(["addr add 10.0.0.1/24 dev d0", "neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev d0"], ns)
+    net.ip_batch(
+        ["addr add 10.0.0.1/24 dev d0", "neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev d0"], ns
+    )
     words = "limit 1000 cells overhead atm flows 9 rate 1mbit"
     done(ns, *"tc qdisc add dev d0 root handle 1: wale".split(), *words.split())
     with ns.entered(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
