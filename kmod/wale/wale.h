@@ -96,6 +96,7 @@ struct wale_sched_data {
  * @departure_ns: when it leaves the line; set when its service ends
  * @last_cell: until then, with a limit in cells: place of its last cell
  * @dropped_cells: that were not admitted
+ * @merged: the reassembly takes it and the packet before it for one
  * @wire_len: bytes on the wire
  * @lost: it will vanish when its service ends
  *
@@ -107,7 +108,8 @@ struct wale_skb_cb {
 		u64 departure_ns;
 		struct {
 			u32 last_cell;
-			u32 dropped_cells;
+			u32 dropped_cells : 31;
+			u32 merged : 1;
 		};
 	} __packed __aligned(4);
 	u32 wire_len : 31;

@@ -9,8 +9,11 @@
  * then, unless no cell of it was admitted, among the waiting ones, which are in
  * the order of the places of their last cells.  One that is damaged there
  * vanishes when that place was served, as at the reassembly behind the link.
- * That the reassembly knows where packets end although it did not see the last
- * cell is a simplification: damage never spreads to the next packet.
+ *
+ * The last cell of a packet says that it is the last.  If that one was not
+ * admitted, the reassembly takes the packet and the next one of the flow for one:
+ * both vanish, and those after them as long as no last cell comes through.  A
+ * switch that knows packets (epd, seldrop, fba) passes the end of a damaged one.
  */
 
 #include <linux/minmax.h>
@@ -38,7 +41,7 @@ static void wale_atm_complete(struct Qdisc *sch, u64 now)
 		cb = wale_skb_cb(skb);
 		if (!wale_atm_behind(q->cells.served, cb->last_cell))
 			break;
-		if (cb->dropped_cells) {
+		if (cb->dropped_cells || cb->merged) {
 			u32 wasted = wale_skb_cells(skb) - cb->dropped_cells;
 
 			q->counts.wasted_cells += wasted;
@@ -94,8 +97,16 @@ static void wale_atm_wait(struct wale_sched_data *q, struct sk_buff *skb)
 	__skb_queue_after(&q->waiting, before, skb);
 }
 
+/* Are cells dropped without regard to the packets that they are of? */
+static bool wale_atm_by_cell(const struct wale_sched_data *q)
+{
+	return q->policy.kind == WALE_POLICY_TAIL ||
+	       q->policy.kind == WALE_POLICY_RANDOM_TAIL;
+}
+
 /* The last cell of a packet has come, and was admitted or not. */
-static void wale_atm_arrived(struct Qdisc *sch, u16 class, u64 now)
+static void wale_atm_arrived(struct Qdisc *sch, u16 class, bool admitted,
+			     u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_class *flow = &q->classes->class[class];
@@ -103,11 +114,14 @@ static void wale_atm_arrived(struct Qdisc *sch, u16 class, u64 now)
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 
 	cb->dropped_cells = flow->input.dropped;
+	cb->merged = false;
 	if (cb->dropped_cells == wale_skb_cells(skb)) {
 		wale_link_discard(sch, skb, WALE_DROP_BUFFER, now);
 		return;
 	}
-	if (cb->dropped_cells || wale_link_draw_loss(q))
+	cb->merged = flow->input.headless;
+	flow->input.headless = !admitted && wale_atm_by_cell(q);
+	if (cb->dropped_cells || cb->merged || wale_link_draw_loss(q))
 		wale_link_forget(sch, skb);
 	/* with nothing of the flow in the buffer, its place is past */
 	cb->last_cell = flow->buffer.cells ? flow->input.last_cell :
@@ -124,8 +138,7 @@ static bool wale_atm_admit(struct Qdisc *sch, u16 class, u64 now)
 	enum wale_drop_reason reason;
 	struct sk_buff *skb;
 
-	if (q->policy.kind == WALE_POLICY_TAIL ||
-	    q->policy.kind == WALE_POLICY_RANDOM_TAIL)
+	if (wale_atm_by_cell(q))
 		return true;
 	if (q->buffer.cells >= q->buffer.limit_cells)
 		reason = WALE_DROP_BUFFER;
@@ -194,6 +207,7 @@ static void wale_atm_cell(struct Qdisc *sch, u16 class, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_input *input = &q->classes->class[class].input;
+	bool admitted;
 
 	if (!input->cells_left) {
 		input->cells_left = wale_skb_cells(input->first);
@@ -203,7 +217,8 @@ static void wale_atm_cell(struct Qdisc *sch, u16 class, u64 now)
 	input->cells_left--;
 	if (input->refused)
 		return;
-	if (wale_atm_fits(sch, input)) {
+	admitted = wale_atm_fits(sch, input);
+	if (admitted) {
 		input->last_cell = q->cells.arrived;
 		wale_cells_push(&q->cells, class);
 		wale_buffer_enter_cell(&q->buffer);
@@ -216,7 +231,7 @@ static void wale_atm_cell(struct Qdisc *sch, u16 class, u64 now)
 		wale_atm_count_dropped(q, class, 1);
 	}
 	if (!input->cells_left)
-		wale_atm_arrived(sch, class, now);
+		wale_atm_arrived(sch, class, admitted, now);
 }
 
 /*

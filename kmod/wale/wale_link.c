@@ -97,7 +97,7 @@ static enum wale_drop_reason wale_link_fate(const struct sk_buff *skb)
 {
 	u32 dropped = wale_skb_cb(skb)->dropped_cells;
 
-	if (!dropped)
+	if (!dropped && !wale_skb_cb(skb)->merged)
 		return WALE_DROP_LOSS;
 	return dropped < wale_skb_cells(skb) ? WALE_DROP_PARTIAL :
 					       WALE_DROP_BUFFER;

@@ -19,10 +19,12 @@ With a limit in cells:
    verdict BUFFER if the buffer is full, else EARLY.
 3. A cell that finds the buffer full is dropped; with random_tail, one of the
    pool of the arrival and the last n cells that are not in service.  With epd,
-   seldrop and fba so is the rest of its packet.
-4. A packet without a cell in the end is dropped: BUFFER; one that lacks cells is
-   PARTIAL; of the others, one that is not lost at random departs when its last
-   cell has been served and the delay is over.
+   seldrop and fba so is the rest of its packet.  With tail and random_tail, if the
+   last cell of a packet is dropped as it arrives and others of it were admitted,
+   the next packet of the flow that has an admitted cell is merged with it.
+4. A packet without a cell in the end is dropped: BUFFER; one that lacks cells or
+   is merged is PARTIAL; of the others, one that is not lost at random departs when
+   its last cell has been served and the delay is over.
 """
 
 from __future__ import annotations
@@ -60,6 +62,7 @@ class _Packet:
     dropped_cells: int = 0
     waiting: int = 0  # items of it that wait or are in service
     lost: bool = False
+    merged: bool = False  # with the packet before it, whose end did not come
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,7 @@ class Switch:
         self._inputs: dict[int, deque[_Packet]] = {}
         self._events: list[tuple[Fraction, int, int]] = []  # (time, order, flow)
         self._order = 0
+        self._endless: set[int] = set()  # flows whose last packet has no end
         self.peak = 0
 
     def run(self, packets: Iterable[tuple[int, int, int]]) -> list[Packet]:
@@ -155,7 +159,7 @@ class Switch:
         """A packet that has nothing to come and nothing that waits is through."""
         if packet.verdict or packet.waiting or packet.cells_left:
             return
-        if packet.dropped_cells:
+        if packet.dropped_cells or packet.merged:
             whole = packet.dropped_cells * CELL == packet.wire_len
             packet.verdict = Verdict.BUFFER if whole else Verdict.PARTIAL
         elif packet.lost:
@@ -260,13 +264,25 @@ class Switch:
             queue.popleft()
         if packet.dropped_ns is not None:
             return
-        if self._admits(packet):
+        admitted = self._admits(packet)
+        if admitted:
             self._take(packet, CELL, now_ns)
         else:
             packet.dropped_cells += 1
-        if not packet.cells_left and not packet.dropped_cells:
-            packet.lost = self._is_lost()
+        if not packet.cells_left:
+            self._end_packet(packet, admitted)
         self._settle(packet, now_ns)
+
+    def _end_packet(self, packet: _Packet, admitted: bool) -> None:
+        """Its last cell came, and was admitted or not."""
+        if packet.dropped_cells * CELL == packet.wire_len:
+            return
+        packet.merged = packet.flow in self._endless
+        self._endless.discard(packet.flow)
+        if not admitted and self.sharing.policy in (Policy.TAIL, Policy.RANDOM_TAIL):
+            self._endless.add(packet.flow)
+        if not packet.dropped_cells and not packet.merged:
+            packet.lost = self._is_lost()
 
     def _admits(self, packet: _Packet) -> bool:
         if self.sharing.policy is Policy.TAIL:

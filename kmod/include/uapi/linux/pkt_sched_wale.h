@@ -279,7 +279,7 @@ enum {
 	TCA_WALE_STATS_DROPPED_EARLY_PACKETS,
 	TCA_WALE_STATS_DROPPED_EARLY_BYTES,
 	/* absent unless the limit is in cells: */
-	TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS,	/* some cells did not fit */
+	TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS,	/* damaged: some cells did not fit */
 	TCA_WALE_STATS_DROPPED_PARTIAL_BYTES,
 	TCA_WALE_STATS_BACKLOG_CELLS,	/* in the buffer now */
 	TCA_WALE_STATS_PEAK_BACKLOG_CELLS,
