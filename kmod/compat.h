@@ -9,7 +9,14 @@
 #ifndef _WALE_COMPAT_H
 #define _WALE_COMPAT_H
 
+#include <linux/slab.h>
 #include <net/sch_generic.h>
+
+/* memory for one object of this type; newer kernels have these */
+#ifndef kzalloc_obj
+#define kzalloc_obj(obj, gfp) kzalloc(sizeof(obj), gfp)
+#define kvzalloc_obj(obj, gfp) kvzalloc(sizeof(obj), gfp)
+#endif
 
 /* skb_gso_segment() */
 #ifdef WALE_HAVE_NET_GSO_H

@@ -195,7 +195,7 @@ struct rate_flow *rate_flow_open(struct sock *sk)
 	rn = rate_net_of_socket(sk);
 	if (!rn)
 		return NULL;
-	flow = kzalloc(sizeof(*flow), GFP_ATOMIC | __GFP_NOWARN);
+	flow = kzalloc_obj(*flow, GFP_ATOMIC | __GFP_NOWARN);
 	if (!flow) {
 		rate_net_put(rn);
 		return NULL;

@@ -23,6 +23,7 @@
 #include <linux/slab.h>
 #include <net/netns/generic.h>
 
+#include "../compat.h"
 #include "rate.h"
 
 DEFINE_MUTEX(rate_mutex);	/* see rate.h */
@@ -77,7 +78,7 @@ void rate_net_put(struct rate_net *rn)
 static int __net_init rate_net_init(struct net *net)
 {
 	struct rate_net_slot *slot = net_generic(net, rate_net_id);
-	struct rate_net *rn = kzalloc(sizeof(*rn), GFP_KERNEL);
+	struct rate_net *rn = kzalloc_obj(*rn, GFP_KERNEL);
 	int err;
 
 	if (!rn)

@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
+#include "../compat.h"
 #include "rate.h"
 
 /* Who reads lag rtt may have any RTT; a longer memory than this is luck. */
@@ -142,7 +143,7 @@ static struct rate_path *rate_path_new(struct rate_net *rn,
 				       const struct rate_key *key,
 				       const struct rate_settings *settings)
 {
-	struct rate_path *path = kzalloc(sizeof(*path), GFP_KERNEL_ACCOUNT);
+	struct rate_path *path = kzalloc_obj(*path, GFP_KERNEL_ACCOUNT);
 
 	if (!path)
 		return NULL;

@@ -8,6 +8,7 @@
 #include <linux/netlink.h>
 #include <linux/slab.h>
 
+#include "../compat.h"
 #include "rate.h"
 
 /**
@@ -89,7 +90,7 @@ rate_publisher_open(const struct net_device *dev,
 	struct rate_publisher *publisher;
 	int err = -ENOMEM;
 
-	publisher = kzalloc(sizeof(*publisher), GFP_KERNEL);
+	publisher = kzalloc_obj(*publisher, GFP_KERNEL);
 	if (!publisher)
 		return ERR_PTR(-ENOMEM);
 	publisher->source = rate_source_new(GFP_KERNEL);

@@ -8,6 +8,7 @@
 
 #include <linux/slab.h>
 
+#include "../compat.h"
 #include "rate.h"
 
 /**
@@ -18,7 +19,7 @@
  */
 struct rate_source *rate_source_new(gfp_t gfp)
 {
-	struct rate_source *source = kzalloc(sizeof(*source), gfp);
+	struct rate_source *source = kzalloc_obj(*source, gfp);
 
 	if (!source)
 		return NULL;

@@ -31,6 +31,7 @@
 #include <net/ipv6.h>
 #include <net/rate_feedback.h>
 
+#include "../compat.h"
 #include "wale.h"
 #include "wale_flows.h"
 
@@ -347,7 +348,7 @@ struct wale_feedback *wale_feedback_new(struct Qdisc *sch, u64 idle_ns,
 	struct wale_feedback *feedback;
 	int err;
 
-	feedback = kvzalloc(sizeof(*feedback), GFP_KERNEL);
+	feedback = kvzalloc_obj(*feedback, GFP_KERNEL);
 	if (!feedback)
 		return ERR_PTR(-ENOMEM);
 	feedback->sch = sch;
