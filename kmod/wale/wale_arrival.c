@@ -113,14 +113,19 @@ u32 wale_link_draw_victim(struct wale_sched_data *q, u32 waiting)
 	return (wale_stream_draw(&q->buffer_stream) >> 32) * (pool + 1) >> 32;
 }
 
-/* random_tail: true if there is room for the arrival, after that of a victim. */
+/*
+ * random_tail: true if there is room for the arrival, after that of victims.  In
+ * a buffer that is fuller than its limit, after a change, it takes their place.
+ */
 static bool wale_link_make_room(struct Qdisc *sch, u32 len, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
+	u64 before = wale_link_occupancy(&q->buffer, &q->buffer);
+	u32 size = q->buffer.limit_bytes != U64_MAX ? len : 1;
 	struct sk_buff *victim;
 	u32 k;
 
-	while (!wale_buffer_fits(&q->buffer, len)) {
+	do {
 		k = wale_link_draw_victim(q, q->buffer.packets -
 					     !!q->buffer.packets);
 		if (!k)
@@ -130,7 +135,8 @@ static bool wale_link_make_room(struct Qdisc *sch, u32 len, u64 now)
 			victim = victim->prev;
 		__skb_unlink(victim, &q->waiting);
 		wale_link_discard(sch, victim, WALE_DROP_BUFFER, now);
-	}
+	} while (!wale_buffer_fits(&q->buffer, len) &&
+		 wale_link_occupancy(&q->buffer, &q->buffer) + size > before);
 	return true;
 }
 

@@ -190,13 +190,12 @@ static bool wale_atm_fits(struct Qdisc *sch, const struct wale_input *input)
 	case WALE_POLICY_TAIL:
 		return !full;
 	case WALE_POLICY_RANDOM_TAIL:
-		while (q->buffer.cells >= q->buffer.limit_cells) {
-			k = wale_link_draw_victim(q, q->buffer.cells - 1);
-			if (!k)
-				return false;
+		if (!full)
+			return true;
+		k = wale_link_draw_victim(q, q->buffer.cells - 1);
+		if (k)
 			wale_atm_drop_cell(sch, q->cells.arrived - k);
-		}
-		return true;
+		return k;	/* the arrival takes its place */
 	default:
 		return !full && !input->dropped;
 	}

@@ -170,7 +170,10 @@ static void wale_link_replay(struct Qdisc *sch, u64 now)
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u64 next;
 
-	while ((next = wale_inputs_next(&q->cells, q->classes)) <= now) {
+	while (q->cells.soonest != WALE_CLASS_NONE) {
+		next = wale_inputs_next(&q->cells, q->classes);
+		if (next > now)
+			break;
 		wale_link_serve(sch, next);
 		wale_atm_arrive(sch, next);
 	}

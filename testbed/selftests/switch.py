@@ -433,6 +433,36 @@ def test_cells_change_under_load() -> None:
     pair.close()
 
 
+@virtual_time("nothing may be sent between two requests")
+def test_random_tail_above_the_limit() -> None:
+    """In a buffer that became too small, an arrival takes the place of one victim."""
+    pair = Pair()
+    policy = {"policy": POLICY["random_tail"], "last": 1000}
+    pair.add(rate=10**4, limit_packets=200, seed=5, **policy)
+    send(pair, [(0, 500, 0)] * 150)
+    pair.change(limit_packets=20)
+    send(pair, [(0, 500, 0)] * 50)
+    stats = pair.stats()
+    equal((stats["backlog_packets"], stats["dropped_buffer_packets"]), (150, 50), "packets")
+    pair.change(limit_bytes=2000)
+    send(pair, [(0, 500, 0)] * 50)
+    stats = pair.stats()
+    equal((stats["backlog_packets"], stats["dropped_buffer_packets"]), (150, 100), "in bytes")
+    pair.close()
+
+    pair = Pair()
+    pair.add(rate=10**4, overhead=2, limit_cells=2000, seed=5, flows=3, **policy)
+    send(pair, [(0, 500, flow) for flow in range(3)] * 40)
+    pair.change(limit_cells=100)
+    before = pair.stats()
+    send(pair, [(0, 500, flow) for flow in range(3)] * 10)
+    stats = pair.stats()
+    equal(stats["backlog_cells"], before["backlog_cells"], "cells")
+    equal(stats["dropped_cells"], 30 * 11, "dropped cells")
+    check_sums(pair)
+    pair.close()
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"overhead": 0}, "overhead atm"),
     ({"flows": 21}, "flows cannot be changed"),
@@ -491,6 +521,7 @@ if __name__ == "__main__":
             test_filters_need_flows,
             test_policies_change_under_load,
             test_cells_change_under_load,
+            test_random_tail_above_the_limit,
             test_refused_changes,
             test_purge_with_cells,
         ]

@@ -49,6 +49,45 @@ def test_good() -> None:
     assert scenario.topology.pairs[0].name == "pair1"
 
 
+SWITCH = "overhead: atm, limit: 1000 cells, policy: seldrop"
+
+
+def switch(words: str) -> str:
+    return GOOD.replace("limit: 30kB", words)
+
+
+def test_a_switch() -> None:
+    """The options of the buffer are tc's, in the units of the scenario."""
+    words = f"{SWITCH}, threshold: 90%, z: 0.8, flows: 15, input_rate: 155.52mbit"
+    link = check(switch(words)).bottleneck.forward
+    tc, _ = dumbbell.wale_options(link, 1)
+    assert "limit 1000 cells policy seldrop threshold 90% z 0.8 flows 15 " in tc
+    assert " input_rate 155520000bit " in tc
+    tc, _ = dumbbell.wale_options(
+        check(switch("limit: 20p, policy: random_tail, last: 5")).bottleneck.forward, 1
+    )
+    assert "limit 20p policy random_tail last 5 " in tc
+    assert "policy" not in dumbbell.wale_options(check(GOOD).bottleneck.forward, 1)[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("limit: 1000 cells", "overhead: atm"),
+        ("overhead: atm, limit: 31 cells", "which takes 32 cells, got 31 cells"),
+        ("limit: 30kB, input_rate: 1mbit", "a limit in cells"),
+        ("limit: 30kB, threshold: 90%", "policy epd, seldrop or fba"),
+        ("limit: 30kB, policy: epd, z: 0.8", "policy seldrop or fba"),
+        ("limit: 30kB, last: 5", "random_tail"),
+        ("limit: 30kB, policy: epd, threshold: 20p", "in the unit of the limit"),
+        (f"{SWITCH}, flows: 0", "flows"),
+        (f"{SWITCH}, policy: red", "policy"),
+    ],
+)
+def test_no_switch(words: str, says: str) -> None:
+    assert says in refused(switch(words))[0]
+
+
 @pytest.mark.parametrize(
     "path", sorted((TESTBED / "scenarios").glob("*.yaml")), ids=lambda p: p.stem
 )
