@@ -152,7 +152,7 @@ def test_classes() -> None:
         for _ in range(3):
             sock.sendto(bytes(1000), ("10.0.0.2", 9))
     text = done(ns, "tc", "-s", "class", "show", "dev", "d0")
-    for word in ("class wale 1:1 root", "offered 3p 3498b", "cells: backlog"):
+    for word in ("class wale 1:1 parent 1:", "offered 3p 3498b", "cells: backlog"):
         true(word in text, text)
     true("rate now" not in text, text)
     text = done(ns, "tc", "-j", "-s", "class", "show", "dev", "d0")
