@@ -305,6 +305,7 @@ def test_flows_are_classes() -> None:
     pair.close()
 
 
+@virtual_time("each packet has left before the next one comes")
 def test_many_flows_one_after_another() -> None:
     """Thousands of flows pass through a few places; none is without."""
     pair = Pair()
@@ -503,7 +504,7 @@ def test_purge_with_cells() -> None:
         equal(stats["backlog_packets"] + stats["line_packets"], 0, "held after down")
         equal(stats["backlog_cells"], 0, "cells after down")
         check_sums(pair)
-    true(pair.stats()["dropped_purge_packets"] > 100, "hardly any packet was purged")
+    true(pair.stats()["dropped_purge_packets"] > 50, "hardly any packet was purged")
     net.run("ip neigh replace 10.0.0.2 lladdr 02:00:00:00:00:02 dev a0", pair.a)
     send(pair, [(0, 500, flow) for flow in range(10)])
     pair.drain()
