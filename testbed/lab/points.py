@@ -161,7 +161,7 @@ def _scenario(
     own = {key: value for row in rows.values() for key, value in row.set.items()}
     fast = {**less.set, **{f"flow.{key}": v for key, v in less.flow.items()}} if less else {}
     changes: dict[str, Any] = {}
-    for some in (run.set, at, _varied(run, x, seed), own, fast):
+    for some in (run.set, at, fast, _varied(run, x, seed), own):
         for key, value in some.items():
             first, _, rest = key.partition(".")
             keys = [f"flows.{name}.{rest}" for name in names] if first == "flow" else [key]

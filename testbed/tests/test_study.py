@@ -226,6 +226,17 @@ def test_quick_is_less(paper: Path) -> None:
     assert runs_of()[0].scenario.bottleneck.forward.delay == 2 * 10**7
 
 
+def test_quick_leaves_what_x_varies(paper: Path) -> None:
+    forward = "{rate: 9mbit, delay: 10ms, limit: 20 packets}"
+    text = changed(("  x: [1]\n", "  x: [1, 2]\n"))
+    (paper / "one.yaml").write_text(text + f"  set: {{bottleneck.forward: {forward}}}\n")
+    found = {p.cells[0].x: p.scenario.bottleneck.forward for p in runs_of(quick=True)}
+    assert {x: (link.rate, link.delay) for x, link in found.items()} == {
+        1: (10**6, 10**7),
+        2: (2 * 10**6, 10**7),
+    }
+
+
 def test_seeds_of_a_run(paper: Path) -> None:
     (paper / "one.yaml").write_text(changed(("    flow: {size", "    seeds: 5\n    flow: {size")))
     assert len(runs_of()) == 15
