@@ -45,6 +45,16 @@ COMMANDS = (
 _WEIGHTS = [command[3] for command in COMMANDS]
 _NAMES = {(kind, flags): name for name, kind, flags, _ in COMMANDS}
 
+#: Policies of a buffer, by their numbers, and their parameters.
+SWITCHES = (
+    (0, ()),
+    (1, ("threshold-share",)),
+    (2, ("threshold-share", "z", "flows")),
+    (3, ("threshold", "z")),
+    (4, ("last",)),
+)
+ATM = 2
+
 Position = tuple[int, int, int]  # ifindex, parent, handle
 
 
@@ -111,13 +121,25 @@ class Link:
             name = rng.choice((b"", b"wale", b"wal\0", b"pfifo\0", b"w" * 15, b"w" * 40))
         if kind != RTM_NEWQDISC:
             return [values.Node(TCA_KIND, name)] if rng.random() < 0.2 else []
+        flag = NLA_F_NESTED if rng.random() < 0.5 else 0
+        if rng.random() < 0.1:
+            return [values.Node(TCA_KIND, name), values.Node(TCA_OPTIONS | flag, self._switch(rng))]
         count = rng.choice((0, 1, 1, 2, 2, 3, 3, 4, 6))
         chosen = rng.sample(self.settable, count)
         if rng.random() < 0.8:
             chosen = [a for a in chosen if not self._excluded(a.name, [c.name for c in chosen])]
         options = [values.node(rng, attribute, self.pools) for attribute in chosen]
-        flag = NLA_F_NESTED if rng.random() < 0.5 else 0
         return [values.Node(TCA_KIND, name), values.Node(TCA_OPTIONS | flag, options)]
+
+    def _switch(self, rng: Random) -> list[values.Node]:
+        """Return options of a buffer that is shared: chance seldom has them together."""
+        policy, parameters = rng.choice(SWITCHES)
+        names = ["limit-cells", "input-rate64"] if rng.random() < 0.7 else ["limit-packets"]
+        names += rng.sample(parameters, rng.randint(0, len(parameters)))
+        known = {attribute.name: attribute for attribute in self.settable}
+        nodes = [values.node(rng, known[name], self.pools) for name in names]
+        fixed = {"policy": policy, "overhead": ATM}
+        return nodes + [values.Node(self.number[n], struct.pack("I", v)) for n, v in fixed.items()]
 
     @staticmethod
     def _excluded(name: str, others: Sequence[str]) -> bool:
