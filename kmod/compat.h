@@ -82,4 +82,18 @@ static inline void wale_compat_set_pkt_len(struct sk_buff *skb)
 	register_net_sysctl(net, path, table)
 #endif
 
+/* was ECN negotiated, in any form? */
+#ifdef WALE_HAVE_ECN_MODE
+#define wale_compat_has_ecn(tp) tcp_ecn_mode_any(tp)
+#else
+#define wale_compat_has_ecn(tp) ((tp)->ecn_flags & TCP_ECN_OK)
+#endif
+
+/* an ACK of what was received before @rcv_nxt */
+#ifdef WALE_HAVE_SEND_ACK_FLAGS
+#define wale_compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt, 0)
+#else
+#define wale_compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt)
+#endif
+
 #endif /* _WALE_COMPAT_H */

@@ -34,7 +34,9 @@
  *   waits for an RTT sample, and with heavy loss, a full window and neither SACK
  *   nor timestamps there is none: all that is acknowledged was sent twice.
  * - An ECN mark, or a drop in this host's own queue, is not corruption: the
- *   window is halved, as Reno does, and grows additively back to W_rate.
+ *   window is halved, as Reno does, and grows additively back to W_rate.  A mark
+ *   that R is read from (a path with a weight) is no more than that: the stack
+ *   goes into CWR, and the window obeys W_rate there as elsewhere (RFC 8311).
  * - After idleness, in which the stack takes window away
  *   (net.ipv4.tcp_slow_start_after_idle), slow start begins again.
  *
@@ -46,6 +48,7 @@
 #include <linux/inet_diag.h>
 #include <linux/module.h>
 
+#include "../kmod/compat.h"
 #include "ratcp.h"
 
 #define CREATE_TRACE_POINTS
@@ -64,6 +67,8 @@
  * @answered: none of the data beyond @answered_seq is: the marks that are echoed
  *	are of the window before
  * @paces: it was this module that had the stack pace
+ * @prior_rcv_nxt: ratcp_ecn alone: what was received before the last segment
+ * @was_marked: ratcp_ecn alone: that segment had a mark
  */
 struct ratcp {
 	struct ratcp_advisor advisor;
@@ -72,9 +77,11 @@ struct ratcp {
 	u32 filled_seq;
 	u32 answered_seq;
 	u32 first_cwnd;
+	u32 prior_rcv_nxt;
 	bool filling;
 	bool answered;
 	bool paces;
+	bool was_marked;
 };
 
 /* Pacing: at R where the path says so, or while the pipe is being filled. */
@@ -174,11 +181,24 @@ static void ratcp_refill(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 in_flight = tcp_packets_in_flight(tp);
 
-	if (inet_csk(sk)->icsk_ca_state != TCP_CA_Recovery || a->marked ||
-	    a->rise != RATE_FEEDBACK_RISE_FAST || in_flight >= tp->snd_ssthresh)
+	if (a->marked || a->rise != RATE_FEEDBACK_RISE_FAST ||
+	    in_flight >= tp->snd_ssthresh)
 		return;
 	tp->prr_delivered = max(tp->prr_delivered,
 				tp->prr_out + tp->snd_ssthresh - in_flight);
+}
+
+/*
+ * Marks that are the price keep the stack in CWR for most of the time: what lets
+ * the window rise elsewhere, does it here.
+ */
+static void ratcp_follow_price(struct sock *sk, u32 rate_window)
+{
+	const struct ratcp_advisor *a = ratcp_advisor(sk);
+
+	if (a->in_band && !a->marked && a->rise == RATE_FEEDBACK_RISE_FAST &&
+	    inet_csk(sk)->icsk_ca_state == TCP_CA_CWR)
+		tcp_sk(sk)->snd_ssthresh = rate_window;
 }
 
 /* The window obeys W_rate, whatever the stack is doing. */
@@ -193,7 +213,10 @@ static void ratcp_obey(struct sock *sk, u32 rate_window)
 	    (TCPF_CA_Recovery | TCPF_CA_CWR)) {
 		/* PRR takes the window there */
 		tp->snd_ssthresh = min(tp->snd_ssthresh, rate_window);
-		ratcp_refill(sk);
+		ratcp_follow_price(sk, rate_window);
+		if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery ||
+		    ratcp_advisor(sk)->in_band)
+			ratcp_refill(sk);
 		return;
 	}
 	ratcp_window_load(sk, &w);
@@ -260,7 +283,7 @@ static void ratcp_in_ack_event(struct sock *sk, u32 flags)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	a->ece = !!(flags & CA_ACK_ECE);
-	if (!a->ece || !a->rate_window || ca->answered ||
+	if (!a->ece || !a->rate_window || a->in_band || ca->answered ||
 	    inet_csk(sk)->icsk_ca_state != TCP_CA_Recovery ||
 	    !before(tp->snd_una, tp->high_seq))
 		return;
@@ -341,7 +364,7 @@ static u32 ratcp_ssthresh(struct sock *sk)
 
 	if (!rate_window)
 		return tcp_reno_ssthresh(sk);
-	if (!ca->advisor.ece || ca->answered)
+	if (!ca->advisor.ece || ca->advisor.in_band || ca->answered)
 		return min(tcp_snd_cwnd(tcp_sk(sk)), rate_window);
 	ratcp_answer(sk);
 	return min(tcp_reno_ssthresh(sk), rate_window);
@@ -436,6 +459,47 @@ static struct tcp_congestion_ops ratcp_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 
+/*
+ * ratcp_ecn is ratcp that asks for ECN by itself, and as a receiver echoes each
+ * mark once.  On a connection without ECN it is ratcp in name, too: else the stack
+ * would send packets that say that they can be marked.
+ */
+
+static void ratcp_ecn_init(struct sock *sk)
+{
+	struct ratcp *ca = inet_csk_ca(sk);
+
+	if (!wale_compat_has_ecn(tcp_sk(sk)))
+		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &ratcp_ops);
+	ratcp_init(sk);
+	ca->prior_rcv_nxt = tcp_sk(sk)->rcv_nxt;
+	ca->was_marked = false;
+}
+
+static void ratcp_ecn_cwnd_event(struct sock *sk, enum tcp_ca_event event)
+{
+	struct ratcp *ca = inet_csk_ca(sk);
+
+	if (event == CA_EVENT_ECN_IS_CE || event == CA_EVENT_ECN_NO_CE)
+		ratcp_echo(sk, event, &ca->prior_rcv_nxt, &ca->was_marked);
+}
+
+static struct tcp_congestion_ops ratcp_ecn_ops __read_mostly = {
+	.flags		= TCP_CONG_NEEDS_ECN,
+	.init		= ratcp_ecn_init,
+	.release	= ratcp_release,
+	.ssthresh	= ratcp_ssthresh,
+	.cong_avoid	= ratcp_cong_avoid,
+	.in_ack_event	= ratcp_in_ack_event,
+	.pkts_acked	= ratcp_pkts_acked,
+	.set_state	= ratcp_set_state,
+	.cwnd_event	= ratcp_ecn_cwnd_event,
+	.undo_cwnd	= ratcp_undo_cwnd,
+	.get_info	= ratcp_get_info,
+	.name		= "ratcp_ecn",
+	.owner		= THIS_MODULE,
+};
+
 static int __init ratcp_module_init(void)
 {
 	int err;
@@ -445,20 +509,31 @@ static int __init ratcp_module_init(void)
 	err = tcp_register_congestion_control(&ratcp_ops);
 	if (err)
 		return err;
+	err = tcp_register_congestion_control(&ratcp_ecn_ops);
+	if (err)
+		goto unregister_ratcp;
 	err = tcp_classic_register();
 	if (err)
-		tcp_unregister_congestion_control(&ratcp_ops);
+		goto unregister_ratcp_ecn;
+	return 0;
+
+unregister_ratcp_ecn:
+	tcp_unregister_congestion_control(&ratcp_ecn_ops);
+unregister_ratcp:
+	tcp_unregister_congestion_control(&ratcp_ops);
 	return err;
 }
 
 static void __exit ratcp_module_exit(void)
 {
 	tcp_classic_unregister();
+	tcp_unregister_congestion_control(&ratcp_ecn_ops);
 	tcp_unregister_congestion_control(&ratcp_ops);
 }
 
 module_init(ratcp_module_init);
 module_exit(ratcp_module_exit);
+MODULE_ALIAS("tcp_ratcp_ecn");
 MODULE_ALIAS("tcp_ratcp_oldtahoe");
 MODULE_ALIAS("tcp_oldtahoe");
 MODULE_ALIAS("tcp_vanilla");

@@ -25,8 +25,6 @@
  * @route: of the socket, as of struct rate_advice
  * @fresh_seq: data beyond this was sent since @route is what it is
  * @una: what was acknowledged before
- * @lost: how often advice was lost
- * @found: how often it was found
  * @phase: enum rate_feedback_phase
  * @rise: enum rate_feedback_rise
  * @swing: percent of the gap to the peak that is added to @beta
@@ -36,6 +34,7 @@
  * @marked: see struct ratcp_window
  * @probed: this ACK ends a tail loss probe that was a retransmission
  * @ece: this ACK echoes a congestion mark
+ * @in_band: R was read from the marks, which ask for no other answer
  *
  * The first member of the private state of a congestion control that listens;
  * written under the socket's lock.
@@ -53,8 +52,6 @@ struct ratcp_advisor {
 	u32 route;
 	u32 fresh_seq;
 	u32 una;
-	u32 lost;
-	u32 found;
 	u8 phase;
 	u8 rise;
 	u8 swing;
@@ -62,10 +59,11 @@ struct ratcp_advisor {
 	   provisional : 1,
 	   marked : 1,
 	   probed : 1,
-	   ece : 1;
+	   ece : 1,
+	   in_band : 1;
 };
 
-#define RATCP_ADVISOR_SIZE	72
+#define RATCP_ADVISOR_SIZE	64
 static_assert(sizeof(struct ratcp_advisor) <= RATCP_ADVISOR_SIZE);
 
 static inline struct ratcp_advisor *ratcp_advisor(const struct sock *sk)
@@ -97,6 +95,10 @@ static inline bool ratcp_is_timeout(const struct sock *sk)
 
 	return !icsk->icsk_pending || icsk->icsk_ca_state == TCP_CA_Loss;
 }
+
+/* ratcp_echo.c: the receiver's part of ECN, for each mark by itself */
+void ratcp_echo(struct sock *sk, enum tcp_ca_event event, u32 *prior_rcv_nxt,
+		bool *was_marked);
 
 /* The socket's window for the pure rules, and back. */
 void ratcp_window_load(const struct sock *sk, struct ratcp_window *w);

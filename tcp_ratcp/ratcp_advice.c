@@ -152,8 +152,10 @@ static void ratcp_set_rate_window(struct sock *sk,
 	bool moved = ratcp_peak_update(&a->peak_rate, &a->peak_seen,
 				       advice->rate, tcp_jiffies32);
 
-	a->rise = advice->rise;
+	/* the marks that tell R leave no time to grow between them */
+	a->rise = advice->in_band ? RATE_FEEDBACK_RISE_FAST : advice->rise;
 	a->pace = advice->pace;
+	a->in_band = advice->in_band;
 	if (a->rate_window && !moved && advice->rate == a->rate &&
 	    rtt_us == a->used_rtt_us && size == a->packet_size &&
 	    advice->beta == a->beta && advice->swing == a->swing)
@@ -171,8 +173,8 @@ static void ratcp_found(struct sock *sk)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 
-	a->found++;
-	a->marked = inet_csk(sk)->icsk_ca_state == TCP_CA_CWR;
+	/* where the marks are the price, they were that before, too */
+	a->marked = inet_csk(sk)->icsk_ca_state == TCP_CA_CWR && !a->in_band;
 	a->phase = tcp_in_slow_start(tcp_sk(sk)) ?
 		   RATE_FEEDBACK_PHASE_SLOW_START :
 		   RATE_FEEDBACK_PHASE_AVOIDANCE;
@@ -180,9 +182,9 @@ static void ratcp_found(struct sock *sk)
 
 static void ratcp_lost(struct ratcp_advisor *a)
 {
-	a->lost++;
 	a->rate = 0;
 	a->rate_window = 0;
+	a->in_band = false;
 	a->phase = RATE_FEEDBACK_PHASE_RENO;
 }
 
@@ -222,6 +224,16 @@ u32 ratcp_update_at(struct sock *sk, u64 now)
 	return a->rate_window;
 }
 
+/* Does the stack take window away?  It does for marks that are the price, too. */
+static bool ratcp_is_reducing(const struct sock *sk)
+{
+	const struct ratcp_advisor *a = ratcp_advisor(sk);
+	u8 state = inet_csk(sk)->icsk_ca_state;
+
+	return state == TCP_CA_Recovery ||
+	       (state == TCP_CA_CWR && (!a->in_band || a->marked));
+}
+
 /**
  * ratcp_report() - tell those who look: the flow dump and the tracepoint
  * @sk: the socket
@@ -247,11 +259,9 @@ void ratcp_report(struct sock *sk, u32 cwnd)
 		.in_flight = tcp_packets_in_flight(tp),
 		.packet_size = a->packet_size,
 		.mss = tp->mss_cache,
-		.lost = a->lost,
-		.found = a->found,
+		.price = rate_flow_price(a->flow),
 	};
-	if (a->rate_window && BIT(inet_csk(sk)->icsk_ca_state) &
-	    (TCPF_CA_Recovery | TCPF_CA_CWR))
+	if (a->rate_window && ratcp_is_reducing(sk))
 		state.phase = RATE_FEEDBACK_PHASE_RECOVERY;
 	rate_flow_report(a->flow, &state);
 	trace_ratcp_window(sk, &state);

@@ -4,8 +4,9 @@
  *
  * For each ACK of a socket that listens, after the window was limited and before
  * it grows; and once when it begins to listen.  IPv4 addresses are mapped into
- * IPv6.  rate is bytes/s (0 without advice), base_rtt_ns the base RTT in use,
- * the windows and in_flight are packets of packet_size bytes.
+ * IPv6.  rate is bytes/s (0 without advice), price that of the path in 10^-9 (0
+ * where the rate does not come in band), base_rtt_ns the base RTT in use, the
+ * windows and in_flight are packets of packet_size bytes.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM ratcp
@@ -54,6 +55,7 @@ TRACE_EVENT(ratcp_window,
 		__array(u8, daddr, sizeof(struct in6_addr))
 		__field(u8, phase)
 		__field(u64, rate)
+		__field(u64, price)
 		__field(u64, base_rtt_ns)
 		__field(u32, rate_window)
 		__field(u32, cwnd)
@@ -70,6 +72,7 @@ TRACE_EVENT(ratcp_window,
 				  (struct in6_addr *)__entry->daddr);
 		__entry->phase = state->phase;
 		__entry->rate = state->rate;
+		__entry->price = state->price;
 		__entry->base_rtt_ns = state->base_rtt_ns;
 		__entry->rate_window = state->rate_window;
 		__entry->cwnd = state->cwnd;
@@ -77,7 +80,7 @@ TRACE_EVENT(ratcp_window,
 		__entry->in_flight = state->in_flight;
 		__entry->packet_size = state->packet_size;
 	),
-	TP_printk("now_ns=%llu netns_cookie=%llu saddr=%pI6c sport=%u daddr=%pI6c dport=%u phase=%s rate=%llu base_rtt_ns=%llu rate_window=%u cwnd=%u ssthresh=%u in_flight=%u packet_size=%u",
+	TP_printk("now_ns=%llu netns_cookie=%llu saddr=%pI6c sport=%u daddr=%pI6c dport=%u phase=%s rate=%llu price=%llu base_rtt_ns=%llu rate_window=%u cwnd=%u ssthresh=%u in_flight=%u packet_size=%u",
 		  __entry->now_ns, __entry->netns_cookie, __entry->saddr,
 		  __entry->sport, __entry->daddr, __entry->dport,
 		  __print_symbolic(__entry->phase,
@@ -90,8 +93,8 @@ TRACE_EVENT(ratcp_window,
 				     "inactive" },
 				   { RATE_FEEDBACK_PHASE_RECOVERY,
 				     "recovery" }),
-		  __entry->rate, __entry->base_rtt_ns, __entry->rate_window,
-		  __entry->cwnd, __entry->ssthresh, __entry->in_flight,
+		  __entry->rate, __entry->price, __entry->base_rtt_ns,
+		  __entry->rate_window, __entry->cwnd, __entry->ssthresh, __entry->in_flight,
 		  __entry->packet_size)
 );
 

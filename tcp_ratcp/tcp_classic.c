@@ -316,12 +316,22 @@ static void classic_go_back(struct sock *sk)
 	}
 }
 
+/*
+ * The stack is in CWR for marks that say what R is, and the window follows R; or
+ * for a drop in this host's own queue, which such a path cannot tell from them.
+ */
+static bool classic_state_is_price(const struct sock *sk, u8 state)
+{
+	return state == TCP_CA_CWR && classic(sk)->advisor.in_band;
+}
+
 /* The verdict of the stack; called before icsk_ca_state is @state. */
 static void classic_set_state(struct sock *sk, u8 state)
 {
 	struct ratcp_window w;
 
 	if (!classic(sk)->started || state < TCP_CA_CWR ||
+	    classic_state_is_price(sk, state) ||
 	    (state == TCP_CA_Loss && !ratcp_is_timeout(sk)))
 		return;
 	if (classic_tcp(sk)->advised)
@@ -461,7 +471,7 @@ static bool classic_may_grow(const struct sock *sk)
 {
 	u8 state = inet_csk(sk)->icsk_ca_state;
 
-	if (state == TCP_CA_CWR ||
+	if ((state == TCP_CA_CWR && !classic_state_is_price(sk, state)) ||
 	    (state == TCP_CA_Recovery && classic_tcp(sk)->fast_recovery))
 		return false;
 	return tcp_is_cwnd_limited(sk);

@@ -34,6 +34,7 @@
 #include <net/tcp.h>
 
 #include "rate_history.h"
+#include "rate_price.h"
 
 #define RATE_LENGTHS	129	/* of prefixes: 0 .. 128 bits */
 
@@ -144,6 +145,7 @@ struct rate_source {
  * @beta: packets
  * @lag: enum rate_feedback_lag
  * @rise: enum rate_feedback_rise
+ * @phi: base of the marking probability, millionths
  * @swing: percent
  * @pace: pace packets
  */
@@ -152,16 +154,21 @@ struct rate_settings {
 	u64 age_limit;
 	u64 base_rtt;
 	u32 beta;
+	u32 phi;
 	u8 lag;
 	u8 rise;
 	u8 swing;
 	bool pace;
 };
 
+#define RATE_DEFAULT_PHI	1100000	/* millionths */
+
 /* of a new path; @lag: enum rate_feedback_lag */
 static inline struct rate_settings rate_default_settings(u8 lag)
 {
-	return (struct rate_settings) { .beta = 1, .lag = lag };
+	return (struct rate_settings) {
+		.beta = 1, .phi = RATE_DEFAULT_PHI, .lag = lag
+	};
 }
 
 /**
@@ -205,15 +212,36 @@ struct rate_path {
 };
 
 /**
+ * struct rate_in_band - a rate that comes in the marks of a flow's own packets
+ * @marks: what they say of the price
+ * @price: it, in units of 1 / WALE_REM_PRICE_ONE; 0: nothing is known yet
+ * @rate: of @weight at that price, bytes/s
+ * @weight: of the path when @rate was computed
+ * @phi: of the path when @price was computed
+ * @route: of the flow since @marks are counted; 0: they are not
+ */
+struct rate_in_band {
+	struct rate_price marks;
+	u64 price;
+	u64 rate;
+	u64 weight;
+	u32 phi;
+	u32 route;
+};
+
+/**
  * struct rate_flow - a socket that listens
  * @rn: its namespace
  * @path: what it listens to; changed under the socket's lock
  * @table_gen: of the namespace when @path was looked up
  * @ifindex: egress device when @path was looked up; 0: none
  * @route: changes with device and next hop
+ * @in_band: its rate, while the path has a weight
  * @used: when it read last, ns
  * @active: it counts on its path; under path->lock, and for its owner
  * @state: what it reported
+ * @lost: how often its advice was lost
+ * @found: how often it was found
  * @key: its addresses and ports
  * @uid: whose it is
  * @id: its number
@@ -227,9 +255,12 @@ struct rate_flow {
 	int table_gen;
 	u32 ifindex;
 	u32 route;
+	struct rate_in_band in_band;
 	u64 used;
 	bool active;
 	struct rate_flow_state state;
+	u32 lost;
+	u32 found;
 	struct rate_key key;
 	kuid_t uid;
 	u32 id;
@@ -285,6 +316,10 @@ bool rate_path_read(const struct rate_path *path, u64 now, u64 base_rtt_ns,
 /* rate_flow.c: who listens */
 void rate_flow_find_idle(struct work_struct *work);
 void rate_flow_count(struct rate_flow *flow, bool active);
+
+/* rate_in_band.c: the rate in the marks of a flow's packets */
+bool rate_in_band_read(struct rate_flow *flow, const struct sock *sk,
+		       u64 base_rtt_ns, struct rate_advice *advice);
 
 /* rate_netlink.c: the family */
 int rate_netlink_init(void);

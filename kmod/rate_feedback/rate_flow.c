@@ -273,9 +273,26 @@ bool rate_flow_read(struct rate_flow *flow, const struct sock *sk, u64 now,
 	there = path && rate_path_read(path, now, base_rtt_ns, advice);
 	advice->route = flow->route;
 	rcu_read_unlock();
+	if (there && advice->in_band)
+		return rate_in_band_read(flow, sk, base_rtt_ns, advice);
+	flow->in_band.route = 0;
+	WRITE_ONCE(flow->in_band.price, 0);
 	return there;
 }
 EXPORT_SYMBOL_GPL(rate_flow_read);
+
+/**
+ * rate_flow_price() - the price that a flow's rate follows from
+ * @flow: the flow
+ *
+ * Context: the socket's lock.
+ * Return: in units of 1 / WALE_REM_PRICE_ONE; 0: its rate does not come in band.
+ */
+u64 rate_flow_price(const struct rate_flow *flow)
+{
+	return flow->in_band.price;
+}
+EXPORT_SYMBOL_GPL(rate_flow_price);
 
 /**
  * rate_flow_report() - a sender's state, for those who look
@@ -287,6 +304,11 @@ EXPORT_SYMBOL_GPL(rate_flow_read);
 void rate_flow_report(struct rate_flow *flow,
 		      const struct rate_flow_state *state)
 {
+	if (!flow->state.rate_window != !state->rate_window) {
+		u32 *count = state->rate_window ? &flow->found : &flow->lost;
+
+		WRITE_ONCE(*count, *count + 1);
+	}
 	/* who looks may see half of two reports: each number is right */
 	WRITE_ONCE(flow->state.rate, state->rate);
 	WRITE_ONCE(flow->state.base_rtt_ns, state->base_rtt_ns);
@@ -297,8 +319,7 @@ void rate_flow_report(struct rate_flow *flow,
 	WRITE_ONCE(flow->state.in_flight, state->in_flight);
 	WRITE_ONCE(flow->state.packet_size, state->packet_size);
 	WRITE_ONCE(flow->state.mss, state->mss);
-	WRITE_ONCE(flow->state.lost, state->lost);
-	WRITE_ONCE(flow->state.found, state->found);
+	WRITE_ONCE(flow->state.price, state->price);
 }
 EXPORT_SYMBOL_GPL(rate_flow_report);
 

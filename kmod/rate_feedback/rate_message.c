@@ -66,6 +66,8 @@ static int rate_put_settings(struct sk_buff *skb,
 			   READ_ONCE(settings->rise)) ?:
 	       nla_put_u32(skb, RATE_FEEDBACK_A_PATH_SWING,
 			   READ_ONCE(settings->swing)) ?:
+	       nla_put_u32(skb, RATE_FEEDBACK_A_PATH_PHI,
+			   READ_ONCE(settings->phi)) ?:
 	       nla_put_u32(skb, RATE_FEEDBACK_A_PATH_PACE,
 			   READ_ONCE(settings->pace)) ?:
 	       rate_put_u64(skb, RATE_FEEDBACK_A_PATH_BASE_RTT,
@@ -219,11 +221,19 @@ static int rate_put_state(struct sk_buff *skb,
 	       nla_put_u32(skb, RATE_FEEDBACK_A_FLOW_MSS,
 			   READ_ONCE(state->mss)) ?:
 	       rate_put_u64(skb, RATE_FEEDBACK_A_FLOW_BYTES_ACKED,
-			    READ_ONCE(state->bytes_acked)) ?:
-	       rate_put_u64(skb, RATE_FEEDBACK_A_FLOW_LOST_ADVICE,
-			    READ_ONCE(state->lost)) ?:
+			    READ_ONCE(state->bytes_acked));
+}
+
+static int rate_put_advice(struct sk_buff *skb, const struct rate_flow *flow)
+{
+	u64 price = READ_ONCE(flow->state.price);
+
+	if (price && rate_put_u64(skb, RATE_FEEDBACK_A_FLOW_PRICE, price))
+		return -EMSGSIZE;
+	return rate_put_u64(skb, RATE_FEEDBACK_A_FLOW_LOST_ADVICE,
+			    READ_ONCE(flow->lost)) ?:
 	       rate_put_u64(skb, RATE_FEEDBACK_A_FLOW_FOUND_ADVICE,
-			    READ_ONCE(state->found));
+			    READ_ONCE(flow->found));
 }
 
 /**
@@ -259,7 +269,8 @@ int rate_put_flow(struct sk_buff *skb, const struct rate_flow *flow,
 	    (path && nla_put_u32(skb, RATE_FEEDBACK_A_FLOW_PATH, path->id)) ||
 	    nla_put_string(skb, RATE_FEEDBACK_A_FLOW_CONGESTION,
 			   flow->congestion) ||
-	    rate_put_state(skb, &flow->state)) {
+	    rate_put_state(skb, &flow->state) ||
+	    rate_put_advice(skb, flow)) {
 		genlmsg_cancel(skb, header);
 		return -EMSGSIZE;
 	}

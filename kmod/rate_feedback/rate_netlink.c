@@ -213,7 +213,7 @@ static const struct genl_ops rate_ops[] = {
 		.cmd = RATE_FEEDBACK_CMD_SET,
 		.doit = rate_set,
 		.policy = rate_set_policy,
-		.maxattr = RATE_FEEDBACK_A_PATH_SWING,
+		.maxattr = RATE_FEEDBACK_A_PATH_PHI,
 		.flags = GENL_UNS_ADMIN_PERM,
 	},
 	{

@@ -20,7 +20,7 @@ extern struct genl_family rate_family;
 extern const struct nla_policy
 rate_key_policy[RATE_FEEDBACK_A_PATH_DPORT + 1];
 extern const struct nla_policy
-rate_set_policy[RATE_FEEDBACK_A_PATH_SWING + 1];
+rate_set_policy[RATE_FEEDBACK_A_PATH_PHI + 1];
 int rate_parse_key(struct nlattr **tb, struct rate_key *key,
 		   struct netlink_ext_ack *extack);
 int rate_set(struct sk_buff *skb, struct genl_info *info);

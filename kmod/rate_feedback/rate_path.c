@@ -442,7 +442,7 @@ static u64 rate_path_lag(const struct rate_path *path, u64 base_rtt_ns)
  * @path: the path
  * @now: ns
  * @base_rtt_ns: as measured by the reader; 0: it does not know
- * @advice: all but the route is set
+ * @advice: all but the route is set; with in_band, the rate is the weight
  *
  * Context: RCU read side.
  * Return: false if there is none.
@@ -476,6 +476,8 @@ bool rate_path_read(const struct rate_path *path, u64 now, u64 base_rtt_ns,
 	advice->rise = READ_ONCE(path->settings.rise);
 	advice->swing = READ_ONCE(path->settings.swing);
 	advice->pace = READ_ONCE(path->settings.pace);
+	advice->phi = READ_ONCE(path->settings.phi);
+	advice->in_band = step.meaning == RATE_FEEDBACK_MEANING_WEIGHT;
 	advice->layer = step.layer;
 	return true;
 }

@@ -32,11 +32,11 @@ rate_key_policy[RATE_FEEDBACK_A_PATH_DPORT + 1] = {
 };
 
 const struct nla_policy
-rate_set_policy[RATE_FEEDBACK_A_PATH_SWING + 1] = {
+rate_set_policy[RATE_FEEDBACK_A_PATH_PHI + 1] = {
 	RATE_KEY_POLICY,
 	[RATE_FEEDBACK_A_PATH_RATE] = { .type = NLA_U64 },
 	[RATE_FEEDBACK_A_PATH_MEANING] =
-		NLA_POLICY_MAX(NLA_U32, RATE_FEEDBACK_MEANING_LINK),
+		NLA_POLICY_MAX(NLA_U32, RATE_FEEDBACK_MEANING_WEIGHT),
 	[RATE_FEEDBACK_A_PATH_TIME] = { .type = NLA_U64 },
 	[RATE_FEEDBACK_A_PATH_AGE_LIMIT] = { .type = NLA_U64 },
 	[RATE_FEEDBACK_A_PATH_LAG] =
@@ -52,6 +52,7 @@ rate_set_policy[RATE_FEEDBACK_A_PATH_SWING + 1] = {
 	[RATE_FEEDBACK_A_PATH_FOLLOW] = NLA_POLICY_NESTED(rate_follow_policy),
 	/* between them is what only the channel tells */
 	[RATE_FEEDBACK_A_PATH_SWING] = { .type = NLA_U32 },
+	[RATE_FEEDBACK_A_PATH_PHI] = { .type = NLA_U32 },
 };
 
 /* An address of 4 or 16 bytes; one of IPv4 within IPv6 is of IPv4. */
@@ -246,6 +247,24 @@ static int rate_parse_backlog(struct nlattr **tb,
 	return 0;
 }
 
+/* How the links of the path mark. */
+static int rate_parse_marking(struct nlattr **tb,
+			      struct rate_settings *settings,
+			      struct netlink_ext_ack *extack)
+{
+	const struct nlattr *phi = tb[RATE_FEEDBACK_A_PATH_PHI];
+
+	if (!phi)
+		return 0;
+	settings->phi = nla_get_u32(phi);
+	if (settings->phi >= RATE_FEEDBACK_PHI_MIN &&
+	    settings->phi <= RATE_FEEDBACK_PHI_MAX)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, phi,
+			    "rate_feedback: phi must be 1.001 to 1000");
+	return -ERANGE;
+}
+
 static int rate_parse_sending(struct nlattr **tb,
 			      struct rate_settings *settings,
 			      struct netlink_ext_ack *extack)
@@ -288,7 +307,8 @@ static int rate_parse_settings(struct nlattr **tb,
 				    "rate_feedback: lag fixed and lag-time belong together");
 		return -EINVAL;
 	}
-	return rate_parse_sending(tb, settings, extack);
+	err = rate_parse_sending(tb, settings, extack);
+	return err ?: rate_parse_marking(tb, settings, extack);
 }
 
 /* The step that the request makes of the rate there is. */
@@ -491,6 +511,7 @@ static bool rate_apply_settings(struct rate_path *path,
 	WRITE_ONCE(settings->rise, new->rise);
 	WRITE_ONCE(settings->swing, new->swing);
 	WRITE_ONCE(settings->pace, new->pace);
+	WRITE_ONCE(settings->phi, new->phi);
 	source = rcu_dereference_protected(path->source,
 					   lockdep_is_held(&rate_mutex));
 	if (source)

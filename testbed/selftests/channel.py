@@ -38,6 +38,7 @@ DEFAULTS = {
     "age_limit": 0,
     "beta": 1,
     "swing": 0,
+    "phi": 1_100_000,
     "rise": "fast",
     "pace": 0,
     "base_rtt": 0,
@@ -74,6 +75,8 @@ def test_round_trip() -> None:
         {"beta": 10**6},
         {"swing": 100},
         {"swing": 0},
+        {"phi": 1_001_000},
+        {"phi": 10**9},
         {"base_rtt": 60 * S},
         {"base_rtt": 1},
         {"pace": 1},
@@ -109,6 +112,7 @@ def test_all_at_once() -> None:
         "lag_time": S // 5,
         "beta": 7,
         "swing": 50,
+        "phi": 2 * 10**6,
         "rise": "additive",
         "pace": 1,
         "base_rtt": S // 10,
@@ -240,9 +244,11 @@ def refusals(pair: Pair) -> list[tuple[int, str, dict[str, Any]]]:
         (errno.ERANGE, "swing must be 0 (off) to 100 percent", {"swing": 101}),
         # the next would be 50 if it were cut to a byte
         (errno.ERANGE, "swing must be 0 (off) to 100 percent", {"swing": 256 + 50}),
+        (errno.ERANGE, "phi must be 1.001 to 1000", {"phi": 1_000_999}),
+        (errno.ERANGE, "phi must be 1.001 to 1000", {"phi": 10**9 + 1}),
         (errno.ERANGE, "base-rtt must be 0", {"base_rtt": 60 * S + 1}),
         (errno.ERANGE, "base-rtt must be 0", {"base_rtt": rate.UNLIMITED}),
-        (errno.ERANGE, "", {"meaning": 2}),
+        (errno.ERANGE, "", {"meaning": 3}),
         (errno.ERANGE, "", {"lag": 3}),
         (errno.ERANGE, "", {"rise": 2}),
         (errno.ERANGE, "", {"pace": 2}),
@@ -640,6 +646,7 @@ def sane(path: dict[str, Any]) -> bool:
     return (
         path["beta"] <= 10**6
         and path["swing"] <= 100
+        and 1_001_000 <= path["phi"] <= 10**9
         and path["base_rtt"] <= 60 * S
         and path["age_limit"] <= DAY
         and path.get("lag_time", 0) <= DAY

@@ -56,6 +56,7 @@ VALUES = {
     "base_rtt": 10**7,
     "layer": "atm",
     "swing": 50,
+    "phi": 2 * 10**6,
 }
 
 

@@ -112,7 +112,7 @@ def test_the_client(ynl_folder: Path, tmp_path: Path) -> None:
     flow = {"saddr": "fd00::1", "daddr": "fd00::2"}
     whole: dict[str, Any] = {**flow, "sport": 80, "dport": 4000, "rate": 2000, "meaning": "link"}
     whole |= {"age-limit": 10**9, "lag": "fixed", "lag-time": 2 * 10**8, "beta": 4, "pace": 1}
-    whole |= {"rise": "additive", "base-rtt": 10**8, "layer": "atm", "swing": 50}
+    whole |= {"rise": "additive", "base-rtt": 10**8, "layer": "atm", "swing": 50, "phi": 10**9}
     prefix = {"daddr": "10.0.2.0", "prefix-len": 24, "follow": {"ifindex": LO}}
     steps = [
         f"--do set --json '{json.dumps({'ifindex': LO, 'rate': 1250000})}'",
@@ -191,7 +191,7 @@ def test_edges(ynl_folder: Path, tmp_path: Path) -> None:
     """The edge of each range is accepted; one beyond is refused, with a word about it."""
     cases = edge_cases()
     names = {what.rpartition(" ")[0] for what, _, _ in cases}
-    assert {"beta", "swing", "pace", "meaning", "lag", "rise", "layer", "prefix-len"} <= names
+    assert {"beta", "swing", "phi", "pace", "meaning", "lag", "rise", "layer", "prefix-len"} <= names
     asked = [("set", {"ifindex": LO, "rate": 1}), *(("set", request) for _, request, _ in cases)]
     _, *answers = requests(ynl_folder, tmp_path, asked)
     wrong = []

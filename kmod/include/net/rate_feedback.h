@@ -42,16 +42,21 @@ struct rate_flow;	/* a socket that listens */
  * @swing: so much of what the rate window is below its peak, percent, is added to
  *	@beta
  * @pace: pace packets at @rate
+ * @phi: with @in_band: base of the marking probability, millionths
+ * @in_band: @rate was read from the marks of this flow's packets: they are no
+ *	sign of congestion to answer beyond that
  */
 struct rate_advice {
 	u64 rate;
 	u64 base_rtt_ns;
 	u32 beta;
 	u32 route;
+	u32 phi;
 	u8 layer;
 	u8 rise;
 	u8 swing;
 	bool pace;
+	bool in_band;
 };
 
 /**
@@ -59,33 +64,32 @@ struct rate_advice {
  * @phase: enum rate_feedback_phase
  * @rate: the advice in use, bytes/s
  * @base_rtt_ns: base round-trip time in use; 0: none yet
- * @rate_window: W_rate, packets
+ * @rate_window: W_rate, packets; 0: no advice
  * @cwnd: packets
  * @in_flight: packets
  * @packet_size: bytes of a full packet, as @rate counts them
  * @mss: payload of it, bytes
  * @bytes_acked: payload
- * @lost: how often advice was lost
- * @found: how often it was found
+ * @price: of rate_flow_price()
  */
 struct rate_flow_state {
 	u64 rate;
 	u64 base_rtt_ns;
 	u64 bytes_acked;
+	u64 price;
 	u32 phase;
 	u32 rate_window;
 	u32 cwnd;
 	u32 in_flight;
 	u32 packet_size;
 	u32 mss;
-	u32 lost;
-	u32 found;
 };
 
 struct rate_flow *rate_flow_open(struct sock *sk);
 void rate_flow_close(struct rate_flow *flow);
 bool rate_flow_read(struct rate_flow *flow, const struct sock *sk, u64 now,
 		    u64 base_rtt_ns, struct rate_advice *advice);
+u64 rate_flow_price(const struct rate_flow *flow);
 void rate_flow_report(struct rate_flow *flow,
 		      const struct rate_flow_state *state);
 

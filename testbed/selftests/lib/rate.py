@@ -31,7 +31,7 @@ PATH_NTF, PATH_DEL_NTF, FLOW_NTF, FLOW_DEL_NTF = 5, 6, 7, 8
 UNLIMITED = (1 << 64) - 1
 S = 10**9
 
-MEANING = {"share": 0, "link": 1}
+MEANING = {"share": 0, "link": 1, "weight": 2}
 LAG = {"now": 0, "rtt": 1, "fixed": 2}
 RISE = {"fast": 0, "additive": 1}
 LAYER = {"ip": 0, "ethernet": 1, "atm": 2, "payload": 3}
@@ -56,13 +56,13 @@ def table(text: str) -> Table:
 PATH = table(
     "ifindex:I saddr:addr daddr:addr prefix_len:I sport:port dport:port rate:Q meaning:enum time:Q"
     " age_limit:Q lag:enum lag_time:Q beta:I rise:enum pace:I base_rtt:Q layer:enum follow:follow"
-    " id:I flows:I listeners:I publisher:I age:Q updates:Q swing:I"
+    " id:I flows:I listeners:I publisher:I age:Q updates:Q swing:I phi:I"
 )
 FOLLOW = table("netns_fd:I ifindex:I")
 FLOW = table(
     "id:I saddr:addr daddr:addr sport:port dport:port ifindex:I uid:I path:I congestion:string"
     " phase:enum rate:Q base_rtt:Q rate_window:I cwnd:I in_flight:I packet_size:I mss:I"
-    " bytes_acked:Q lost_advice:Q found_advice:Q"
+    " bytes_acked:Q lost_advice:Q found_advice:Q price:Q"
 )
 KEYS = ("ifindex", "saddr", "daddr", "prefix_len", "sport", "dport")
 

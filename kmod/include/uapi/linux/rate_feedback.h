@@ -14,10 +14,14 @@
  * @RATE_FEEDBACK_MEANING_SHARE: of each flow that listens
  * @RATE_FEEDBACK_MEANING_LINK: of the link, divided by the number of flows
  *   active on it
+ * @RATE_FEEDBACK_MEANING_WEIGHT: of each flow at price 1: the rate is the
+ *   weight divided by the price of the path, which the sender reads from the
+ *   marks (ECN) that random exponential marking (REM) sets on its packets
  */
 enum rate_feedback_meaning {
 	RATE_FEEDBACK_MEANING_SHARE,
 	RATE_FEEDBACK_MEANING_LINK,
+	RATE_FEEDBACK_MEANING_WEIGHT,
 };
 
 /**
@@ -82,6 +86,8 @@ enum rate_feedback_phase {
 
 #define RATE_FEEDBACK_BETA_MAX	1000000
 #define RATE_FEEDBACK_SWING_MAX	100
+#define RATE_FEEDBACK_PHI_MIN	1001000
+#define RATE_FEEDBACK_PHI_MAX	1000000000
 #define RATE_FEEDBACK_TIME_MAX	86400000000000
 #define RATE_FEEDBACK_RTT_MAX	60000000000
 
@@ -111,6 +117,7 @@ enum {
 	RATE_FEEDBACK_A_PATH_AGE,
 	RATE_FEEDBACK_A_PATH_UPDATES,
 	RATE_FEEDBACK_A_PATH_SWING,
+	RATE_FEEDBACK_A_PATH_PHI,
 
 	__RATE_FEEDBACK_A_PATH_MAX,
 	RATE_FEEDBACK_A_PATH_MAX = (__RATE_FEEDBACK_A_PATH_MAX - 1)
@@ -145,6 +152,7 @@ enum {
 	RATE_FEEDBACK_A_FLOW_BYTES_ACKED,
 	RATE_FEEDBACK_A_FLOW_LOST_ADVICE,
 	RATE_FEEDBACK_A_FLOW_FOUND_ADVICE,
+	RATE_FEEDBACK_A_FLOW_PRICE,
 
 	__RATE_FEEDBACK_A_FLOW_MAX,
 	RATE_FEEDBACK_A_FLOW_MAX = (__RATE_FEEDBACK_A_FLOW_MAX - 1)

@@ -41,4 +41,9 @@ static inline u64 mul_u64_u32_div(u64 a, u32 mul, u32 divisor)
 	return fuzz_fits_u64((unsigned __int128)a * mul / divisor);
 }
 
+static inline u64 mul_u64_u64_div_u64(u64 a, u64 mul, u64 divisor)
+{
+	return fuzz_fits_u64((unsigned __int128)a * mul / divisor);
+}
+
 #endif /* FUZZ_LINUX_MATH64_H */

@@ -7,5 +7,6 @@
 
 #define USEC_PER_MSEC 1000L
 #define USEC_PER_SEC 1000000L
+#define NSEC_PER_USEC 1000L
 
 #endif /* FUZZ_LINUX_TIME64_H */

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rate_price.c - the price of a path, from the marks that a sender sees (pure)
+ *
+ * A link that does random exponential marking (REM, <net/wale_rem.h>) tells its
+ * price by the share of the packets that it marks, and the receiver tells the
+ * sender (ECN).  What the sender estimates is that share:
+ *
+ *	m = marked / packets
+ *
+ * of the packets that were acknowledged, where those of a round trip k round
+ * trips ago count (7/8)^k: 1/e of them after 7.5 round trips.  That is an average
+ * over 15 round trips' worth of packets n; the standard deviation of m is then
+ * sqrt(m (1 - m) / n), and that of the rate, in parts of it,
+ * sqrt(m / (1 - m) / n) / ln(1 / (1 - m)): 10 % for m = 0.26 and n = 390, the
+ * same for m = 0.95 and n = 210.
+ *
+ * It is the ratio of two sums and not the mean of ratios: a round trip of few
+ * packets counts little, and there is no bias that depends on their number.  No
+ * estimate is finer than half a packet in the sum, so that neither m = 0 (no
+ * price, any rate) nor m = 1 (an infinite price, no rate) is ever concluded from
+ * a finite number of packets.
+ *
+ * The rate at price p is weight / p: it is where a sender whose utility of the
+ * rate x is weight * log(x) has the most of it for its money, and senders that
+ * share a link share it by their weights (proportional fairness).
+ *
+ * A rate that was not tried yet is approached as in slow start: it is at most
+ * what twice the packets of the last round trip would take in a base RTT.
+ */
+
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/time64.h>
+#include <net/wale_rem.h>
+
+#include "rate_price.h"
+
+/* So many packets of one round trip are counted: the sums stay in 32 bits. */
+#define RATE_PRICE_ROUND_MAX	BIT(20)
+
+#define RATE_PRICE_PACKET_MAX	BIT(20)	/* bytes */
+#define RATE_PRICE_HALF_PACKET	BIT(RATE_PRICE_PACKET_BITS - 1)
+
+/* The sum, with a new round trip; the other ones count less. */
+static u32 rate_price_sum(u32 sum, u32 new)
+{
+	return sum - (sum >> RATE_PRICE_MEMORY_SHIFT) +
+	       (min_t(u32, new, RATE_PRICE_ROUND_MAX) << RATE_PRICE_PACKET_BITS);
+}
+
+/**
+ * rate_price_round() - a round trip is over
+ * @price: what is known
+ * @delivered: packets acknowledged since the connection began; it may wrap
+ * @delivered_ce: those with a mark
+ *
+ * Return: false if nothing was acknowledged meanwhile: then it goes on.
+ */
+bool rate_price_round(struct rate_price *price, u32 delivered,
+		      u32 delivered_ce)
+{
+	u32 packets = delivered - price->delivered;
+	u32 marked = delivered_ce - price->delivered_ce;
+
+	if (!packets)
+		return false;
+	/* the mark of a packet may be told after the packet's arrival */
+	marked = min(marked, packets);
+	price->delivered = delivered;
+	price->delivered_ce += marked;
+	price->round_packets = packets;
+	price->packets = rate_price_sum(price->packets, packets);
+	price->marked = min(rate_price_sum(price->marked, marked),
+			    price->packets);
+	return true;
+}
+
+/**
+ * rate_price_read() - the price of the path
+ * @price: what is known, of one round trip at least
+ * @phi: base of the marking probability, millionths
+ *
+ * Return: in units of 1 / WALE_REM_PRICE_ONE; at least 1.
+ */
+u64 rate_price_read(const struct rate_price *price, u32 phi)
+{
+	u32 unmarked = price->packets - price->marked;
+
+	unmarked = clamp_t(u32, unmarked, RATE_PRICE_HALF_PACKET,
+			   price->packets - RATE_PRICE_HALF_PACKET);
+	return max(wale_rem_price(wale_rem_log2(price->packets) -
+				  wale_rem_log2(unmarked), phi), 1ULL);
+}
+
+/**
+ * rate_price_rate() - weight / price
+ * @weight: the rate at price 1, bytes/s
+ * @price: in units of 1 / WALE_REM_PRICE_ONE; not 0
+ *
+ * Return: bytes/s, at most RATE_PRICE_RATE_MAX.
+ */
+u64 rate_price_rate(u64 weight, u64 price)
+{
+	if (div64_u64(weight, price) >= RATE_PRICE_RATE_MAX / WALE_REM_PRICE_ONE)
+		return RATE_PRICE_RATE_MAX;
+	return mul_u64_u64_div_u64(weight, WALE_REM_PRICE_ONE, price);
+}
+
+/**
+ * rate_price_limit() - how fast to go at most, whatever the price
+ * @price: what is known, of one round trip at least
+ * @packet_size: bytes of a packet
+ * @rtt_ns: base RTT; 0: not known
+ *
+ * Return: bytes/s.
+ */
+u64 rate_price_limit(const struct rate_price *price, u32 packet_size,
+		     u64 rtt_ns)
+{
+	u64 bytes = 2 * min_t(u64, price->round_packets, RATE_PRICE_ROUND_MAX) *
+		    min_t(u64, packet_size, RATE_PRICE_PACKET_MAX);
+	u64 rtt_us = div_u64(rtt_ns, NSEC_PER_USEC);
+
+	if (!rtt_us)
+		return RATE_PRICE_RATE_MAX;
+	return div64_u64(bytes * USEC_PER_SEC, rtt_us);
+}

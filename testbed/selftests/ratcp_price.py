@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""ratcp whose rate comes in band: read from the share of its packets that have a mark.
+
+Topology: lib/pair.py.  netem marks (loss with ecn) with a probability that a test knows;
+a device that splits no packets has it mark each packet by itself.
+"""
+
+from __future__ import annotations
+
+import math
+import socket
+import struct
+from typing import Any
+
+from lib import net, rate
+from lib.pair import Pair
+from lib.rate import channel
+from lib.tap import equal, main, true
+
+PHI = 1.1
+ONE = 10**9  # the price 1
+ALLOWED = "/proc/sys/net/ipv4/tcp_allowed_congestion_control"
+RENO = "reno"
+Records = list[dict[str, Any]]
+
+
+def price_of(share: float) -> float:
+    """Return the price at which this share of the packets is marked."""
+    return -math.log(1 - share) / math.log(PHI)
+
+
+def mark(pair: Pair, share: float) -> None:
+    """Have a's device mark this share of the packets that it sends."""
+    loss = f"loss {100 * share}% ecn" if share else ""
+    net.run(f"tc qdisc replace dev a0 root netem delay 50ms limit 100000 {loss}", pair.a)
+
+
+def marked_pair(share: float, receiver: str = "ratcp_ecn", **sysctls: str) -> Pair:
+    """Return two hosts; the one that receives echoes marks as this congestion control does."""
+    net.write(ALLOWED, f"{RENO} ratcp ratcp_ecn")
+    pair = Pair()
+    rate.prepare(pair, tcp_congestion_control=receiver, **sysctls)
+    net.run("ip link set a0 gso_max_segs 1", pair.a)
+    mark(pair, share)
+    return pair
+
+
+def weigh(pair: Pair, weight: int, **settings: Any) -> rate.Channel:
+    """Give a's device a path whose rate comes in band."""
+    ch = channel(pair.a)
+    ch.set(ifindex=pair.dev, rate=weight, meaning="weight", phi=int(PHI * 1e6), **settings)
+    return ch
+
+
+def send(sender: rate.Sender, seconds: float) -> None:
+    """Send; the receiver's application takes at once what has come."""
+    rate.step([sender], seconds, 0.02)
+
+
+def mean(records: Records, name: str) -> float:
+    """Return the mean of a field at the ACKs of the second half of the time."""
+    middle = (records[0]["now_ns"] + records[-1]["now_ns"]) // 2
+    late = [r for r in records if r["now_ns"] > middle]
+    return float(sum(r[name] for r in late) / len(late))
+
+
+def near(value: float, expected: float, tolerance: float, what: str) -> None:
+    """Fail unless a value is within this share of what was expected."""
+    true(abs(value / expected - 1) < tolerance, f"{what}: {value:.4g}, expected {expected:.4g}")
+
+
+def test_the_price_is_read() -> None:
+    """R is weight / price, at any share of marks; marks do not halve the window."""
+    for share in (0.1, 0.5, 0.95):
+        pair = marked_pair(share)
+        weight = int(600_000 * price_of(share))
+        ch = weigh(pair, weight)
+        with rate.Trace() as trace:
+            sender = rate.Sender(pair, "ratcp_ecn")
+            send(sender, 20)
+            flow = ch.flow(sender.sport)
+            sender.close()
+        records = trace.windows(sender.sport)
+        near(mean(records, "price") / ONE, price_of(share), 0.1, f"price at {share}")
+        near(mean(records, "rate"), 600_000, 0.15, f"rate at {share}")
+        equal((flow["found_advice"], flow["lost_advice"]), (1, 0), "advice")
+        near(flow["rate"], weight / (flow["price"] / ONE), 0.001, "rate of the price")
+        told = [r for r in records if r["rate"]]
+        small = sum(2 * r["cwnd"] < r["rate_window"] for r in told[len(told) // 2 :])
+        true(small < len(told) / 50, f"{small} of {len(told)} windows are halved")
+        true(all(r["phase"] != "recovery" for r in told), "a recovery without a loss")
+        pair.close()
+
+
+def test_each_mark_is_echoed_once() -> None:
+    """The sender counts as many marks as have come, with and without delayed ACKs."""
+    for quickack in ("", " quickack 1"):
+        pair = marked_pair(0)
+        net.run(f"ip route change 10.0.0.0/24 dev b0{quickack}", pair.b)
+        weigh(pair, 10**6)
+        sender = rate.Sender(pair, "ratcp_ecn")
+        mark(pair, 0.3)  # not of the SYN, which is acknowledged by a SYN
+        for _ in range(50):
+            sender.socket.send(sender.chunk)
+        net.wait_for(lambda s=sender: not unacked(s), "all to be acknowledged")
+        with pair.b.entered():
+            came = netstat("InCEPkts")
+        equal(delivered_ce(sender), came, f"marks that are known{quickack}")
+        true(came > 100, f"hardly any mark: {came}")
+        sender.close()
+        pair.close()
+
+
+def unacked(sender: rate.Sender) -> int:
+    """Return how many packets are not acknowledged."""
+    sender.drain()
+    return sender.info()[2 + 4]
+
+
+def delivered_ce(sender: rate.Sender) -> int:
+    """Return tcpi_delivered_ce."""
+    data = sender.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+    return int(struct.unpack_from("I", data, 196)[0])
+
+
+def netstat(name: str) -> int:
+    """Return a counter of IpExt of the namespace."""
+    names, numbers = (
+        line.split() for line in net.read("/proc/net/netstat").splitlines() if line[:6] == "IpExt:"
+    )
+    return int(dict(zip(names, numbers, strict=True))[name])
+
+
+def test_who_negotiates() -> None:
+    """ratcp has ECN by sysctl; ratcp_ecn by itself, with its like; without ECN it is Reno."""
+    for congestion, receiver, tcp_ecn, told in (
+        ("ratcp", "ratcp_ecn", "2", False),
+        ("ratcp", "ratcp", "1", True),
+        ("ratcp", "ratcp_ecn", "1", True),
+        ("ratcp_ecn", "ratcp_ecn", "0", True),
+        ("ratcp_ecn", "ratcp", "2", False),
+    ):
+        pair = marked_pair(0.3, receiver=receiver, tcp_ecn=tcp_ecn)
+        ch = weigh(pair, 10**6)
+        sender = rate.Sender(pair, congestion)
+        send(sender, 2)
+        flow = ch.flow(sender.sport)
+        what = f"{congestion} to {receiver} with tcp_ecn={tcp_ecn}"
+        equal((flow["found_advice"], flow["lost_advice"]), (int(told), 0), what)
+        equal(("price" in flow, flow["phase"] != RENO), (told, told), what)
+        sender.close()
+        pair.close()
+
+
+def test_refused_ecn() -> None:
+    """ratcp_ecn on a connection without ECN is ratcp, and its packets say that they have none."""
+    pair = marked_pair(0, receiver="reno", tcp_ecn="0")
+    ch = channel(pair.a)
+    ch.set(ifindex=pair.dev, rate=500_000)
+    sender = rate.Sender(pair, "ratcp_ecn")
+    send(sender, 2)
+    flow = ch.flow(sender.sport)
+    equal((flow["rate"], flow["congestion"], sender.congestion()), (500_000, "ratcp", "ratcp"), "")
+    with pair.b.entered():
+        equal((netstat("InECT0Pkts"), netstat("InCEPkts")), (1, 0), "only the SYN had ECT")
+    sender.close()
+    pair.close()
+
+
+def test_all_and_none() -> None:
+    """With every packet marked it goes on, slowly; with no mark it grows; and comes back."""
+    pair = marked_pair(1)
+    weigh(pair, 500_000, beta=2)
+    sender = rate.Sender(pair, "ratcp_ecn")
+    windows = []
+    for share in (1.0, 0.0, 0.3):
+        mark(pair, share)
+        with rate.Trace() as trace:
+            send(sender, 10)
+        records = trace.windows(sender.sport)
+        true(len(records) > 50, f"{len(records)} ACKs at {share}")
+        windows.append(mean(records, "rate_window"))
+    sender.close()
+    everything, nothing, some = windows
+    true(2 <= everything < some / 2, f"W_rate {everything} with all marked, {some} with some")
+    true(nothing > 10 * some, f"W_rate {nothing} without a mark, {some} with some")
+    near(some, 500_000 / price_of(0.3) * 0.05 / 1500 + 2, 0.2, "W_rate")
+    pair.close()
+
+
+def test_weight_and_phi_change() -> None:
+    """A new weight, phi or meaning is in use with the next ACK."""
+    pair = marked_pair(0.5)
+    ch = weigh(pair, 4 * 10**6)
+    sender = rate.Sender(pair, "ratcp_ecn")
+    send(sender, 5)
+    for change, factor in (({"rate": 2 * 10**6}, 0.5), ({"phi": int(PHI**2 * 1e6)}, 2.0)):
+        before = ch.flow(sender.sport)
+        ch.set(ifindex=pair.dev, **change)
+        send(sender, 0.1)
+        after = ch.flow(sender.sport)
+        near(after["rate"], factor * before["rate"], 0.35, f"rate after {change}")
+    ch.set(ifindex=pair.dev, meaning="share")
+    send(sender, 0.1)
+    flow = ch.flow(sender.sport)
+    equal((flow["rate"], "price" in flow), (2 * 10**6, False), "a share")
+    ch.set(ifindex=pair.dev, meaning="weight")
+    send(sender, 1)
+    flow = ch.flow(sender.sport)
+    equal(("price" in flow, flow["found_advice"]), (True, 2), "a weight again, read anew")
+    sender.close()
+    pair.close()
+
+
+def test_a_drop_here_halves() -> None:
+    """A drop in this host's own queue is no mark: the window is halved, and comes back."""
+    pair = marked_pair(0)
+    net.run("tc qdisc replace dev a0 root netem delay 50ms limit 40", pair.a)
+    weigh(pair, 10**8)
+    with rate.Trace() as trace:
+        sender = rate.Sender(pair, "ratcp_ecn")
+        send(sender, 5)
+        sender.close()
+    records = [r for r in trace.windows(sender.sport) if r["rate"]]
+    true(any(r["phase"] == "recovery" for r in records), "no window is reduced")
+    pair.close()
+
+
+def test_an_old_receiver() -> None:
+    """One that echoes a mark until it is answered makes the price look higher, not lower."""
+    pair = marked_pair(0.05, receiver="reno", tcp_ecn="1")
+    ch = weigh(pair, int(600_000 * price_of(0.05)))
+    sender = rate.Sender(pair, "ratcp")
+    send(sender, 10)
+    flow = ch.flow(sender.sport)
+    true(flow["price"] > 2 * ONE * price_of(0.05), f"price {flow['price'] / ONE}")
+    true(sender.received > 10 * 30_000, f"{sender.received} bytes: it stands")
+    sender.close()
+    pair.close()
+
+
+if __name__ == "__main__":
+    main(
+        [
+            test_the_price_is_read,
+            test_each_mark_is_echoed_once,
+            test_who_negotiates,
+            test_refused_ecn,
+            test_all_and_none,
+            test_weight_and_phi_change,
+            test_a_drop_here_halves,
+            test_an_old_receiver,
+        ]
+    )
