@@ -84,6 +84,9 @@ _wale_rate_options()
 	swing | --swing)
 		echo 0% 50%
 		;;
+	phi)
+		echo 1.1
+		;;
 	rise | --rise)
 		echo fast additive
 		;;
@@ -122,7 +125,7 @@ _wale_rate()
 		set)
 			((COMP_CWORD == 3)) && echo dev dst flow
 			((COMP_CWORD > 4)) &&
-				echo share link lag age beta swing rise pace nopace \
+				echo share link weight phi lag age beta swing rise pace nopace \
 					base-rtt layer time follow netns \
 					unlimited
 			;;
@@ -136,7 +139,7 @@ _wale_rate()
 			echo --flows --json
 			;;
 		play)
-			echo dev dst flow lag age beta swing rise pace base-rtt \
+			echo dev dst flow lag age beta swing phi rise pace base-rtt \
 				layer --loop --delete --quiet
 			;;
 		share)

@@ -57,7 +57,7 @@ static bool same(const struct rate_path *a, const struct rate_path *b)
 	       a->rate == b->rate && a->age_limit == b->age_limit &&
 	       a->lag == b->lag && a->lag_time == b->lag_time &&
 	       a->base_rtt == b->base_rtt && a->meaning == b->meaning &&
-	       a->beta == b->beta && a->swing == b->swing &&
+	       a->beta == b->beta && a->swing == b->swing && a->phi == b->phi &&
 	       a->rise == b->rise && a->pace == b->pace &&
 	       a->layer == b->layer && a->follow_ifindex == b->follow_ifindex;
 }

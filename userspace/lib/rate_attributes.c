@@ -82,6 +82,7 @@ int rate_path_encode(const struct rate_path *path, attribute_put_fn put,
 		FIELD(BETA, beta),   FIELD(RISE, rise),
 		FIELD(PACE, pace),   FIELD(BASE_RTT, base_rtt),
 		FIELD(LAYER, layer), FIELD(SWING, swing),
+		FIELD(PHI, phi),
 #undef FIELD
 	};
 	int err;
@@ -212,6 +213,7 @@ static void decode_path_number(struct rate_path *path,
 		PATH(AGE, age, 0),
 		PATH(UPDATES, updates, 0),
 		PATH(SWING, swing, RATE_PATH_SWING),
+		PATH(PHI, phi, RATE_PATH_PHI),
 #undef PATH
 	};
 
@@ -268,6 +270,7 @@ static void decode_flow_number(struct rate_flow *flow,
 		FLOW(BYTES_ACKED, bytes_acked),
 		FLOW(LOST_ADVICE, lost_advice),
 		FLOW(FOUND_ADVICE, found_advice),
+		FLOW(PRICE, price),
 #undef FLOW
 	};
 

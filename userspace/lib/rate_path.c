@@ -90,6 +90,21 @@ static int parse_swing(struct rate_path *path, const char *value,
 	return 0;
 }
 
+static int parse_phi(struct rate_path *path, const char *value,
+		     struct rate_error *error)
+{
+	uint32_t phi;
+
+	if (units_parse_millionths(value, &phi) ||
+	    phi < RATE_FEEDBACK_PHI_MIN || phi > RATE_FEEDBACK_PHI_MAX)
+		return rate_error_set(error,
+				      "phi: \"%.40s\": expected a number from "
+				      "1.001 to 1000",
+				      value);
+	path->phi = phi;
+	return 0;
+}
+
 static int parse_rise(struct rate_path *path, const char *value,
 		      struct rate_error *error)
 {
@@ -236,6 +251,7 @@ static const struct option {
 	{ "lag", RATE_PATH_LAG, parse_lag },
 	{ "beta", RATE_PATH_BETA, parse_beta },
 	{ "swing", RATE_PATH_SWING, parse_swing },
+	{ "phi", RATE_PATH_PHI, parse_phi },
 	{ "rise", RATE_PATH_RISE, parse_rise },
 	{ "base-rtt", RATE_PATH_BASE_RTT, parse_base_rtt },
 	{ "layer", RATE_PATH_LAYER, parse_layer },

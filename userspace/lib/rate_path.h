@@ -87,6 +87,7 @@ enum rate_path_bit {
 	RATE_PATH_LAYER = 1 << 10,
 	RATE_PATH_FOLLOW = 1 << 11,
 	RATE_PATH_SWING = 1 << 12,
+	RATE_PATH_PHI = 1 << 13,
 	RATE_PATH_VALUE = RATE_PATH_RATE | RATE_PATH_MEANING | RATE_PATH_TIME |
 			  RATE_PATH_LAYER,
 };
@@ -103,6 +104,7 @@ struct rate_path {
 	uint32_t lag;
 	uint32_t beta;
 	uint32_t swing; /* percent */
+	uint32_t phi; /* millionths */
 	uint32_t rise;
 	uint32_t pace;
 	uint32_t layer;
@@ -156,6 +158,7 @@ struct rate_flow {
 	uint64_t bytes_acked;
 	uint64_t lost_advice;
 	uint64_t found_advice;
+	uint64_t price; /* 10^-9; 0: the rate does not come in band */
 	char congestion[16];
 };
 

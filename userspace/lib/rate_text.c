@@ -12,6 +12,7 @@
 static const char *const meanings[] = {
 	[RATE_FEEDBACK_MEANING_SHARE] = "share",
 	[RATE_FEEDBACK_MEANING_LINK] = "link",
+	[RATE_FEEDBACK_MEANING_WEIGHT] = "weight",
 };
 
 static const char *const lags[] = {
@@ -140,6 +141,8 @@ void rate_path_print(FILE *to, const struct rate_path *path)
 		fprintf(to, " beta %" PRIu32, path->beta);
 	if (path->set & RATE_PATH_SWING)
 		fprintf(to, " swing %" PRIu32 "%%", path->swing);
+	if (path->set & RATE_PATH_PHI)
+		fprintf(to, " phi %s", units_format_millionths(buf, path->phi));
 	if (path->set & RATE_PATH_RISE)
 		fprintf(to, " rise %s", rate_rise_name(path->rise));
 	if (path->set & RATE_PATH_PACE)
@@ -205,6 +208,8 @@ static void json_value(struct json *j, const struct rate_path *path)
 
 static void json_settings(struct json *j, const struct rate_path *path)
 {
+	char buf[UNITS_MAX];
+
 	if (path->set & RATE_PATH_AGE_LIMIT)
 		json_put_u64(j, "age_limit_ns", path->age_limit);
 	if (path->set & RATE_PATH_LAG)
@@ -215,6 +220,9 @@ static void json_settings(struct json *j, const struct rate_path *path)
 		json_put_u64(j, "beta", path->beta);
 	if (path->set & RATE_PATH_SWING)
 		json_put_u64(j, "swing_percent", path->swing);
+	if (path->set & RATE_PATH_PHI)
+		json_put_number(j, "phi",
+				units_format_millionths(buf, path->phi));
 	if (path->set & RATE_PATH_RISE)
 		json_put_string(j, "rise", rate_rise_name(path->rise));
 	if (path->set & RATE_PATH_PACE)
@@ -236,9 +244,16 @@ void rate_path_json(struct json *j, const struct rate_path *path)
 	json_put_u64(j, "updates", path->updates);
 }
 
+static const char *format_price(char buf[UNITS_MAX], uint64_t price)
+{
+	snprintf(buf, UNITS_MAX, "%" PRIu64 ".%09" PRIu64, price / 1000000000,
+		 price % 1000000000);
+	return buf;
+}
+
 void rate_flow_json(struct json *j, const struct rate_flow *flow)
 {
-	char buf[16];
+	char buf[16], price[UNITS_MAX];
 
 	json_put_u64(j, "id", flow->id);
 	rate_key_json(j, &flow->key);
@@ -250,6 +265,8 @@ void rate_flow_json(struct json *j, const struct rate_flow *flow)
 	json_put_string(j, "cc", flow->congestion);
 	json_put_string(j, "phase", rate_phase_name(flow->phase));
 	put_rate(j, "rate", flow->rate);
+	if (flow->price)
+		json_put_number(j, "price", format_price(price, flow->price));
 	json_put_u64(j, "rate_window_packets", flow->rate_window);
 	json_put_u64(j, "cwnd_packets", flow->cwnd);
 	json_put_u64(j, "in_flight_packets", flow->in_flight);

@@ -65,6 +65,9 @@ static void format_flags(char *buf, size_t size, const struct rate_path *path)
 		snprintf(text, sizeof(text), "%" PRIu32 "%%", path->swing);
 		add_flag(buf, size, "swing", text);
 	}
+	if (path->meaning == RATE_FEEDBACK_MEANING_WEIGHT)
+		add_flag(buf, size, "phi",
+			 units_format_millionths(text, path->phi));
 	if (path->rise != RATE_FEEDBACK_RISE_FAST)
 		add_flag(buf, size, "rise", rate_rise_name(path->rise));
 	if (path->pace)

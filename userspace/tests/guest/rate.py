@@ -30,6 +30,7 @@ DEFAULTS: dict[str, Any] = {
     "age_limit_ns": 0,
     "beta": 1,
     "swing_percent": 0,
+    "phi": 1.1,
     "rise": "fast",
     "pace": False,
     "base_rtt_ns": 0,
@@ -44,6 +45,11 @@ TYPED: list[tuple[str, str, dict[str, Any]]] = [
     ("dst 10.0.2.0/24", "2mbit lag 200ms age 1s", {"dst": "10.0.2.0/24", "rate": 250_000}),
     ("dst 2001:db8::/32", "0bit beta 0", {"dst": "2001:db8::/32", "rate": 0, "beta": 0}),
     ("dst 10.1.1.1", "unlimited", {"dst": "10.1.1.1/32", "rate": "unlimited"}),
+    (
+        "dst 10.2.0.0/16",
+        "800kbit weight phi 1.5",
+        {"rate": 100_000, "meaning": "weight", "phi": 1.5},
+    ),
     (
         "flow 10.0.0.1:5000 10.0.0.2:7770",
         "8bit link lag rtt swing 50% pace rise additive base-rtt 60s layer atm",
