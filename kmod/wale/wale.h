@@ -22,6 +22,7 @@
 #include "wale_feedback.h"
 #include "wale_policy.h"
 #include "wale_random.h"
+#include "wale_rem.h"
 #include "wale_schedule.h"
 
 /**
@@ -39,6 +40,8 @@
  * @delay_ns: propagation delay
  * @loss_stream: draws for @loss
  * @buffer_stream: draws of random_tail
+ * @mark_stream: draws of rem
+ * @rem: the price of policy rem
  * @loss: probability, fraction of 2^32; WALE_LOSS_ALWAYS
  * @overhead: enum wale_overhead
  * @drops: enum wale_drops
@@ -70,6 +73,8 @@ struct wale_sched_data {
 	u64 delay_ns;
 	struct wale_stream loss_stream;
 	struct wale_stream buffer_stream;
+	struct wale_stream mark_stream;
+	struct wale_rem rem;
 	u32 loss;
 	u8 overhead;
 	u8 drops;
@@ -163,6 +168,11 @@ int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 bool wale_link_congested(const struct wale_sched_data *q, u16 class);
 u32 wale_link_draw_victim(struct wale_sched_data *q, u32 waiting);
 bool wale_link_draw_loss(struct wale_sched_data *q);
+
+/* wale_mark.c: refused, or marked? */
+void wale_mark_run(struct Qdisc *sch,
+		   void (*replay)(struct Qdisc *sch, u64 now), u64 now);
+bool wale_mark_refuses(struct wale_sched_data *q, struct sk_buff *skb);
 
 /* wale_atm.c: packets as cells */
 void wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now);

@@ -154,7 +154,7 @@ static bool wale_link_admit(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	if (q->policy.kind == WALE_POLICY_TAIL)
 		return true;
 	*reason = WALE_DROP_EARLY;
-	return !wale_link_congested(q, wale_skb_class(skb));
+	return !wale_mark_refuses(q, skb);
 }
 
 static void wale_link_enter(struct wale_sched_data *q,

@@ -142,7 +142,7 @@ static bool wale_atm_admit(struct Qdisc *sch, u16 class, u64 now)
 		return true;
 	if (q->buffer.cells >= q->buffer.limit_cells)
 		reason = WALE_DROP_BUFFER;
-	else if (wale_link_congested(q, class))
+	else if (wale_mark_refuses(q, input->first))
 		reason = WALE_DROP_EARLY;
 	else
 		return true;

@@ -34,6 +34,8 @@ enum wale_drop_reason {
  * @sent: that departed
  * @line: that are on the propagation line now
  * @dropped: by reason
+ * @marked: that got a mark
+ * @unmarkable: that would have got one, but are no ECT (policy rem)
  * @dropped_cells: that were not admitted
  * @wasted_cells: that were served, of packets that were dropped as partial
  */
@@ -42,6 +44,8 @@ struct wale_counts {
 	struct wale_counter sent;
 	struct wale_counter line;
 	struct wale_counter dropped[__WALE_DROP_MAX];
+	struct wale_counter marked;
+	struct wale_counter unmarkable;
 	u64 dropped_cells;
 	u64 wasted_cells;
 };

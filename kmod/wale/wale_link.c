@@ -165,7 +165,7 @@ static void wale_link_serve(struct Qdisc *sch, u64 now)
 }
 
 /* These, and cells that arrive. */
-static void wale_link_replay(struct Qdisc *sch, u64 now)
+static void wale_link_replay_arrivals(struct Qdisc *sch, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u64 next;
@@ -178,6 +178,13 @@ static void wale_link_replay(struct Qdisc *sch, u64 now)
 		wale_atm_arrive(sch, next);
 	}
 	wale_link_serve(sch, now);
+}
+
+/* These, and updates of the price. */
+static void wale_link_replay(struct Qdisc *sch, u64 now)
+{
+	wale_mark_run(sch, wale_link_replay_arrivals, now);
+	wale_link_replay_arrivals(sch, now);
 }
 
 /*

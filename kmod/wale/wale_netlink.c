@@ -69,12 +69,24 @@ static const struct nla_policy wale_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_LAST]			= { .type = NLA_U32 },
 	[TCA_WALE_FLOWS]		= { .type = NLA_U32 },
 	[TCA_WALE_INPUT_RATE64]		= { .type = NLA_U64 },
+	[TCA_WALE_MARK]			= { .type = NLA_U32 },
+	[TCA_WALE_REM]			= { .type = NLA_NESTED },
 };
 
-/* Strict, but for the NLA_F_NESTED flag, which tc does not set. */
-static int wale_parse(struct nlattr **tb, int max, const struct nlattr *nest,
-		      const struct nla_policy *policy,
-		      struct netlink_ext_ack *extack)
+/**
+ * wale_parse() - attributes of a nest
+ * @tb: set
+ * @max: largest type
+ * @nest: the nest
+ * @policy: their types
+ * @extack: what was expected
+ *
+ * Strict, but for the NLA_F_NESTED flag, which tc does not set.
+ *
+ * Return: 0 or an error.
+ */
+int wale_parse(struct nlattr **tb, int max, const struct nlattr *nest,
+	       const struct nla_policy *policy, struct netlink_ext_ack *extack)
 {
 	return __nla_parse(tb, max, nla_data(nest), nla_len(nest), policy,
 			   NL_VALIDATE_STRICT & ~NL_VALIDATE_NESTED, extack);
@@ -428,7 +440,7 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
 
 	wale_link_run(sch, now);
 	wale_link_settle(sch);
-	err = wale_buffer_apply(sch, &request->buffer, extack);
+	err = wale_buffer_apply(sch, &request->buffer, now, extack);
 	if (err)
 		return err;
 	if (wale_given(request, TCA_WALE_DELAY64))
@@ -444,6 +456,7 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
 		wale_stream_init(&q->loss_stream, q->seed, WALE_PURPOSE_LOSS);
 		wale_stream_init(&q->buffer_stream, q->seed,
 				 WALE_PURPOSE_BUFFER);
+		wale_stream_init(&q->mark_stream, q->seed, WALE_PURPOSE_MARK);
 	}
 	wale_apply_schedule(q, request, now);
 	wale_apply_feedback(sch, request, now);

@@ -93,9 +93,10 @@ static int wale_parse_policy(struct wale_buffer_request *request,
 					   TCA_WALE_THRESHOLD_SHARE);
 	given->z = wale_get_policy_u32(request, tb, TCA_WALE_Z);
 	given->last = wale_get_policy_u32(request, tb, TCA_WALE_LAST);
+	given->mark = wale_get_policy_u32(request, tb, TCA_WALE_MARK);
 	if (given->kind >= __WALE_POLICY_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_POLICY],
-				    "wale: policy must be 0 to 4: tail, epd, seldrop, fba or random_tail");
+				    "wale: policy must be 0 to 5: tail, epd, seldrop, fba, random_tail or rem");
 		return -ERANGE;
 	}
 	if (tb[TCA_WALE_THRESHOLD] && tb[TCA_WALE_THRESHOLD_SHARE]) {
@@ -112,6 +113,11 @@ static int wale_parse_policy(struct wale_buffer_request *request,
 	if (given->z > WALE_POLICY_Z_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_Z],
 				    "wale: z must be 0 to 1000, in millionths");
+		return -ERANGE;
+	}
+	if (given->mark > 1) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_MARK],
+				    "wale: mark must be 0 or 1");
 		return -ERANGE;
 	}
 	if (tb[TCA_WALE_LAST] &&
@@ -213,6 +219,8 @@ static void wale_merge_policy(const struct wale_policy *policy,
 		merged->z = given->z;
 	if (wale_buffer_given(request, TCA_WALE_LAST))
 		merged->last = given->last;
+	if (wale_buffer_given(request, TCA_WALE_MARK))
+		merged->mark = given->mark;
 	if (wale_buffer_given(request, TCA_WALE_THRESHOLD)) {
 		merged->threshold = given->threshold;
 		merged->share = 0;
@@ -298,6 +306,17 @@ static int wale_check_policy(const struct wale_sched_data *q,
 				    "wale: last is a parameter of policy random_tail");
 		return -EINVAL;
 	}
+	if (policy->kind != WALE_POLICY_REM && tb[TCA_WALE_REM]) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_REM],
+				    "wale: rem has the parameters of policy rem");
+		return -EINVAL;
+	}
+	if (request->policy_given.mark && !threshold &&
+	    policy->kind != WALE_POLICY_REM) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_MARK],
+				    "wale: mark needs a policy that decides before the buffer is full: epd, seldrop, fba or rem");
+		return -EINVAL;
+	}
 	if (by_flow && limit > WALE_POLICY_LIMIT_MAX) {
 		NL_SET_ERR_MSG(extack,
 			       "wale: with policy seldrop and fba, limit must be at most 4294967295");
@@ -360,6 +379,10 @@ int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
 
 	wale_merge_limit(&q->buffer, request);
 	wale_merge_policy(&q->policy, request);
+	request->rem = q->rem.params;
+	err = wale_rem_parse(&request->rem, tb[TCA_WALE_REM], extack);
+	if (err)
+		return err;
 	err = wale_check_limit(sch, request, overhead, tb, extack);
 	if (!err)
 		err = wale_check_policy(q, request, tb, extack);
@@ -426,13 +449,14 @@ static void wale_apply_flows(struct Qdisc *sch,
  * wale_buffer_apply() - the configuration is replaced
  * @sch: the qdisc, run up to now
  * @request: a valid request, prepared; then what was replaced is in it
+ * @now: ns
  * @extack: why not
  *
  * Context: the root lock is held.
  * Return: 0; or -EBUSY, and nothing has changed.
  */
 int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,
-		      struct netlink_ext_ack *extack)
+		      u64 now, struct netlink_ext_ack *extack)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_buffer *buffer = &q->buffer;
@@ -457,6 +481,9 @@ int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,
 	buffer->limit_packets = request->limit_packets;
 	buffer->limit_bytes = request->limit_bytes;
 	buffer->limit_cells = request->limit_cells;
+	wale_rem_apply(q, request->policy.kind == WALE_POLICY_REM &&
+			  q->policy.kind != WALE_POLICY_REM,
+		       &request->rem, now);
 	q->policy = request->policy;
 	return 0;
 }
@@ -499,13 +526,20 @@ static int wale_dump_threshold(const struct wale_policy *policy,
 
 /* The policy, with the parameters that it has. */
 static int wale_dump_policy(const struct wale_policy *policy,
+			    const struct wale_rem_params *rem,
 			    struct sk_buff *skb)
 {
 	if (nla_put_u32(skb, TCA_WALE_POLICY, policy->kind))
 		return -EMSGSIZE;
+	if (policy->mark && policy->kind != WALE_POLICY_TAIL &&
+	    policy->kind != WALE_POLICY_RANDOM_TAIL &&
+	    nla_put_u32(skb, TCA_WALE_MARK, policy->mark))
+		return -EMSGSIZE;
 	switch (policy->kind) {
 	case WALE_POLICY_TAIL:
 		return 0;
+	case WALE_POLICY_REM:
+		return wale_dump_rem(rem, skb);
 	case WALE_POLICY_RANDOM_TAIL:
 		return nla_put_u32(skb, TCA_WALE_LAST, policy->last);
 	case WALE_POLICY_EPD:
@@ -527,7 +561,7 @@ static int wale_dump_policy(const struct wale_policy *policy,
 int wale_dump_buffer(const struct wale_sched_data *q, struct sk_buff *skb)
 {
 	if (wale_dump_limit(&q->buffer, skb) ||
-	    wale_dump_policy(&q->policy, skb))
+	    wale_dump_policy(&q->policy, &q->rem.params, skb))
 		return -EMSGSIZE;
 	if (q->classes && nla_put_u32(skb, TCA_WALE_FLOWS, q->classes->count))
 		return -EMSGSIZE;

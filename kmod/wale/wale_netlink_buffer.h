@@ -10,9 +10,11 @@
 #include <linux/types.h>
 
 #include "wale_policy.h"
+#include "wale_rem.h"
 
 struct Qdisc;
 struct netlink_ext_ack;
+struct nla_policy;
 struct nlattr;
 struct sk_buff;
 struct wale_classes;
@@ -26,6 +28,7 @@ struct wale_sched_data;
  * @limit_cells: or U32_MAX
  * @policy: as it will be
  * @policy_given: the values that came
+ * @rem: of policy rem, as they will be
  * @flows: number of places; 0: none
  * @input_rate: bytes/s
  * @classes: new places, or NULL
@@ -39,6 +42,7 @@ struct wale_buffer_request {
 	u32 limit_cells;
 	struct wale_policy policy;
 	struct wale_policy policy_given;
+	struct wale_rem_params rem;
 	u32 flows;
 	u64 input_rate;
 	struct wale_classes *classes;
@@ -53,8 +57,19 @@ int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
 int wale_buffer_prepare(struct Qdisc *sch, struct wale_buffer_request *request,
 			struct netlink_ext_ack *extack);
 int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,
-		      struct netlink_ext_ack *extack);
+		      u64 now, struct netlink_ext_ack *extack);
 void wale_buffer_request_free(struct wale_buffer_request *request);
 int wale_dump_buffer(const struct wale_sched_data *q, struct sk_buff *skb);
+
+/* wale_netlink_rem.c: the price of policy rem */
+int wale_rem_parse(struct wale_rem_params *params, const struct nlattr *attr,
+		   struct netlink_ext_ack *extack);
+void wale_rem_apply(struct wale_sched_data *q, bool begins,
+		    const struct wale_rem_params *params, u64 now);
+int wale_dump_rem(const struct wale_rem_params *params, struct sk_buff *skb);
+
+/* wale_netlink.c */
+int wale_parse(struct nlattr **tb, int max, const struct nlattr *nest,
+	       const struct nla_policy *policy, struct netlink_ext_ack *extack);
 
 #endif /* _WALE_NETLINK_BUFFER_H */

@@ -82,7 +82,7 @@ bool wale_policy_refuses(const struct wale_policy *policy,
 					    policy->z * total,
 					    congestion->limit -
 					    policy->threshold);
-	default:
+	default:	/* rem has a price: wale_mark.c */
 		return false;
 	}
 }

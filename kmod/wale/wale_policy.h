@@ -15,6 +15,7 @@
  * @last: n of random_tail: so many of the queue's tail may be the victim
  * @share: R as a share of the limit, in 1 / WALE_POLICY_UNIT; 0: it is not one
  * @threshold: R, in the unit of the limit
+ * @mark: 1: mark what can be marked in the place of refusing it
  */
 struct wale_policy {
 	u32 kind;
@@ -22,6 +23,7 @@ struct wale_policy {
 	u32 last;
 	u32 share;
 	u64 threshold;
+	u32 mark;
 };
 
 /**

@@ -20,6 +20,7 @@ enum wale_purpose {
 	WALE_PURPOSE_SESSIONS	= 1,
 	WALE_PURPOSE_BUFFER	= 2,
 	WALE_PURPOSE_FLOWS	= 3,
+	WALE_PURPOSE_MARK	= 4,
 };
 
 /**

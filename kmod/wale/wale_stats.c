@@ -64,6 +64,8 @@ static int wale_put_counts(struct sk_buff *skb, const struct wale_buffer *buffer
 		  &counts->dropped[WALE_DROP_EARLY] },
 		{ TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS,
 		  &counts->dropped[WALE_DROP_PARTIAL] },
+		{ TCA_WALE_STATS_MARKED_PACKETS, &counts->marked },
+		{ TCA_WALE_STATS_UNMARKABLE_PACKETS, &counts->unmarkable },
 		{ TCA_WALE_STATS_BACKLOG_PACKETS, &backlog },
 		{ TCA_WALE_STATS_PEAK_BACKLOG_PACKETS, &peak },
 		{ TCA_WALE_STATS_LINE_PACKETS, &counts->line },
@@ -102,6 +104,15 @@ static int wale_put_flows(struct sk_buff *skb,
 			     classes->crowded);
 }
 
+static int wale_put_price(struct sk_buff *skb, const struct wale_rem *rem)
+{
+	return wale_put_stat(skb, TCA_WALE_STATS_PRICE, rem->price) ?:
+	       wale_put_stat(skb, TCA_WALE_STATS_MARK_PROBABILITY,
+			     rem->probability) ?:
+	       wale_put_stat(skb, TCA_WALE_STATS_PRICE_NEXT_NS,
+			     rem->next_ns);
+}
+
 static int wale_put_stats(struct sk_buff *skb, const struct wale_sched_data *q,
 			  u64 now)
 {
@@ -110,6 +121,8 @@ static int wale_put_stats(struct sk_buff *skb, const struct wale_sched_data *q,
 	return wale_put_counts(skb, &q->buffer, &q->counts) ?:
 	       (cells ? wale_put_cells(skb, &q->buffer, &q->counts) : 0) ?:
 	       (q->classes ? wale_put_flows(skb, q->classes, cells) : 0) ?:
+	       (q->policy.kind == WALE_POLICY_REM ?
+		wale_put_price(skb, &q->rem) : 0) ?:
 	       wale_put_rate(skb, &q->schedule) ?:
 	       wale_put_stat(skb, TCA_WALE_STATS_NOW_NS, now) ?:
 	       (q->feedback ? wale_feedback_put_stats(skb, q->feedback) : 0);

@@ -41,6 +41,7 @@ class Purpose(enum.IntEnum):
     LOSS = 0
     SESSIONS = 1
     BUFFER = 2
+    MARK = 4
 
 
 def mix(value: int) -> int:

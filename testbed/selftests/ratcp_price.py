@@ -14,6 +14,7 @@ import struct
 from typing import Any
 
 from lib import net, rate
+from lib.netstat import netstat
 from lib.pair import Pair
 from lib.rate import channel
 from lib.tap import equal, main, true
@@ -122,14 +123,6 @@ def delivered_ce(sender: rate.Sender) -> int:
     """Return tcpi_delivered_ce."""
     data = sender.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
     return int(struct.unpack_from("I", data, 196)[0])
-
-
-def netstat(name: str) -> int:
-    """Return a counter of IpExt of the namespace."""
-    names, numbers = (
-        line.split() for line in net.read("/proc/net/netstat").splitlines() if line[:6] == "IpExt:"
-    )
-    return int(dict(zip(names, numbers, strict=True))[name])
 
 
 def test_who_negotiates() -> None:

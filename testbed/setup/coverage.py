@@ -37,9 +37,11 @@ PARTS = (*PARTS, "userspace/wale")
 CONFIGURATION = (
     "kmod/wale/wale_netlink.c",
     "kmod/wale/wale_netlink_buffer.c",
+    "kmod/wale/wale_netlink_rem.c",
     "kmod/rate_feedback/rate_request.c",
     "userspace/lib/link_config.c",
     "userspace/lib/link_policy.c",
+    "userspace/lib/link_rem.c",
     "userspace/lib/rate_path.c",
 )
 REFUSAL = re.compile(

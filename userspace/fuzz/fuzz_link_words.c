@@ -66,6 +66,13 @@ static void check_json(const struct link_config *c)
 	free(text);
 }
 
+static bool same_rem(const struct link_rem *a, const struct link_rem *b)
+{
+	return a->set == b->set && a->interval_ns == b->interval_ns &&
+	       a->target == b->target && a->gamma == b->gamma &&
+	       a->alpha == b->alpha && a->phi == b->phi;
+}
+
 static bool same_buffer(const struct link_config *a,
 			const struct link_config *b)
 {
@@ -74,6 +81,7 @@ static bool same_buffer(const struct link_config *a,
 	       a->policy.threshold == b->policy.threshold &&
 	       a->policy.share == b->policy.share &&
 	       a->policy.z == b->policy.z && a->policy.last == b->policy.last &&
+	       a->policy.mark == b->policy.mark && same_rem(&a->rem, &b->rem) &&
 	       a->flows == b->flows && a->input_rate == b->input_rate;
 }
 

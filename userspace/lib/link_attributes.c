@@ -30,6 +30,30 @@ static int encode_sessions(const struct link_sessions *s, attribute_put_fn put,
 	return put(to, TCA_WALE_SESSIONS | NLA_F_NESTED, buf, length);
 }
 
+static int encode_rem(const struct link_rem *rem, attribute_put_fn put,
+		      void *to)
+{
+	char buf[64] = { 0 };
+	size_t length = 0;
+
+	if (rem->set & LINK_REM_INTERVAL)
+		attribute_append(buf, &length, TCA_WALE_REM_INTERVAL,
+				 &rem->interval_ns, sizeof(rem->interval_ns));
+	if (rem->set & LINK_REM_GAMMA)
+		attribute_append(buf, &length, TCA_WALE_REM_GAMMA, &rem->gamma,
+				 sizeof(rem->gamma));
+	if (rem->set & LINK_REM_ALPHA)
+		attribute_append(buf, &length, TCA_WALE_REM_ALPHA, &rem->alpha,
+				 sizeof(rem->alpha));
+	if (rem->set & LINK_REM_TARGET)
+		attribute_append(buf, &length, TCA_WALE_REM_TARGET,
+				 &rem->target, sizeof(rem->target));
+	if (rem->set & LINK_REM_PHI)
+		attribute_append(buf, &length, TCA_WALE_REM_PHI, &rem->phi,
+				 sizeof(rem->phi));
+	return put(to, TCA_WALE_REM | NLA_F_NESTED, buf, length);
+}
+
 /* Without an idle time, the nest is empty: off. */
 static int encode_feedback(uint64_t idle_ns, attribute_put_fn put, void *to)
 {
@@ -65,6 +89,7 @@ int link_config_encode(const struct link_config *c, attribute_put_fn put,
 		      policy.share),
 		FIELD(LINK_Z, TCA_WALE_Z, policy.z),
 		FIELD(LINK_LAST, TCA_WALE_LAST, policy.last),
+		FIELD(LINK_MARK, TCA_WALE_MARK, policy.mark),
 		FIELD(LINK_FLOWS, TCA_WALE_FLOWS, flows),
 		FIELD(LINK_INPUT_RATE, TCA_WALE_INPUT_RATE64, input_rate),
 #undef FIELD
@@ -77,6 +102,8 @@ int link_config_encode(const struct link_config *c, attribute_put_fn put,
 				   c->set, put, to);
 	if (!err && c->set & LINK_SESSIONS)
 		err = encode_sessions(&c->sessions, put, to);
+	if (!err && c->set & LINK_REM)
+		err = encode_rem(&c->rem, put, to);
 	if (!err && c->set & LINK_FEEDBACK)
 		err = encode_feedback(c->feedback_idle_ns, put, to);
 	return err;
@@ -106,6 +133,38 @@ static void decode_sessions(struct link_sessions *s, const void *data,
 		case TCA_WALE_SESSIONS_STEP:
 			s->set |= SESSIONS_STEP;
 			s->step_ns = attribute_u64(&a);
+			break;
+		}
+	}
+}
+
+static void decode_rem(struct link_rem *rem, const void *data, size_t length)
+{
+	const char *at = data;
+	struct attribute a;
+
+	memset(rem, 0, sizeof(*rem));
+	while (attribute_next(&at, &length, &a)) {
+		switch (a.type) {
+		case TCA_WALE_REM_INTERVAL:
+			rem->set |= LINK_REM_INTERVAL;
+			rem->interval_ns = attribute_u64(&a);
+			break;
+		case TCA_WALE_REM_GAMMA:
+			rem->set |= LINK_REM_GAMMA;
+			rem->gamma = attribute_u32(&a);
+			break;
+		case TCA_WALE_REM_ALPHA:
+			rem->set |= LINK_REM_ALPHA;
+			rem->alpha = attribute_u32(&a);
+			break;
+		case TCA_WALE_REM_TARGET:
+			rem->set |= LINK_REM_TARGET;
+			rem->target = attribute_u64(&a);
+			break;
+		case TCA_WALE_REM_PHI:
+			rem->set |= LINK_REM_PHI;
+			rem->phi = attribute_u32(&a);
 			break;
 		}
 	}
@@ -168,6 +227,14 @@ static void decode_buffer(struct link_config *c, const struct attribute *a)
 	case TCA_WALE_LAST:
 		c->set |= LINK_LAST;
 		c->policy.last = attribute_u32(a);
+		break;
+	case TCA_WALE_MARK:
+		c->set |= LINK_MARK;
+		c->policy.mark = attribute_u32(a);
+		break;
+	case TCA_WALE_REM:
+		c->set |= LINK_REM;
+		decode_rem(&c->rem, a->data, a->length);
 		break;
 	case TCA_WALE_FLOWS:
 		c->set |= LINK_FLOWS;

@@ -264,13 +264,19 @@ static const struct {
 	{ "limit", LINK_LIMIT, NULL, link_parse_limit,
 	  "limit SIZE|PACKETS|N cells   the buffer: 30kb, 20p, 1000 cells" },
 	{ "policy", LINK_POLICY, NULL, link_parse_policy,
-	  "policy tail|epd|seldrop|fba|random_tail   how it is shared" },
+	  "policy tail|epd|seldrop|fba|random_tail|rem   how it is shared" },
 	{ "threshold", LINK_THRESHOLD, NULL, link_parse_threshold,
 	  "threshold R          epd, seldrop, fba: 90% (of the limit), 900 cells ..." },
 	{ "z", LINK_Z, NULL, link_parse_z,
 	  "z Z                  seldrop, fba: such as 0.8" },
 	{ "last", LINK_LAST, NULL, link_parse_last,
 	  "last N               random_tail: victims are of the last N" },
+	{ "mark", LINK_MARK, NULL, link_parse_mark,
+	  "mark                 epd, seldrop, fba, rem: mark (ECN) what can be" },
+	{ "nomark", LINK_MARK, NULL, link_parse_mark,
+	  "nomark               refuse it" },
+	{ "rem", LINK_REM, NULL, link_parse_rem,
+	  "rem interval TIME gamma G alpha A target SIZE phi PHI   its price" },
 	{ "flows", LINK_FLOWS, NULL, link_parse_flows,
 	  "flows N              how many are told apart, as classes" },
 	{ "input_rate", LINK_INPUT_RATE, NULL, link_parse_input_rate,
@@ -317,7 +323,8 @@ int link_config_parse(struct link_config *c, int argc, char **argv,
 			break;
 	if (i == ARRAY_SIZE(options))
 		return 0;
-	if (argc < 2 && options[i].bit != LINK_FEEDBACK)
+	if (argc < 2 && options[i].bit != LINK_FEEDBACK &&
+	    options[i].bit != LINK_MARK)
 		return link_error_set(error, LINK_ERROR_MISSING, argv[0],
 				      "a value must follow");
 	if (c->set & options[i].bit)

@@ -39,6 +39,8 @@ enum link_config_bit {
 	LINK_LAST = 1 << 17,
 	LINK_FLOWS = 1 << 18,
 	LINK_INPUT_RATE = 1 << 19,
+	LINK_MARK = 1 << 20,
+	LINK_REM = 1 << 21,
 	LINK_LIMIT = LINK_LIMIT_PACKETS | LINK_LIMIT_BYTES | LINK_LIMIT_CELLS,
 	LINK_THRESHOLD = LINK_THRESHOLD_NUMBER | LINK_THRESHOLD_SHARE,
 };
@@ -71,6 +73,26 @@ struct link_policy {
 	uint32_t share; /* millionths of the limit */
 	uint32_t z; /* millionths */
 	uint32_t last;
+	uint32_t mark;
+};
+
+/* Bits of struct link_rem.set. */
+enum link_rem_bit {
+	LINK_REM_INTERVAL = 1 << 0,
+	LINK_REM_GAMMA = 1 << 1,
+	LINK_REM_ALPHA = 1 << 2,
+	LINK_REM_TARGET = 1 << 3,
+	LINK_REM_PHI = 1 << 4,
+};
+
+/* The price of policy rem. */
+struct link_rem {
+	unsigned int set;
+	uint64_t interval_ns;
+	uint64_t target; /* bytes */
+	uint32_t gamma; /* millionths, as the two below */
+	uint32_t alpha;
+	uint32_t phi;
 };
 
 /* In the units of the attributes; only what is in @set means something. */
@@ -90,6 +112,7 @@ struct link_config {
 	struct link_sessions sessions;
 	uint64_t feedback_idle_ns; /* 0: no feedback */
 	struct link_policy policy;
+	struct link_rem rem;
 	uint32_t flows;
 	uint64_t input_rate; /* bytes/s */
 };
@@ -163,6 +186,11 @@ int link_parse_flows(struct link_config *c, int argc, char **argv,
 		     struct link_error *error);
 int link_parse_input_rate(struct link_config *c, int argc, char **argv,
 			  struct link_error *error);
+int link_parse_mark(struct link_config *c, int argc, char **argv,
+		    struct link_error *error);
+int link_parse_rem(struct link_config *c, int argc, char **argv,
+		   struct link_error *error);
+void link_rem_print(FILE *to, const struct link_rem *rem);
 void link_limit_print(FILE *to, const struct link_config *c);
 void link_policy_print(FILE *to, const struct link_config *c);
 int link_parse_failed(const char *word, int err, const char *expected,

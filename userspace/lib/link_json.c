@@ -64,24 +64,48 @@ static void json_sessions(struct json *j, const struct link_sessions *s)
 	json_close(j, '}');
 }
 
+static void json_millionths(struct json *j, const char *name, uint32_t value)
+{
+	char buf[UNITS_MAX];
+
+	json_put_number(j, name, units_format_millionths(buf, value));
+}
+
+static void json_rem(struct json *j, const struct link_rem *rem)
+{
+	json_open(j, "rem", '{');
+	if (rem->set & LINK_REM_INTERVAL)
+		json_put_u64(j, "interval_ns", rem->interval_ns);
+	if (rem->set & LINK_REM_GAMMA)
+		json_millionths(j, "gamma", rem->gamma);
+	if (rem->set & LINK_REM_ALPHA)
+		json_millionths(j, "alpha", rem->alpha);
+	if (rem->set & LINK_REM_TARGET)
+		json_put_u64(j, "target_bytes", rem->target);
+	if (rem->set & LINK_REM_PHI)
+		json_millionths(j, "phi", rem->phi);
+	json_close(j, '}');
+}
+
 static void json_policy(struct json *j, const struct link_config *c)
 {
 	const struct link_policy *policy = &c->policy;
-	char buf[UNITS_MAX];
 
 	if (c->set & LINK_POLICY && policy->kind != WALE_POLICY_TAIL)
 		json_enum(j, "policy", link_policy_name(policy->kind),
 			  policy->kind);
 	if (c->set & LINK_THRESHOLD_SHARE)
-		json_put_number(j, "threshold_share",
-				units_format_millionths(buf, policy->share));
+		json_millionths(j, "threshold_share", policy->share);
 	if (c->set & LINK_THRESHOLD_NUMBER)
 		json_put_u64(j, "threshold", policy->threshold);
 	if (c->set & LINK_Z)
-		json_put_number(j, "z",
-				units_format_millionths(buf, policy->z));
+		json_millionths(j, "z", policy->z);
 	if (c->set & LINK_LAST)
 		json_put_u64(j, "last", policy->last);
+	if (c->set & LINK_MARK)
+		json_put_number(j, "mark", policy->mark ? "true" : "false");
+	if (c->set & LINK_REM)
+		json_rem(j, &c->rem);
 	if (c->set & LINK_FLOWS)
 		json_put_u64(j, "flows", c->flows);
 	if (c->set & LINK_INPUT_RATE && c->input_rate != WALE_RATE_UNLIMITED)

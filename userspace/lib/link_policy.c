@@ -16,6 +16,7 @@ static const char *const policy_names[__WALE_POLICY_MAX] = {
 	[WALE_POLICY_SELDROP] = "seldrop",
 	[WALE_POLICY_FBA] = "fba",
 	[WALE_POLICY_RANDOM_TAIL] = "random_tail",
+	[WALE_POLICY_REM] = "rem",
 };
 
 const char *link_policy_name(uint32_t kind)
@@ -100,7 +101,7 @@ int link_parse_policy(struct link_config *c, int argc, char **argv,
 	}
 	return link_parse_failed(
 		argv[1], -EINVAL,
-		"a policy: tail, epd, seldrop, fba or random_tail", error);
+		"a policy: tail, epd, seldrop, fba, random_tail or rem", error);
 }
 
 /* A share of the limit, or an amount, which must be in the limit's unit. */
@@ -220,6 +221,10 @@ void link_policy_print(FILE *to, const struct link_config *c)
 		fprintf(to, "z %s ", units_format_millionths(buf, policy->z));
 	if (c->set & LINK_LAST)
 		fprintf(to, "last %" PRIu32 " ", policy->last);
+	if (c->set & LINK_MARK)
+		fputs(policy->mark ? "mark " : "nomark ", to);
+	if (c->set & LINK_REM)
+		link_rem_print(to, &c->rem);
 	if (c->set & LINK_FLOWS)
 		fprintf(to, "flows %" PRIu32 " ", c->flows);
 	if (c->set & LINK_INPUT_RATE && c->input_rate != WALE_RATE_UNLIMITED)

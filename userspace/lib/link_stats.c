@@ -46,6 +46,13 @@ static const char *const names[TCA_WALE_STATS_MAX + 1] = {
 	[TCA_WALE_STATS_WASTED_CELLS] = "wasted_cells",
 	[TCA_WALE_STATS_BUSY_FLOWS] = "busy_flows",
 	[TCA_WALE_STATS_CROWDED_PACKETS] = "crowded_packets",
+	[TCA_WALE_STATS_MARKED_PACKETS] = "marked_packets",
+	[TCA_WALE_STATS_MARKED_BYTES] = "marked_bytes",
+	[TCA_WALE_STATS_UNMARKABLE_PACKETS] = "unmarkable_packets",
+	[TCA_WALE_STATS_UNMARKABLE_BYTES] = "unmarkable_bytes",
+	[TCA_WALE_STATS_PRICE] = "price",
+	[TCA_WALE_STATS_MARK_PROBABILITY] = "mark_probability",
+	[TCA_WALE_STATS_PRICE_NEXT_NS] = "price_next_ns",
 };
 
 const char *link_stats_name(int type)
@@ -99,6 +106,27 @@ static void print_cells(FILE *to, const struct link_stats *s)
 		s->value[TCA_WALE_STATS_WASTED_CELLS]);
 }
 
+/* If the link ever marked a packet, or has a price. */
+static void print_marks(FILE *to, const struct link_stats *s,
+			const char *indent, const char *newline)
+{
+	bool price = s->known[TCA_WALE_STATS_PRICE];
+	char probability[UNITS_MAX];
+
+	if (!price && !s->value[TCA_WALE_STATS_MARKED_PACKETS])
+		return;
+	fprintf(to, "%s%s", newline, indent);
+	print_pair(to, s, "marked", TCA_WALE_STATS_MARKED_PACKETS);
+	print_pair(to, s, "unmarkable", TCA_WALE_STATS_UNMARKABLE_PACKETS);
+	if (price)
+		fprintf(to, "price %.6f marks %s",
+			(double)s->value[TCA_WALE_STATS_PRICE] /
+				WALE_REM_PRICE_UNIT,
+			units_format_percent(
+				probability,
+				s->value[TCA_WALE_STATS_MARK_PROBABILITY]));
+}
+
 void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 		      const char *newline)
 {
@@ -122,6 +150,7 @@ void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 	print_pair(to, s, "backlog", TCA_WALE_STATS_BACKLOG_PACKETS);
 	print_pair(to, s, "peak", TCA_WALE_STATS_PEAK_BACKLOG_PACKETS);
 	print_pair(to, s, "line", TCA_WALE_STATS_LINE_PACKETS);
+	print_marks(to, s, indent, newline);
 	if (s->known[TCA_WALE_STATS_BACKLOG_CELLS]) {
 		fprintf(to, "%s%s", newline, indent);
 		print_cells(to, s);

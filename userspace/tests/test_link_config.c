@@ -131,6 +131,17 @@ static void test_errors(void)
 	test_error("last 1025", LINK_ERROR_INVALID, "1 to 1024");
 	test_error("flows 65535", LINK_ERROR_INVALID, "1 to 65534");
 	test_error("input_rate fast", LINK_ERROR_INVALID, "a rate");
+	test_error("mark nomark", LINK_ERROR_DUPLICATE, "");
+	test_error("rem", LINK_ERROR_MISSING, "");
+	test_error("rem delay 5ms", LINK_ERROR_INVALID, "interval, gamma");
+	test_error("rem interval 99us", LINK_ERROR_INVALID, "100us to 1s");
+	test_error("rem interval 2s", LINK_ERROR_INVALID, "100us to 1s");
+	test_error("rem gamma 0", LINK_ERROR_INVALID, "out of range");
+	test_error("rem gamma 1001", LINK_ERROR_INVALID, "out of range");
+	test_error("rem alpha 1.000001", LINK_ERROR_INVALID, "0 to 1");
+	test_error("rem target 2000gb", LINK_ERROR_INVALID, "out of range");
+	test_error("rem phi 1", LINK_ERROR_INVALID, "1.001 to 1000");
+	test_error("rem phi 2 rem phi 2", LINK_ERROR_DUPLICATE, "phi");
 }
 
 /* What every link has is not shown. */
@@ -401,6 +412,14 @@ int main(void)
 	test_round_trip("policy random_tail last 5",
 			"policy random_tail last 5 ");
 	test_round_trip("z 0.000001", "z 0.000001 ");
+	test_round_trip("mark policy seldrop", "policy seldrop mark ");
+	test_round_trip("nomark", "nomark ");
+	test_round_trip("rem phi 1.001 gamma 0.000001 delay 1ms mark "
+			"policy rem",
+			"delay 1ms policy rem mark rem gamma 0.000001 "
+			"phi 1.001 ");
+	test_round_trip("rem interval 100us alpha 0 target 0b",
+			"rem interval 100us alpha 0 target 0b ");
 	test_errors();
 	test_tail();
 	test_cells_stats();

@@ -58,6 +58,8 @@ OPTIONS: dict[str, tuple[int, str]] = {
     "last": (20, "I"),
     "flows": (21, "I"),
     "input_rate": (22, "Q"),
+    "mark": (23, "I"),
+    "rem": (24, "rem"),
 }
 SESSIONS: dict[str, tuple[int, str]] = {
     "arrival": (2, "I"),
@@ -66,7 +68,14 @@ SESSIONS: dict[str, tuple[int, str]] = {
     "step": (5, "Q"),
 }
 FEEDBACK: dict[str, tuple[int, str]] = {"idle": (2, "Q")}
-NESTS = {"sessions": SESSIONS, "feedback": FEEDBACK}
+REM: dict[str, tuple[int, str]] = {
+    "interval": (2, "Q"),
+    "gamma": (3, "I"),
+    "alpha": (4, "I"),
+    "target": (5, "Q"),
+    "phi": (6, "I"),
+}
+NESTS = {"sessions": SESSIONS, "feedback": FEEDBACK, "rem": REM}
 STATISTICS = (
     "offered_packets offered_bytes sent_packets sent_bytes dropped_buffer_packets "
     "dropped_buffer_bytes dropped_loss_packets dropped_loss_bytes dropped_memory_packets "
@@ -74,7 +83,9 @@ STATISTICS = (
     "peak_backlog_bytes line_packets line_bytes rate sessions now_ns epoch_ns "
     "dropped_purge_packets dropped_purge_bytes active_flows uncounted_packets published attached "
     "dropped_early_packets dropped_early_bytes dropped_partial_packets dropped_partial_bytes "
-    "backlog_cells peak_backlog_cells dropped_cells wasted_cells busy_flows crowded_packets"
+    "backlog_cells peak_backlog_cells dropped_cells wasted_cells busy_flows crowded_packets "
+    "marked_packets marked_bytes unmarkable_packets unmarkable_bytes price mark_probability "
+    "price_next_ns"
 ).split()
 DROPPED = (
     "dropped_buffer",
@@ -87,7 +98,7 @@ DROPPED = (
 OVERHEAD = {"raw": 0, "ethernet": 1, "atm": 2}
 DROPS = {"remote": 0, "local": 1}
 TRACE_END = {"loop": 0, "hold": 1, "stop": 2}
-POLICY = {"tail": 0, "epd": 1, "seldrop": 2, "fba": 3, "random_tail": 4}
+POLICY = {"tail": 0, "epd": 1, "seldrop": 2, "fba": 3, "random_tail": 4, "rem": 5}
 
 
 def encode(values: Mapping[str, Any], table: Mapping[str, tuple[int, str]] = OPTIONS) -> bytes:

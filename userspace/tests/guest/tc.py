@@ -59,6 +59,21 @@ TYPED: list[tuple[str, dict[str, Any]]] = [
     ),
     ("limit 50 policy epd threshold 40", {"policy": "epd", "threshold": 40}),
     ("policy random_tail last 5", {"policy": "random_tail", "last": 5}),
+    ("policy epd mark", {"policy": "epd", "mark": True}),
+    ("nomark", {"mark": None}),
+    (
+        "policy rem mark rem gamma 0.005 target 30kb",
+        {"policy": "rem", "mark": True, "z": None}
+        | {
+            "rem": {
+                "interval_ns": 10_000_000,
+                "gamma": 0.005,
+                "alpha": 0.1,
+                "target_bytes": 30720,
+                "phi": 1.1,
+            }
+        },
+    ),
     ("policy tail", {"policy": None, "input_rate": None}),
 ]
 

@@ -27,11 +27,14 @@
  *   TCA_WALE_LAST            u32  n of the policy random_tail
  *   TCA_WALE_FLOWS           u32  number of flows that are told apart
  *   TCA_WALE_INPUT_RATE64    u64  bytes/s; rate of each flow's input link
+ *   TCA_WALE_MARK            u32  1: mark (ECN) what epd, seldrop, fba or rem
+ *                                 would refuse, if it can be marked
+ *   TCA_WALE_REM                  nest of TCA_WALE_REM_*
  *
  * A new link without an attribute has: no rate limit, no delay, a buffer of
  * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random, no
  * feedback, policy tail (of the others: a threshold of nine tenths, a Z of 0.8),
- * flows not told apart, no input links.
+ * flows not told apart, no input links, no marks.
  * A change without an attribute leaves what it sets as it is.  The rate is
  * constant, or follows a trace, or is modulated by sessions:
  *
@@ -119,6 +122,14 @@
 #define WALE_INPUT_RATE_MIN	1000ULL
 #define WALE_INPUT_RATE_MAX	53000000000ULL
 
+#define WALE_REM_INTERVAL_MIN	100000ULL	/* 100 us, in ns */
+#define WALE_REM_INTERVAL_MAX	1000000000ULL	/* 1 s */
+#define WALE_REM_GAMMA_MAX	1000000000U	/* 1000 */
+#define WALE_REM_TARGET_MAX	1099511627776ULL	/* 2^40 */
+#define WALE_REM_PHI_MIN	1001000U	/* 1.001 */
+#define WALE_REM_PHI_MAX	1000000000U	/* 1000 */
+#define WALE_REM_PRICE_UNIT	1000000000U	/* of TCA_WALE_STATS_PRICE */
+
 /* What a packet of n bytes of IP takes on the wire, in bytes. */
 enum wale_overhead {
 	WALE_OVERHEAD_RAW,	/* n */
@@ -144,6 +155,7 @@ enum wale_policy_kind {
 	WALE_POLICY_SELDROP,		/* if X > R, Y N > Z X */
 	WALE_POLICY_FBA,		/* if X > R, Y N (X - R) > Z X (K - R) */
 	WALE_POLICY_RANDOM_TAIL,	/* or one of the last n, at random */
+	WALE_POLICY_REM,		/* with probability 1 - PHI^-price */
 	__WALE_POLICY_MAX
 };
 
@@ -189,6 +201,8 @@ enum {
 	TCA_WALE_LAST,
 	TCA_WALE_FLOWS,
 	TCA_WALE_INPUT_RATE64,
+	TCA_WALE_MARK,
+	TCA_WALE_REM,
 	__TCA_WALE_MAX
 };
 
@@ -241,6 +255,35 @@ enum {
 #define TCA_WALE_FEEDBACK_MAX (__TCA_WALE_FEEDBACK_MAX - 1)
 
 /*
+ * Policy rem, random exponential marking: a packet that would fit is refused with
+ * probability 1 - PHI^-p, where p is the price of the link.  It is zero when the
+ * policy begins, and every INTERVAL
+ *
+ *	p <- max(0, p + GAMMA (ALPHA (b - TARGET) + x - c))
+ *
+ * with b bytes in the buffer then, x that arrived in the interval and c that the
+ * rate of then could serve in it; but never above the price at which all packets
+ * but one in 2^32 are refused.  With TCA_WALE_MARK, a packet that can be marked
+ * is marked in the place of being refused, and one that cannot be is let in.
+ *
+ * What is not given stays as it is; of a new link, 10 ms, 0.001, 0.1, 20000 bytes
+ * and 1.1.  A change keeps the price.  Other policies keep the parameters, but
+ * not the price.
+ */
+enum {
+	TCA_WALE_REM_UNSPEC,
+	TCA_WALE_REM_PAD,
+	TCA_WALE_REM_INTERVAL,	/* u64, ns; WALE_REM_INTERVAL_MIN .. _MAX */
+	TCA_WALE_REM_GAMMA,	/* u32, per kB, millionths; 1 .. _GAMMA_MAX */
+	TCA_WALE_REM_ALPHA,	/* u32, millionths; 0 .. WALE_POLICY_UNIT */
+	TCA_WALE_REM_TARGET,	/* u64, bytes; 0 .. WALE_REM_TARGET_MAX */
+	TCA_WALE_REM_PHI,	/* u32, millionths; _PHI_MIN .. _PHI_MAX */
+	__TCA_WALE_REM_MAX
+};
+
+#define TCA_WALE_REM_MAX (__TCA_WALE_REM_MAX - 1)
+
+/*
  * Statistics.  All are u64.  Packets and bytes are those of the wire: after
  * GSO splitting, with the overhead.  Counters start at zero when the qdisc is
  * created, and no change resets them.
@@ -288,6 +331,14 @@ enum {
 	/* absent where flows are not told apart: */
 	TCA_WALE_STATS_BUSY_FLOWS,	/* with something in the buffer now */
 	TCA_WALE_STATS_CROWDED_PACKETS,	/* for which there was no class */
+	TCA_WALE_STATS_MARKED_PACKETS,	/* got a mark, were not refused */
+	TCA_WALE_STATS_MARKED_BYTES,
+	TCA_WALE_STATS_UNMARKABLE_PACKETS,	/* rem: drawn, but not ECT */
+	TCA_WALE_STATS_UNMARKABLE_BYTES,
+	/* absent with other policies than rem: */
+	TCA_WALE_STATS_PRICE,		/* now, 1 / WALE_REM_PRICE_UNIT */
+	TCA_WALE_STATS_MARK_PROBABILITY,	/* now, fraction of 2^32 */
+	TCA_WALE_STATS_PRICE_NEXT_NS,	/* CLOCK_MONOTONIC of its next update */
 	__TCA_WALE_STATS_MAX
 };
 

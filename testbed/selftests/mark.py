@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""A wale link that marks (ECN): in the place of early drops, and by a price (policy rem).
+
+What becomes of random streams is compared with testbed/models/rem.py, packet by packet.
+Topology: lib/pair.py.
+"""
+
+from __future__ import annotations
+
+import errno
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+from lib import net
+from lib.pair import MS, Pair
+from lib.rate import refused
+from lib.tap import equal, main, true
+from lib.wale import POLICY
+from lib.netstat import netstat
+from switch import events
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from models.link import Config, Trace, TraceEnd
+from models.rem import MarkingLink, Parameters
+
+ECT0 = 2
+REM = POLICY["rem"]
+EARLY = ("epd", "seldrop", "fba")
+
+Stream = list[tuple[int, int, bool]]
+
+
+def stream(seed: int, count: int, gap_ns: int) -> Stream:
+    """Return packets (gap_ns, IP bytes, can be marked): bursts and pauses, each of a length."""
+    rng = random.Random(seed)
+    gaps = [0, 0, gap_ns, gap_ns, gap_ns // 3, 6 * gap_ns]
+    return [(rng.choice(gaps), 100 + number, rng.random() < 0.7) for number in range(count)]
+
+
+def send(pair: Pair, packets: Stream) -> None:
+    """Send a stream."""
+    for number, (gap_ns, length, ect) in enumerate(packets):
+        net.sleep_ns(gap_ns)
+        tos = ECT0 if ect else 0
+        net.send(pair.socket, "a0", net.ip_packet(length, number=number, tos=tos))
+
+
+TRACE = [(30 * MS, 10**6), (20 * MS, 0), (25 * MS, 3 * 10**5)]
+# name: (options, parameters, count of packets, mean gap in ns)
+CASES: dict[str, tuple[dict[str, Any], Parameters, int, int]] = {
+    "overload": (
+        {"rate": 10**6, "limit_packets": 100},
+        Parameters(interval_ns=MS, gamma=50_000, alpha=10**6, target=3000),
+        800,
+        400_000,
+    ),
+    "small-buffer": (
+        {"rate": 10**6, "limit_bytes": 9000, "delay": 20 * MS},
+        Parameters(interval_ns=5 * MS, gamma=20_000, target=3000, phi=2 * 10**6),
+        800,
+        400_000,
+    ),
+    "seldom": (
+        {"rate": 3 * 10**5, "limit_packets": 50},
+        Parameters(interval_ns=100 * MS, gamma=10**7, target=0, phi=1_001_000),
+        600,
+        500_000,
+    ),
+    "trace": (
+        {"trace": TRACE, "limit_packets": 60},
+        Parameters(interval_ns=3 * MS, gamma=30_000, alpha=300_000, target=5000),
+        800,
+        600_000,
+    ),
+    "pauses": (
+        {"rate": 43_457, "limit_packets": 40},
+        Parameters(interval_ns=700_001, gamma=100_000, target=1000),
+        300,
+        3 * MS,
+    ),
+}
+
+
+def config_of(options: dict[str, Any], seed: int) -> Config:
+    """Return the model's configuration of these options."""
+    values: dict[str, Any] = {k: v for k, v in options.items() if k.startswith(("rate", "limit"))}
+    if "limit_bytes" in values:
+        values["limit_packets"] = None
+    if "trace" in options:
+        values["trace"] = Trace(tuple(options["trace"]), TraceEnd.LOOP)
+    return Config(delay_ns=options.get("delay", 0), seed=seed, **values)
+
+
+def rem_of(parameters: Parameters) -> dict[str, int]:
+    """Return the attributes of these parameters."""
+    return {
+        "interval": parameters.interval_ns,
+        "gamma": parameters.gamma,
+        "alpha": parameters.alpha,
+        "target": parameters.target,
+        "phi": parameters.phi,
+    }
+
+
+def compare(name: str, mark: bool) -> None:
+    """Fail unless a stream fares as the model has it, and the price is the model's."""
+    options, parameters, count, gap_ns = CASES[name]
+    pair = Pair()
+    pair.add(policy=REM, rem=rem_of(parameters), mark=int(mark), seed=7, **options)
+    start = pair.stats()["price_next_ns"] - parameters.interval_ns
+    packets = stream(len(name), count, gap_ns)
+    tracing = net.Tracing()
+    tracing.on()
+    send(pair, packets)
+    pair.drain()
+    stats = pair.stats()
+    found = events(tracing.text())
+    came = {int(f["len"]): int(f.get("arrival_ns") or f["now_ns"]) for _, f in found}
+    came |= {int(f["len"]): int(f["now_ns"]) for kind, f in found if kind == "enqueue"}
+    link = MarkingLink(config_of(options, 7), parameters, mark, start)
+    fates = link.run([(came[length], length, ect) for _, length, ect in packets])
+    drops = {int(f["len"]): f["reason"] for kind, f in found if kind == "drop"}
+    left = {int(f["len"]): int(f["departure_ns"]) for kind, f in found if kind == "dequeue"}
+    for (_, length, _), fate in zip(packets, fates, strict=True):
+        equal(drops.get(length, "sent"), fate.verdict.value, f"packet {length}")
+        equal(left.get(length), fate.departure_ns, f"departure of packet {length}")
+    equal(stats["marked_packets"], sum(f.marked for f in fates), "marked")
+    equal(stats["unmarkable_packets"], sum(f.unmarkable for f in fates), "unmarkable")
+    equal(stats["dropped_early_packets"], list(drops.values()).count("early"), "early")
+    lengths = [p[1] for p, f in zip(packets, fates, strict=True) if f.marked]
+    equal(stats["marked_bytes"], sum(lengths), "marked bytes")
+    with pair.b.entered():
+        equal(netstat("InCEPkts"), len(lengths), "marks that came")
+    link.advance(stats["now_ns"])
+    equal(stats["price_next_ns"], link.next_ns, "next update")
+    near = abs(stats["price"] - link.price) <= link.price / 10**5  # at the highest price
+    true(near, f"price {stats['price']}, expected {link.price}")
+    true(len(lengths) > 20 if mark else "early" in drops.values(), "hardly any")
+    pair.close()
+
+
+def test_price_as_the_model() -> None:
+    """Each packet is refused, marked or let in as models/rem.py has it, and the price is its."""
+    for name in CASES:
+        for mark in (False, True):
+            try:
+                compare(name, mark)
+            except AssertionError as error:
+                raise AssertionError(f"{name}, mark {mark}: {error}") from None
+
+
+if __name__ == "__main__":
+    main([test_price_as_the_model])
