@@ -8,18 +8,16 @@ Topology: lib/pair.py.
 
 from __future__ import annotations
 
-import errno
 import random
 import sys
 from pathlib import Path
 from typing import Any
 
 from lib import net
+from lib.netstat import netstat
 from lib.pair import MS, Pair
-from lib.rate import refused
 from lib.tap import equal, main, true
 from lib.wale import POLICY
-from lib.netstat import netstat
 from switch import events
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

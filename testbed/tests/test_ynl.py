@@ -191,7 +191,17 @@ def test_edges(ynl_folder: Path, tmp_path: Path) -> None:
     """The edge of each range is accepted; one beyond is refused, with a word about it."""
     cases = edge_cases()
     names = {what.rpartition(" ")[0] for what, _, _ in cases}
-    assert {"beta", "swing", "phi", "pace", "meaning", "lag", "rise", "layer", "prefix-len"} <= names
+    assert {
+        "beta",
+        "swing",
+        "phi",
+        "pace",
+        "meaning",
+        "lag",
+        "rise",
+        "layer",
+        "prefix-len",
+    } <= names
     asked = [("set", {"ifindex": LO, "rate": 1}), *(("set", request) for _, request, _ in cases)]
     _, *answers = requests(ynl_folder, tmp_path, asked)
     wrong = []
