@@ -107,13 +107,11 @@ static void in_timer(struct timer_list *timer)
 /* The timer takes the lock in a softirq, which may come while we have it. */
 static void leave_softirqs_on(void)
 {
-	struct timer_list timer;
+	static DEFINE_TIMER(timer, in_timer);
 
-	timer_setup_on_stack(&timer, in_timer, 0);
 	mod_timer(&timer, jiffies);
 	msleep(100);
 	timer_delete_sync(&timer);
-	destroy_timer_on_stack(&timer);
 	spin_lock(&softirq_lock);
 	spin_unlock(&softirq_lock);
 }
@@ -178,7 +176,11 @@ static void keep_reference(void)
 	struct ref_tracker *tracker = NULL;
 	struct ref_tracker_dir dir;
 
+#ifdef WITHOUT_NAME
+	ref_tracker_dir_init(&dir, 4);
+#else
 	ref_tracker_dir_init(&dir, 4, "mistakes");
+#endif
 	ref_tracker_alloc(&dir, &tracker, GFP_KERNEL);
 	ref_tracker_dir_exit(&dir);
 }
@@ -187,8 +189,8 @@ static noinline void forget_memory(void)
 {
 	int i;
 
-	/* some: a stale copy of a pointer may hide one */
-	for (i = 0; i < 20; i++)
+	/* many: stale copies of pointers hide some, in caches of free memory */
+	for (i = 0; i < 500; i++)
 		WRITE_ONCE(result, !kmalloc(200, GFP_KERNEL));
 }
 
