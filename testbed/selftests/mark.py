@@ -151,5 +151,115 @@ def test_price_as_the_model() -> None:
                 raise AssertionError(f"{name}, mark {mark}: {error}") from None
 
 
+def test_marks_in_place_of_drops() -> None:
+    """epd, seldrop and fba mark what can be marked, and drop the rest as without mark."""
+    for policy in EARLY:
+        pair = Pair()
+        z = {} if policy == "epd" else {"z": 1}
+        pair.add(rate=10**5, limit_packets=20, policy=POLICY[policy], threshold=10, mark=1, **z)
+        expected = {"marked": 0, "dropped_early": 0, "dropped_buffer": 0}
+        held = 0
+        for number in range(60):
+            ect = number % 3 > 0
+            net.send(pair.socket, "a0", net.ip_packet(1000, tos=ECT0 if ect else 0))
+            if held == 20:
+                expected["dropped_buffer"] += 1
+            elif held > 10 and not ect:
+                expected["dropped_early"] += 1
+            else:
+                expected["marked"] += held > 10
+                held += 1
+        stats = pair.stats()
+        equal({name: stats[f"{name}_packets"] for name in expected}, expected, policy)
+        equal(stats["unmarkable_packets"], 0, "what cannot be marked is dropped")
+        pair.drain()
+        with pair.b.entered():
+            equal(netstat("InCEPkts"), expected["marked"], "marks that came")
+        equal(pair.get().imbalance(), 0, "imbalance")
+        pair.close()
+
+
+def test_marks_with_cells() -> None:
+    """A packet is marked or refused at its first cell."""
+    for policy in (*EARLY, "rem"):
+        for mark in (0, 1):
+            pair = Pair()
+            pair.add(
+                **{"rate": 10**6, "overhead": 2, "limit_cells": 300, "input_rate": 4 * 10**6},
+                **{"policy": POLICY[policy], "mark": mark, "seed": 3, "flows": 4},
+            )
+            if policy == "rem":
+                pair.change(rem={"interval": MS, "gamma": 10**5, "target": 2000, "alpha": 10**6})
+            else:
+                pair.change(threshold=100)
+            for _ in range(300):
+                net.send(pair.socket, "a0", net.ip_packet(1000, tos=ECT0))
+                net.sleep_ns(MS)
+            pair.drain()
+            stats = pair.stats()
+            pair.received()
+            name = "marked_packets" if mark else "dropped_early_packets"
+            true(stats[name] > 10, f"{policy}: {name} {stats[name]}")
+            other = "dropped_early_packets" if mark else "marked_packets"
+            equal(stats[other], 0, f"{policy}: {other}")
+            with pair.b.entered():
+                equal(netstat("InCEPkts") <= stats["marked_packets"], True, "marks that came")
+            equal(pair.get().imbalance(), 0, "imbalance")
+            pair.close()
+
+
+def test_change() -> None:
+    """Parameters change and the price stays; it begins anew with the policy, not with a seed."""
+    pair = Pair()
+    params = {"interval": 10 * MS, "gamma": 10**5, "alpha": 10**6, "target": 0}
+    pair.add(rate=10**5, limit_packets=100, policy=REM, rem=params, mark=1, seed=1)
+    pair.send(50)
+    net.sleep_ns(100 * MS)
+    before = pair.stats()
+    true(before["price"] > 0, "no price")
+    pair.change(rem={"gamma": 1, "phi": 1_200_000}, seed=2)
+    after = pair.stats()
+    near = abs(after["price"] - before["price"]) < before["price"] / 20
+    true(near and after["mark_probability"] != before["mark_probability"], f"{before} {after}")
+    equal(after["price_next_ns"] % (10 * MS), before["price_next_ns"] % (10 * MS), "phase")
+    equal(pair.get().options["rem"], params | {"gamma": 1, "phi": 1_200_000}, "parameters")
+    pair.change(policy=0)
+    true("price" not in pair.stats(), "policy tail has a price")
+    net.sleep_ns(100 * MS)
+    pair.change(policy=REM)
+    again = pair.stats()
+    equal((again["price"], again["mark_probability"]), (0, 0), "a new price")
+    equal(pair.get().options["rem"]["phi"], 1_200_000, "parameters that were kept")
+    pair.drain()
+    pair.close()
+
+
+def test_idle_and_outage() -> None:
+    """An idle day is over at once and the price is 0; in an outage it rises to its limit."""
+    pair = Pair()
+    params = {"interval": 100_000, "gamma": 10**6, "target": 500, "alpha": 10**6}
+    pair.add(trace=[(10 * MS, 10**6), (MS, 0)], policy=REM, rem=params, seed=1)
+    pair.send(5)
+    net.sleep_ns(86_400 * 10**9)
+    equal(pair.stats()["price"], 0, "after a day")
+    pair.change(trace=[(MS, 10**6), (MS, 0)], trace_end=2)
+    net.sleep_ns(5 * MS)
+    pair.send(20)
+    net.sleep_ns(86_400 * 10**9)
+    stats = pair.stats()
+    equal(stats["mark_probability"], (1 << 32) - 1, "in an outage")
+    true(stats["price_next_ns"] > stats["now_ns"], "updates are behind")
+    pair.delete()
+    pair.close()
+
+
 if __name__ == "__main__":
-    main([test_price_as_the_model])
+    main(
+        [
+            test_price_as_the_model,
+            test_marks_in_place_of_drops,
+            test_marks_with_cells,
+            test_change,
+            test_idle_and_outage,
+        ]
+    )

@@ -9,6 +9,7 @@
 
 #define U32_MAX (~0U)
 #define U64_MAX (~0ULL)
+#define S64_MAX ((long long)(U64_MAX >> 1))
 #define S32_MAX ((int)(U32_MAX >> 1))
 
 #endif /* FUZZ_LINUX_LIMITS_H */

@@ -13,6 +13,11 @@ static inline u64 div_u64(u64 dividend, u32 divisor)
 	return dividend / divisor;
 }
 
+static inline s64 div_s64(s64 dividend, s32 divisor)
+{
+	return dividend / divisor;
+}
+
 static inline u64 div64_u64(u64 dividend, u64 divisor)
 {
 	return dividend / divisor;

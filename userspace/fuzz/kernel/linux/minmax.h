@@ -20,4 +20,6 @@
 #define clamp_t(type, value, low, high) \
 	min_t(type, max_t(type, value, low), high)
 
+#define clamp(value, low, high) min(max(value, low), high)
+
 #endif /* FUZZ_LINUX_MINMAX_H */
