@@ -14,7 +14,7 @@ from lab.fields import STRICT, Probability, Rate, Steps, Switch, TimeNs, check_s
 MAX_TIME_NS = 86_400 * 10**9
 MAX_BASE_RTT_NS = 60 * 10**9
 
-_MEANING = Literal["share", "link"]
+_MEANING = Literal["share", "link", "weight"]
 _LAYER = Literal["ip", "ethernet", "atm", "payload"]
 
 
@@ -103,7 +103,10 @@ class Advice(BaseModel):
     impair: Impair | None = None
     """instead of following the link: its rate (each sender's own flows share it), told poorly"""
     meaning: _MEANING | None = None
-    """what rate or steps are: each flow's share, or the link's, divided by the flows on it"""
+    """what rate or steps are: each flow's share; the link's, divided by the flows on it; or what a
+    flow has at price 1, where links mark packets to tell their price (policy rem)"""
+    phi: Annotated[float, Field(ge=1.001, le=1000)] | None = None
+    """base of the probability of those marks"""
     layer: _LAYER | None = None
     """which bytes of a packet rate or steps count"""
     beta: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
@@ -167,6 +170,8 @@ class Advice(BaseModel):
             words += ["lag", _show(self.lag)] if self.lag is not None else []
         for name, value in (("age", self.age), ("beta", self.beta), ("rise", self.rise)):
             words += [name, _show(value, plain=name == "beta")] if value is not None else []
+        if self.phi is not None:
+            words += ["phi", f"{self.phi:.10g}"]
         if self.swing is not None:
             words += ["swing", f"{round(100 * self.swing)}%"]
         if self.pace is not None:

@@ -32,6 +32,9 @@ MEASURES = {
     "on the link (Jain)",
     "peak_backlog_packets": "most packets in the buffer of the link",
     "peak_backlog_cells": "most ATM cells in the buffer of the link",
+    "mean_backlog_packets": "packets in the buffer of the link, mean of the samples from "
+    "record.settled on",
+    "settled_utilisation": "bytes sent over what the link could have sent, from record.settled on",
     "session_throughput_kBps": "mean over sessions of payload bytes over time, kB/s",
     "session_throughput_cv": "standard deviation of a session's throughput over its mean",
     "retransmitted_kB_per_session": "payload sent again, mean over sessions, kB",
@@ -101,6 +104,10 @@ def _backlog(link: dict[str, Any], scenario: Scenario) -> dict[str, float]:
     if link.get("peak_backlog_packets") is None:
         return {}
     found = {"peak_backlog_packets": link["peak_backlog_packets"]}
+    if late := link.get("settled"):
+        found["mean_backlog_packets"] = late["mean_backlog_packets"]
+        if late["utilisation"] is not None:
+            found["settled_utilisation"] = late["utilisation"]
     if scenario.bottleneck.forward.overhead == "atm":
         found["peak_backlog_cells"] = link["peak_backlog_bytes"] / ATM_CELL_BYTES
     return found

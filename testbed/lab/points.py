@@ -163,10 +163,23 @@ def _scenario(
     changes: dict[str, Any] = {}
     for some in (run.set, at, fast, _varied(run, x, seed), own):
         for key, value in some.items():
-            first, _, rest = key.partition(".")
-            keys = [f"flows.{name}.{rest}" for name in names] if first == "flow" else [key]
-            changes |= dict.fromkeys(keys, value)
+            changes |= _of_made(names, key, value)
     return check_scenario(document, [f"{k}={json.dumps(v)}" for k, v in changes.items()], folder)
+
+
+#: What `flow.KEY` and `pair.KEY` are of each flow that a row makes.
+_MADE = {"flow": "flows", "pair": "topology.pairs"}
+
+
+def _of_made(names: list[str], key: str, value: Any) -> dict[str, Any]:
+    """A change of the scenario; of the flows that are made, one each, from a list in turn."""
+    first, _, rest = key.partition(".")
+    if first not in _MADE:
+        return {key: value}
+    several = value if isinstance(value, list) else [value]
+    return {
+        f"{_MADE[first]}.{name}.{rest}": several[n % len(several)] for n, name in enumerate(names)
+    }
 
 
 def _varied(run: Run, x: X, seed: int) -> dict[str, float | str]:

@@ -344,6 +344,7 @@ def settled(link: Link, rows: list[dict[str, str]], t0_s: float, t1_s: float) ->
         "utilisation": utilisation(link, growth("sent_bytes"), from_s, until_s),
         "dropped_packets": {c[len("dropped_") : -len("_packets")]: growth(c) for c in dropped},
         "peak_backlog_packets": max(int(row["backlog_packets"]) for row in rows),
+        "mean_backlog_packets": sum(int(row["backlog_packets"]) for row in rows) / len(rows),
     }
 
 

@@ -43,8 +43,8 @@ TESTBED = Path(__file__).resolve().parents[1]
 _ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
 
 #: Congestion controls of this tree, and those of them that listen to advice.
-OWN_CC = {"ratcp", "ratcp_oldtahoe", "oldtahoe", "vanilla", "tahoe", "reno_classic"}
-LISTENING_CC = {"ratcp", "ratcp_oldtahoe"}
+OWN_CC = {"ratcp", "ratcp_ecn", "ratcp_oldtahoe", "oldtahoe", "vanilla", "tahoe", "reno_classic"}
+LISTENING_CC = {"ratcp", "ratcp_ecn", "ratcp_oldtahoe"}
 
 #: Of an impaired rate, in a run.
 MAX_ANNOUNCEMENTS = 1_000_000
@@ -106,6 +106,31 @@ class Feedback(Strict):
     """a flow that sent nothing for this long is not active"""
 
 
+class Rem(Strict):
+    """Random exponential marking: the price p of a link, and the probability 1 - phi^-p of a mark.
+
+    Every interval p changes by gamma (alpha (b - target) + x - c): b is in the buffer, x came in
+    the interval, and c could be sent in it.
+    """
+
+    interval: TimeNs = 10_000_000
+    """from one change of the price to the next, 100 us to 1 s"""
+    gamma: Annotated[float, Field(ge=1e-6, le=1000)] = 0.001
+    """change of the price for each kB (1000 bytes)"""
+    alpha: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """weight of the backlog"""
+    target: FlowSize = 20_000
+    """backlog that is aimed at, bytes of the wire"""
+    phi: Annotated[float, Field(ge=1.001, le=1000)] = 1.1
+    """base of the probability"""
+
+    @model_validator(mode="after")
+    def _check(self) -> Rem:
+        if not 100_000 <= self.interval <= 10**9:
+            raise ValueError("expected an interval from 100us to 1s")
+        return self
+
+
 class Link(Strict):
     """One direction of a link: the options of the wale qdisc, or another qdisc instead."""
 
@@ -115,7 +140,7 @@ class Link(Strict):
     """one-way propagation delay, after service"""
     limit: Limit = "1000p"
     """buffer: packets, bytes or (with overhead atm) cells that wait or are in service"""
-    policy: Literal["tail", "epd", "seldrop", "fba", "random_tail"] = "tail"
+    policy: Literal["tail", "epd", "seldrop", "fba", "random_tail", "rem"] = "tail"
     """who is refused a place in the buffer"""
     threshold: Threshold | None = None
     """of epd, seldrop and fba: R, above which they refuse (90%)"""
@@ -123,6 +148,10 @@ class Link(Strict):
     """of seldrop and fba: Z, how much more than its fair share a flow may have (0.8)"""
     last: Annotated[int, Field(ge=1, le=1024)] | None = None
     """of random_tail: so many at the tail of the queue may be the victim (1)"""
+    mark: Switch = False
+    """packets of senders with ECN are marked in the place of being refused early"""
+    rem: Rem | None = None
+    """of rem: how its price moves"""
     flows: Annotated[int, Field(ge=1, le=65534)] | None = None
     """how many flows are told apart (1024 where a policy or cells need it, else none)"""
     input_rate: Rate | None = None
@@ -176,6 +205,10 @@ class Link(Strict):
             raise ValueError("expected z with policy seldrop or fba")
         if self.last is not None and self.policy != "random_tail":
             raise ValueError("expected last with policy random_tail")
+        if self.rem is not None and self.policy != "rem":
+            raise ValueError("expected rem with policy rem")
+        if self.mark and self.policy in ("tail", "random_tail"):
+            raise ValueError("expected mark with policy epd, seldrop, fba or rem")
         if self.threshold and self.threshold[-1] not in ("%", self.limit[-1]):
             raise ValueError("expected a threshold that is a share, or in the unit of the limit")
 

@@ -324,7 +324,8 @@ class Study(Strict):
     """what must hold"""
     at: dict[str, dict[str, Any]] = {}
     """for an x: values of the scenario that are changed there; flow.KEY is that of every flow that
-    a row makes, `flows` how many a row with `flows` has there"""
+    a row makes, pair.KEY that of its hosts (a list: one for each flow, in turn), `flows` how many
+    a row with `flows` has there"""
     quick: Quick = Quick()
     """what is less in a quick run"""
 

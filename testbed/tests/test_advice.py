@@ -60,6 +60,16 @@ def test_settings_of_all_and_of_one() -> None:
     )
 
 
+def test_a_weight_and_the_base_of_the_marks() -> None:
+    weight = "{rate: 32mbit, meaning: weight, phi: 1.25}"
+    words = told(f"{SENDERS}={weight}")["near-sender"]
+    assert words == "dev eth0 32000000bit weight phi 1.25"
+    with pytest.raises(ScenarioError, match="expected meaning together with rate"):
+        told(f"{SENDERS}={{meaning: weight}}")
+    with pytest.raises(ScenarioError, match="1.001"):
+        told(f"{SENDERS}={{phi: 1}}")
+
+
 @pytest.mark.parametrize(
     ("swing", "word"), [("50%", "50%"), ("0.29", "29%"), ("0", "0%"), ("1", "100%"), ("1%", "1%")]
 )

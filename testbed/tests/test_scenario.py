@@ -70,6 +70,14 @@ def test_a_switch() -> None:
     assert "policy" not in dumbbell.wale_options(check(GOOD).bottleneck.forward, 1)[0]
 
 
+def test_marks() -> None:
+    link = check(switch("limit: 20p, policy: rem, mark: true, rem: {target: 30kB, gamma: 0.005}"))
+    tc, _ = dumbbell.wale_options(link.bottleneck.forward, 1)
+    rem = "rem interval 10000000ns gamma 0.005 alpha 0.1 target 30000b phi 1.1"
+    assert f"limit 20p policy rem mark {rem} " in tc
+    assert "mark" not in dumbbell.wale_options(check(GOOD).bottleneck.forward, 1)[0]
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -82,6 +90,10 @@ def test_a_switch() -> None:
         ("limit: 30kB, policy: epd, threshold: 20p", "in the unit of the limit"),
         (f"{SWITCH}, flows: 0", "flows"),
         (f"{SWITCH}, policy: red", "policy"),
+        ("limit: 30kB, rem: {phi: 2}", "rem with policy rem"),
+        ("limit: 30kB, mark: true", "mark with policy epd, seldrop, fba or rem"),
+        ("limit: 30kB, policy: rem, rem: {interval: 2s}", "interval from 100us to 1s"),
+        ("limit: 30kB, policy: rem, rem: {gamma: 0}", "gamma"),
     ],
 )
 def test_no_switch(words: str, says: str) -> None:

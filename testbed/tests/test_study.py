@@ -216,6 +216,17 @@ def test_flows_that_share_the_link(paper: Path) -> None:
     assert found[1].scenario.bottleneck.forward.delay == 2 * 10**7
 
 
+def test_flows_that_are_made_have_values_in_turn(paper: Path) -> None:
+    slow = "{label: Slow, cc: reno, flows: 3}"
+    at = "{2: {pair.access_delay: [0ms, 20ms], flow.start: [1s, 2s]}}"
+    (paper / "one.yaml").write_text(
+        changed(("{label: Slow, cc: reno}", slow), ("seeds: 3", f"seeds: 1\nat: {at}"))
+    )
+    scenario = runs_of()[3].scenario
+    assert [p.access_delay for p in scenario.topology.pairs] == [0, 20_000_000, 0]
+    assert [f.start for f in scenario.flows] == [10**9, 2 * 10**9, 10**9]
+
+
 def test_quick_is_less(paper: Path) -> None:
     more = "  flow: {size: 20kB}\n  set: {bottleneck.forward.delay: 10ms}\n"
     (paper / "one.yaml").write_text(STUDY + more)

@@ -363,6 +363,11 @@ def _buffer_options(link: Link) -> list[str]:
     for name, value in (("last", link.last), ("flows", link.flows)):
         if value is not None:
             words += [name, str(value)]
+    words += ["mark"] if link.mark else []
+    if link.rem is not None:
+        r = link.rem
+        words += ["rem", "interval", f"{r.interval}ns", "gamma", f"{r.gamma:.10g}"]
+        words += ["alpha", f"{r.alpha:.10g}", "target", f"{r.target}b", "phi", f"{r.phi:.10g}"]
     if link.input_rate is not None:
         unlimited = link.input_rate == units.UNLIMITED
         words += ["input_rate", units.UNLIMITED if unlimited else f"{link.input_rate}bit"]
