@@ -18,6 +18,10 @@ from topologies.dumbbell import link_seed
 
 MEASURES = {
     "throughput_kBps": "IP packets that arrived in order, kB/s (1 kB = 1000 bytes)",
+    "throughput_packets_per_s": "the same in full packets of the sender, packets/s",
+    "available_fraction": "throughput over what flows of constant rate leave of the link",
+    "mean_round_trip_s": "of a flow of constant rate: mean delay of its packets, and the "
+    "propagation back, s",
     "mean_fair_rate_kBps": "stationary mean of the rate that the flow may have, kB/s",
     "fair_rate_kBps": "mean of that rate while the flow ran, kB/s",
     "efficiency": "throughput over the mean fair rate while the flow ran",
@@ -59,6 +63,7 @@ def measure(result: dict[str, Any], scenario: Scenario, seed: int) -> dict[str, 
             **_throughput(flow, scenario, seed),
             **_losses(flow, links[prefix + "forward"]),
             **_sessions(flow),
+            **_constant(flow, scenario),
             **_backlog(links[prefix + "forward"], scenario),
             **_total([flow] if scenario.isolate else result["flows"]),
         }
@@ -72,7 +77,9 @@ def _throughput(flow: dict[str, Any], scenario: Scenario, seed: int) -> dict[str
     if flow.get("constant"):
         mtu = flow["constant"]["packet_bytes"]
     mss = flow.get("mss_bytes") or mtu - 40
-    found = {"throughput_kBps": flow["goodput_Bps"] * mtu / mss / 1e3}
+    rate_kBps = flow["goodput_Bps"] * mtu / mss / 1e3
+    found = {"throughput_kBps": rate_kBps, "throughput_packets_per_s": rate_kBps * 1e3 / mtu}
+    found |= _beside_constant(rate_kBps, scenario)
     link = scenario.bottleneck.forward
     if not isinstance(link.rate, int) or link.qdisc or link.trace:
         return found
@@ -88,6 +95,26 @@ def _throughput(flow: dict[str, Any], scenario: Scenario, seed: int) -> dict[str
     found["efficiency"] = found["throughput_kBps"] / now
     found["adjusted_throughput_kBps"] = found["efficiency"] * mean
     return found
+
+
+def _beside_constant(rate_kBps: float, scenario: Scenario) -> dict[str, float]:
+    """What a flow has of the rate that flows of constant rate leave, on a link that all share."""
+    link = scenario.bottleneck.forward
+    others = [flow.constant.bits_per_s() for flow in scenario.flows if flow.constant]
+    if not others or not isinstance(link.rate, int) or link.rate <= sum(others):
+        return {}
+    return {"available_fraction": rate_kBps * 8e3 / (link.rate - sum(others))}
+
+
+def _constant(flow: dict[str, Any], scenario: Scenario) -> dict[str, float]:
+    counts = flow.get("constant")
+    if not counts or counts["mean_delay_s"] is None:
+        return {}
+    settings = next(f for f in scenario.flows if f.name == flow["name"])
+    pairs = scenario.topology.pairs
+    pair = next(p for p in pairs if p.name == (settings.pair or pairs[0].name))
+    back_ns = scenario.bottleneck.reverse.delay + pair.access_delay
+    return {"mean_round_trip_s": counts["mean_delay_s"] + back_ns / 1e9}
 
 
 def _losses(flow: dict[str, Any], link: dict[str, Any]) -> dict[str, float]:

@@ -415,6 +415,13 @@ class Constant(Strict):
             raise ValueError(f"expected a packet of 72 to 65535 bytes, got {self.packet}")
         return self
 
+    def bits_per_s(self) -> float:
+        """What it sends, as IP packets."""
+        if self.packets_per_second is not None:
+            return self.packets_per_second * self.packet * 8
+        assert isinstance(self.rate, int)
+        return self.rate
+
 
 class Flow(Strict):
     """One transfer from a pair's sender to its receiver, sessions, or packets at constant rate."""

@@ -92,7 +92,6 @@ def model_values(study: Study, values: list[X]) -> Models:
         (row, x): compute(study.y.measure, x, **arguments)
         for row, arguments in study.model.rows.items()
         for x in values
-        if not isinstance(x, str)
     }
 
 

@@ -66,7 +66,7 @@ def test_a_weight_and_the_base_of_the_marks() -> None:
     assert words == "dev eth0 32000000bit weight phi 1.25"
     with pytest.raises(ScenarioError, match="expected meaning together with rate"):
         told(f"{SENDERS}={{meaning: weight}}")
-    with pytest.raises(ScenarioError, match="1.001"):
+    with pytest.raises(ScenarioError, match=r"1\.001"):
         told(f"{SENDERS}={{phi: 1}}")
 
 

@@ -133,4 +133,10 @@ def test_what_a_full_link_drops_is_missing(run: dict[str, Any]) -> None:
 def test_measures_count_whole_packets(run: dict[str, Any]) -> None:
     found = measure(run, check(), 1)
     assert found["alone"]["throughput_kBps"] == pytest.approx(33 * 0.5, rel=1e-6)
+    assert found["alone"]["throughput_packets_per_s"] == pytest.approx(33, rel=1e-6)
     assert found["alone"]["efficiency"] == pytest.approx(33 / 50, rel=1e-6)
+    assert found["alone"]["mean_round_trip_s"] == pytest.approx(0.03, abs=1.5e-6)
+    one = check("bottleneck.forward.rate=1mbit")
+    left = 250 - 33 - 50 - 50
+    fraction = measure(run, one, 1)["alone"]["available_fraction"]
+    assert fraction == pytest.approx(33 / left, rel=1e-6)
