@@ -48,7 +48,9 @@ def test_builds_without_a_warning(tmp_path: Path) -> None:
 
 
 def test_every_option_of_the_qdisc() -> None:
-    code = "".join(source("userspace", "lib", f"link_{name}.c") for name in ("config", "policy", "rem"))
+    code = "".join(
+        source("userspace", "lib", f"link_{name}.c") for name in ("config", "policy", "rem")
+    )
     options = set(re.findall(r'\{ "(\w+)", LINK_\w+,', code))
     values = set(re.findall(r'\[WALE_\w+\] = "(\w+)"', code))
     sessions = re.search(r"names\[\] = \{([^}]*)\};", code)
