@@ -502,7 +502,7 @@ class Scenario(Strict):
     """wall time after which the guest is killed"""
     virtual_limit: TimeLimit = 3_600_000_000_000
     """time of the scenario after which flows that still run are failed"""
-    memory_mb: Annotated[int, Field(ge=64, le=65536)] = 1024
+    memory_mb: Annotated[int, Field(ge=64, le=65536)] = 2048
     """memory of the guest, MB; TCP keeps windows small when socket buffers hold a 16th of it"""
     ip: Literal[4, 6] = 4
     """version of IP"""
