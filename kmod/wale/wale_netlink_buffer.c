@@ -481,9 +481,9 @@ int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,
 	buffer->limit_packets = request->limit_packets;
 	buffer->limit_bytes = request->limit_bytes;
 	buffer->limit_cells = request->limit_cells;
-	wale_rem_apply(q, request->policy.kind == WALE_POLICY_REM &&
-			  q->policy.kind != WALE_POLICY_REM,
-		       &request->rem, now);
+	wale_rem_apply(q, &request->rem,
+		       request->policy.kind == WALE_POLICY_REM &&
+		       q->policy.kind != WALE_POLICY_REM, now);
 	q->policy = request->policy;
 	return 0;
 }

@@ -64,8 +64,8 @@ int wale_dump_buffer(const struct wale_sched_data *q, struct sk_buff *skb);
 /* wale_netlink_rem.c: the price of policy rem */
 int wale_rem_parse(struct wale_rem_params *params, const struct nlattr *attr,
 		   struct netlink_ext_ack *extack);
-void wale_rem_apply(struct wale_sched_data *q, bool begins,
-		    const struct wale_rem_params *params, u64 now);
+void wale_rem_apply(struct wale_sched_data *q,
+		    const struct wale_rem_params *params, bool begins, u64 now);
 int wale_dump_rem(const struct wale_rem_params *params, struct sk_buff *skb);
 
 /* wale_netlink.c */

@@ -85,14 +85,14 @@ int wale_rem_parse(struct wale_rem_params *params, const struct nlattr *attr,
 /**
  * wale_rem_apply() - the parameters are replaced
  * @q: the link, run up to now
- * @begins: the policy was another
  * @params: the parameters
+ * @begins: the policy was another
  * @now: ns
  *
  * Context: the root lock is held.
  */
-void wale_rem_apply(struct wale_sched_data *q, bool begins,
-		    const struct wale_rem_params *params, u64 now)
+void wale_rem_apply(struct wale_sched_data *q,
+		    const struct wale_rem_params *params, bool begins, u64 now)
 {
 	wale_rem_set(&q->rem, params, now);
 	if (begins)

@@ -66,8 +66,8 @@ static void check_update(struct wale_rem *rem, u64 most, struct tape *tape)
 	must(rem->price == (u64)after);
 	must(rem->offered == offered);
 	must(rem->next_ns == next + rem->params.interval_ns);
-	must(rem->price >= before ? rem->probability >= probability :
-				    rem->probability <= probability);
+	must(rem->price >= before ? rem->probability >= probability
+				  : rem->probability <= probability);
 	check_probability(rem);
 }
 

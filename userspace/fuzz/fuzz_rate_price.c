@@ -21,16 +21,17 @@
 static void check_price(const struct rate_price *price, u32 phi)
 {
 	double half = 1 << (RATE_PRICE_PACKET_BITS - 1);
-	double unmarked = (double)price->packets - price->marked, expected, read;
+	double unmarked = (double)price->packets - price->marked, expected,
+	       read;
 	double log_phi = log2(phi / 1e6), step = exp2(-24);
 
 	unmarked = fmin(fmax(unmarked, half), price->packets - half);
 	expected = log2(price->packets / unmarked) / log_phi;
 	read = (double)rate_price_read(price, phi) / WALE_REM_PRICE_ONE;
-	must(read >= (expected - 2 * step / log_phi) / (1 + 2 * step / log_phi) -
-			     2e-9);
-	must(read <= (expected + 2 * step / log_phi) / (1 - 2 * step / log_phi) +
-			     2e-9);
+	must(read >=
+	     (expected - 2 * step / log_phi) / (1 + 2 * step / log_phi) - 2e-9);
+	must(read <=
+	     (expected + 2 * step / log_phi) / (1 - 2 * step / log_phi) + 2e-9);
 }
 
 static void check_more(const struct rate_price *price, u32 phi)
@@ -82,8 +83,8 @@ static void check_rounds(struct tape *tape)
 		check_more(&price, phi);
 		check_rate(tape_number(tape), rate_price_read(&price, phi));
 		must(rate_price_limit(&price, tape_number(tape),
-				      tape_number(tape)) <=
-		     RATE_PRICE_RATE_MAX << 1);
+				      tape_number(tape)) <= RATE_PRICE_RATE_MAX
+								    << 1);
 	}
 }
 

@@ -101,9 +101,9 @@ int link_parse_rem(struct link_config *c, int argc, char **argv,
 		rem->set |= params[i].bit;
 	}
 	if (!rem->set)
-		return link_parse_failed(argc > 1 ? argv[1] : "", -EINVAL,
-					 "interval, gamma, alpha, target or phi",
-					 error);
+		return link_parse_failed(
+			argc > 1 ? argv[1] : "", -EINVAL,
+			"interval, gamma, alpha, target or phi", error);
 	return taken;
 }
 
