@@ -566,7 +566,11 @@ class Scenario(Strict):
         result = ["sch_wale"]
         if any(self.advice(pair.name) for pair in self.topology.pairs):
             result.append("rate_feedback")
-        if any(flow.cc in OWN_CC for flow in self.flows):
+        hosts = [
+            self.host_settings(pair.name, role) for pair in self.topology.pairs for role in _ROLES
+        ]
+        chosen = {flow.cc for flow in self.flows} | {host.route.congctl for host in hosts}
+        if chosen & OWN_CC:
             result.append("tcp_ratcp")
         return result
 

@@ -104,6 +104,10 @@ def test_steps_are_played() -> None:
         ([NO_FEEDBACK, "flows.one.cc=cubic"], ["sch_wale"]),
         (["flows.one.cc=cubic"], ["sch_wale", "rate_feedback"]),
         ([NO_FEEDBACK, "flows.one.cc=tahoe"], ["sch_wale", "tcp_ratcp"]),
+        (
+            [NO_FEEDBACK, "flows.one.cc=cubic", "hosts.receivers.route.congctl=ratcp_ecn"],
+            ["sch_wale", "tcp_ratcp"],
+        ),
         ([], ["sch_wale", "rate_feedback", "tcp_ratcp"]),
     ],
 )
