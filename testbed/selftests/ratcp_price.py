@@ -9,6 +9,7 @@ a device that splits no packets has it mark each packet by itself.
 from __future__ import annotations
 
 import math
+import os
 import socket
 import struct
 from typing import Any
@@ -16,8 +17,8 @@ from typing import Any
 from lib import net, rate
 from lib.netstat import netstat
 from lib.pair import Pair
-from lib.rate import channel
-from lib.tap import equal, main, true
+from lib.rate import S, channel
+from lib.tap import Skip, equal, main, true
 
 PHI = 1.1
 ONE = 10**9  # the price 1
@@ -104,7 +105,8 @@ def test_each_mark_is_echoed_once() -> None:
         mark(pair, 0.3)  # not of the SYN, which is acknowledged by a SYN
         for _ in range(50):
             sender.socket.send(sender.chunk)
-        net.wait_for(lambda s=sender: not unacked(s), "all to be acknowledged")
+        while unacked(sender):
+            net.sleep_ns(S // 100)
         with pair.b.entered():
             came = netstat("InCEPkts")
         equal(delivered_ce(sender), came, f"marks that are known{quickack}")
@@ -233,6 +235,22 @@ def test_an_old_receiver() -> None:
     pair.close()
 
 
+def test_accurate_ecn() -> None:
+    """Where AccECN was negotiated, the receiver needs no congestion control that echoes."""
+    if not os.path.exists("/proc/sys/net/ipv4/tcp_ecn_option"):
+        raise Skip("the kernel has no AccECN")
+    pair = marked_pair(0.3, receiver=RENO, tcp_ecn="3")
+    weigh(pair, int(600_000 * price_of(0.3)))
+    with rate.Trace() as trace:
+        sender = rate.Sender(pair, "ratcp")
+        send(sender, 20)
+        sender.close()
+    records = trace.windows(sender.sport)
+    near(mean(records, "price") / ONE, price_of(0.3), 0.1, "price")
+    near(mean(records, "rate"), 600_000, 0.15, "rate")
+    pair.close()
+
+
 if __name__ == "__main__":
     main(
         [
@@ -244,5 +262,6 @@ if __name__ == "__main__":
             test_weight_and_phi_change,
             test_a_drop_here_halves,
             test_an_old_receiver,
+            test_accurate_ecn,
         ]
     )
