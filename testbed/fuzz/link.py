@@ -249,7 +249,7 @@ class Link:
             if place[0] != ifindex or not asked or kind != "wale":
                 continue
             shown = self._decode(options)
-            for name in given.keys() - {"pad", "sessions", "feedback", "trace"}:
+            for name in given.keys() - {"pad", "sessions", "feedback", "trace", "rem"}:
                 if shown.get(name) != given[name]:
                     what = f"{name} was accepted as another value than is shown"
                     detail = f"{given[name]!r}, {shown.get(name)!r}"

@@ -11,7 +11,7 @@ import numpy
 
 from lab.advice import Advice
 from lab.agent import LEAD_NS
-from lab.scenario import Link
+from lab.link import Link
 from models import feedback
 from models.sessions import walk_array
 

@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from lab import constant, sessions
-from lab.scenario import LISTENING_CC, Link, Scenario, wire_bytes
+from lab.link import Link, wire_bytes
+from lab.scenario import LISTENING_CC, Scenario
 from lab.sessions import SESSION_COLUMNS, SocketNames
 from lab.yaml_lines import ScenarioError
 from topologies.dumbbell import Plan, PlannedFlow

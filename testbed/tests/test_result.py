@@ -15,7 +15,8 @@ import pytest
 
 from lab import agent as agents
 from lab import result as results
-from lab.scenario import Link, Scenario, find_scenario, load_scenario
+from lab.link import Link
+from lab.scenario import Scenario, find_scenario, load_scenario
 from lab.yaml_lines import ScenarioError
 from report.plot import draw, read_series
 from report.table import print_result

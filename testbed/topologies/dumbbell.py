@@ -33,7 +33,8 @@ from typing import Any, Literal
 
 from lab import units
 from lab.advice import Advice
-from lab.scenario import Flow, HostSettings, Link, RouteSettings, Scenario
+from lab.link import Link
+from lab.scenario import Flow, HostSettings, RouteSettings, Scenario
 
 #: Flow number n listens on this port plus n.
 FIRST_PORT = 5001
