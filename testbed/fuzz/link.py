@@ -250,7 +250,8 @@ class Link:
                 continue
             shown = self._decode(options)
             for name in given.keys() - {"pad", "sessions", "feedback", "trace", "rem"}:
-                if shown.get(name) != given[name]:
+                off = name == "mark" and not any(given[name])  # and is not shown then
+                if shown.get(name) != (None if off else given[name]):
                     what = f"{name} was accepted as another value than is shown"
                     detail = f"{given[name]!r}, {shown.get(name)!r}"
                     tally.finding(self.name, what, [message], detail)
