@@ -87,6 +87,7 @@ GUESTS = {
         before=(
             ("trace 10s:2mbit", _NO_QDISC),
             ("sessions arrival", _NO_QDISC),
+            ("limit 1000 cells", _NO_QDISC),
             ("trace 10s:8mbit", _NO_QDISC),
         )
     ),
