@@ -136,9 +136,10 @@ def test_who_negotiates() -> None:
         ("ratcp_ecn", "ratcp_ecn", "0", True),
         ("ratcp_ecn", "ratcp", "2", False),
     ):
-        pair = marked_pair(0.3, receiver=receiver, tcp_ecn=tcp_ecn)
+        pair = marked_pair(0, receiver=receiver, tcp_ecn=tcp_ecn)
         ch = weigh(pair, 10**6)
         sender = rate.Sender(pair, congestion)
+        mark(pair, 0.3)  # not before: a SYN that is sent again has no ECN
         send(sender, 2)
         flow = ch.flow(sender.sport)
         what = f"{congestion} to {receiver} with tcp_ecn={tcp_ecn}"
@@ -224,9 +225,10 @@ def test_a_drop_here_halves() -> None:
 
 def test_an_old_receiver() -> None:
     """One that echoes a mark until it is answered makes the price look higher, not lower."""
-    pair = marked_pair(0.05, receiver="reno", tcp_ecn="1")
+    pair = marked_pair(0, receiver="reno", tcp_ecn="1")
     ch = weigh(pair, int(600_000 * price_of(0.05)))
     sender = rate.Sender(pair, "ratcp")
+    mark(pair, 0.05)  # not before: a SYN that is sent again, where no mark is possible, has no ECN
     send(sender, 10)
     flow = ch.flow(sender.sport)
     true(flow["price"] > 2 * ONE * price_of(0.05), f"price {flow['price'] / ONE}")

@@ -35,7 +35,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "message"),
     [
         ([], "expected a study, a paper, or all"),
-        (["nobody"], "there is no study 'nobody'; expected one of karnik-kumar/"),
+        (["nobody"], "there is no study 'nobody'; expected one of altman/"),
         (["karnik-kumar/fig0"], "there is no study 'karnik-kumar/fig0'"),
     ],
 )
