@@ -119,8 +119,8 @@ static void wale_atm_arrived(struct Qdisc *sch, u16 class, bool admitted,
 		wale_link_discard(sch, skb, WALE_DROP_BUFFER, now);
 		return;
 	}
-	cb->merged = flow->input.headless;
-	flow->input.headless = !admitted && wale_atm_by_cell(q);
+	cb->merged = flow->input.endless;
+	flow->input.endless = !admitted && wale_atm_by_cell(q);
 	if (cb->dropped_cells || cb->merged || wale_link_draw_loss(q))
 		wale_link_forget(sch, skb);
 	/* with nothing of the flow in the buffer, its place is past */

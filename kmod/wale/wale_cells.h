@@ -32,7 +32,7 @@ struct wale_instant {
  * @earlier: class whose cell arrives before, of those that are busy
  * @later: class whose cell arrives after
  * @busy: cells arrive, or a cell time has not passed since the last one
- * @headless: cells without an end are before the packet whose cells arrive
+ * @endless: cells without an end are before the packet whose cells arrive
  * @refused: the packet whose cells arrive was dropped whole, and is not in @first
  */
 struct wale_input {
@@ -45,7 +45,7 @@ struct wale_input {
 	u16 earlier;
 	u16 later;
 	bool busy;
-	bool headless;
+	bool endless;
 	bool refused;
 };
 

@@ -120,7 +120,7 @@ static void wale_classes_give(struct wale_classes *classes, u16 i, u64 key)
 		return;
 	class->buffer = (struct wale_buffer){};
 	class->counts = (struct wale_counts){};
-	class->input.headless = false;
+	class->input.endless = false;
 }
 
 /* A place that holds nothing was asked for: others are older. */
