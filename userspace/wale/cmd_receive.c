@@ -72,9 +72,7 @@ static void usage(FILE *to)
 
 static int bad(const char *option, const char *value, const char *expected)
 {
-	fprintf(stderr, "wale receive: %s '%s': expected %s\n", option, value,
-		expected);
-	return WALE_EXIT_USAGE;
+	return option_bad("receive", option, value, expected);
 }
 
 static int failed(const char *what, const char *why)

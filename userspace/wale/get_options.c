@@ -69,9 +69,7 @@ static void usage(FILE *out)
 
 int get_options_bad(const char *option, const char *value, const char *expected)
 {
-	fprintf(stderr, "wale get: %s '%s': expected %s\n", option, value,
-		expected);
-	return WALE_EXIT_USAGE;
+	return option_bad("get", option, value, expected);
 }
 
 /* Options without a letter. */

@@ -47,9 +47,7 @@ static void usage(FILE *out)
 
 static int bad(const char *option, const char *value, const char *expected)
 {
-	fprintf(stderr, "wale serve: %s '%s': expected %s\n", option, value,
-		expected);
-	return WALE_EXIT_USAGE;
+	return option_bad("serve", option, value, expected);
 }
 
 /* 0, an exit code, or -1 after --help. */

@@ -14,6 +14,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
+#include "cmd.h"
 #include "lib/json.h"
 #include "lib/units.h"
 #include "transfer_proto.h"
@@ -63,6 +64,14 @@ bool parse_port(const char *text, uint16_t *port)
 		return false;
 	*port = (uint16_t)value;
 	return true;
+}
+
+int option_bad(const char *command, const char *option, const char *value,
+	       const char *expected)
+{
+	fprintf(stderr, "wale %s: %s '%s': expected %s\n", command, option,
+		value, expected);
+	return WALE_EXIT_USAGE;
 }
 
 const char *human_bytes(double bytes, char buf[HUMAN_MAX])

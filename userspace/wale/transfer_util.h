@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * transfer_util.h - what "wale serve" and "wale get" share: arguments with
+ * transfer_util.h - what the commands that transfer share: arguments with
  * units, JSON output, time
  */
 #ifndef WALE_TRANSFER_UTIL_H
@@ -28,6 +28,10 @@ bool parse_port(const char *text, uint16_t *port);
 /* A count from @min to @max. */
 bool parse_count(const char *text, unsigned int min, unsigned int max,
 		 unsigned int *count);
+
+/* Say what an option of "wale @command" should have been; WALE_EXIT_USAGE. */
+int option_bad(const char *command, const char *option, const char *value,
+	       const char *expected);
 
 /* "1.23 MB", powers of 1000; returns @buf. */
 #define HUMAN_MAX 32
