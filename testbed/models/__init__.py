@@ -36,6 +36,12 @@ def _altman(measure: str, x: float | str, **arguments: Any) -> float:
     return altman.study_value(measure, x, **arguments)
 
 
+def _goyal(measure: str, x: str, **arguments: Any) -> float:
+    from models import goyal
+
+    return goyal.study_value(measure, x, **arguments)
+
+
 #: Models beside a study's measurement, by name: measure, x, and a row's arguments to a number;
 #: or, for curves, a row's arguments to points.
 MODELS: dict[str, Callable[..., Any]] = {
@@ -43,4 +49,5 @@ MODELS: dict[str, Callable[..., Any]] = {
     "karnik-kumar-slow-start": _slow_start,
     "lakshman-madhow": _lakshman_madhow,
     "altman": _altman,
+    "goyal": _goyal,
 }
