@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """ratcp whose rate comes in band: read from the share of its packets that have a mark.
 
-Topology: lib/pair.py.  netem marks (loss with ecn) with a probability that a test knows;
-a device that splits no packets has it mark each packet by itself.
+Topology: lib/pair.py.  Nothing is drawn: a connection numbers its packets (the IP
+identification), and a test says which of each 16 in a row get a mark.  A device that splits
+no packets has each marked by itself.
 """
 
 from __future__ import annotations
@@ -24,27 +25,37 @@ PHI = 1.1
 ONE = 10**9  # the price 1
 ALLOWED = "/proc/sys/net/ipv4/tcp_allowed_congestion_control"
 RENO = "reno"
+# The packets of 16 that get a mark, by their numbers: the first one, or two, and so on;
+# not evenly spread, so that there are marks in a row, and none.
+MARKED = (5, 12, 6, 1, 13, 7, 10, 2, 14, 0, 8, 15, 3, 11, 9, 4)
 Records = list[dict[str, Any]]
 
 
-def price_of(share: float) -> float:
-    """Return the price at which this share of the packets is marked."""
-    return -math.log(1 - share) / math.log(PHI)
+def price_of(sixteenths: int) -> float:
+    """Return the price at which so many of 16 packets are marked."""
+    return -math.log(1 - sixteenths / 16) / math.log(PHI)
 
 
-def mark(pair: Pair, share: float) -> None:
-    """Have a's device mark this share of the packets that it sends."""
-    loss = f"loss {100 * share}% ecn" if share else ""
-    net.run(f"tc qdisc replace dev a0 root netem delay 50ms limit 100000 {loss}", pair.a)
+def mark(pair: Pair, sixteenths: int) -> None:
+    """Have a's device mark so many of each 16 packets that it sends."""
+    choose = "filter add dev a0 parent 1: protocol ip u32 flowid 1:2 match u16"
+    lines = [
+        "qdisc replace dev a0 root pfifo",  # and with it, what was there is gone
+        f"qdisc replace dev a0 root handle 1: prio bands 2 priomap{16 * ' 0'}",
+        "qdisc add dev a0 parent 1:2 netem loss 100% ecn limit 100000",
+        *(f"{choose} {number} 0xf at 4" for number in MARKED[:sixteenths]),
+    ]
+    net.batch("tc", lines, pair.a)
 
 
-def marked_pair(share: float, receiver: str = "ratcp_ecn", **sysctls: str) -> Pair:
+def marked_pair(sixteenths: int, receiver: str = "ratcp_ecn", **sysctls: str) -> Pair:
     """Return two hosts; the one that receives echoes marks as this congestion control does."""
     net.write(ALLOWED, f"{RENO} ratcp ratcp_ecn")
     pair = Pair()
     rate.prepare(pair, tcp_congestion_control=receiver, **sysctls)
     net.run("ip link set a0 gso_max_segs 1", pair.a)
-    mark(pair, share)
+    net.run("tc qdisc add dev b0 root netem delay 50ms limit 100000", pair.b)
+    mark(pair, sixteenths)
     return pair
 
 
@@ -74,9 +85,9 @@ def near(value: float, expected: float, tolerance: float, what: str) -> None:
 
 def test_the_price_is_read() -> None:
     """R is weight / price, at any share of marks; marks do not halve the window."""
-    for share in (0.1, 0.5, 0.95):
-        pair = marked_pair(share)
-        weight = int(600_000 * price_of(share))
+    for sixteenths in (1, 8, 15):
+        pair = marked_pair(sixteenths)
+        weight = int(600_000 * price_of(sixteenths))
         ch = weigh(pair, weight)
         with rate.Trace() as trace:
             sender = rate.Sender(pair, "ratcp_ecn")
@@ -84,8 +95,8 @@ def test_the_price_is_read() -> None:
             flow = ch.flow(sender.sport)
             sender.close()
         records = trace.windows(sender.sport)
-        near(mean(records, "price") / ONE, price_of(share), 0.1, f"price at {share}")
-        near(mean(records, "rate"), 600_000, 0.15, f"rate at {share}")
+        near(mean(records, "price") / ONE, price_of(sixteenths), 0.02, f"price at {sixteenths}/16")
+        near(mean(records, "rate"), 600_000, 0.02, f"rate at {sixteenths}/16")
         equal((flow["found_advice"], flow["lost_advice"]), (1, 0), "advice")
         near(flow["rate"], weight / (flow["price"] / ONE), 0.001, "rate of the price")
         told = [r for r in records if r["rate"]]
@@ -102,7 +113,7 @@ def test_each_mark_is_echoed_once() -> None:
         net.run(f"ip route change 10.0.0.0/24 dev b0{quickack}", pair.b)
         weigh(pair, 10**6)
         sender = rate.Sender(pair, "ratcp_ecn")
-        mark(pair, 0.3)  # not of the SYN, which is acknowledged by a SYN
+        mark(pair, 5)  # not of the SYN, which is acknowledged by a SYN
         for _ in range(50):
             sender.socket.send(sender.chunk)
         while unacked(sender):
@@ -139,7 +150,7 @@ def test_who_negotiates() -> None:
         pair = marked_pair(0, receiver=receiver, tcp_ecn=tcp_ecn)
         ch = weigh(pair, 10**6)
         sender = rate.Sender(pair, congestion)
-        mark(pair, 0.3)  # not before: a SYN that is sent again has no ECN
+        mark(pair, 5)  # not before: a SYN that is sent again has no ECN
         send(sender, 2)
         flow = ch.flow(sender.sport)
         what = f"{congestion} to {receiver} with tcp_ecn={tcp_ecn}"
@@ -166,28 +177,28 @@ def test_refused_ecn() -> None:
 
 def test_all_and_none() -> None:
     """With every packet marked it goes on, slowly; with no mark it grows; and comes back."""
-    pair = marked_pair(1)
+    pair = marked_pair(16)
     weigh(pair, 500_000, beta=2)
     sender = rate.Sender(pair, "ratcp_ecn")
     windows = []
-    for share in (1.0, 0.0, 0.3):
-        mark(pair, share)
+    for sixteenths in (16, 0, 5):
+        mark(pair, sixteenths)
         with rate.Trace() as trace:
             send(sender, 10)
         records = trace.windows(sender.sport)
-        true(len(records) > 50, f"{len(records)} ACKs at {share}")
+        true(len(records) > 50, f"{len(records)} ACKs at {sixteenths}/16")
         windows.append(mean(records, "rate_window"))
     sender.close()
     everything, nothing, some = windows
     true(2 <= everything < some / 2, f"W_rate {everything} with all marked, {some} with some")
     true(nothing > 10 * some, f"W_rate {nothing} without a mark, {some} with some")
-    near(some, 500_000 / price_of(0.3) * 0.05 / 1500 + 2, 0.2, "W_rate")
+    near(some, 500_000 / price_of(5) * 0.05 / 1500 + 2, 0.2, "W_rate")
     pair.close()
 
 
 def test_weight_and_phi_change() -> None:
     """A new weight, phi or meaning is in use with the next ACK."""
-    pair = marked_pair(0.5)
+    pair = marked_pair(8)
     ch = weigh(pair, 4 * 10**6)
     sender = rate.Sender(pair, "ratcp_ecn")
     send(sender, 5)
@@ -196,7 +207,7 @@ def test_weight_and_phi_change() -> None:
         ch.set(ifindex=pair.dev, **change)
         send(sender, 0.1)
         after = ch.flow(sender.sport)
-        near(after["rate"], factor * before["rate"], 0.35, f"rate after {change}")
+        near(after["rate"], factor * before["rate"], 0.1, f"rate after {change}")
     ch.set(ifindex=pair.dev, meaning="share")
     send(sender, 0.1)
     flow = ch.flow(sender.sport)
@@ -226,12 +237,12 @@ def test_a_drop_here_halves() -> None:
 def test_an_old_receiver() -> None:
     """One that echoes a mark until it is answered makes the price look higher, not lower."""
     pair = marked_pair(0, receiver="reno", tcp_ecn="1")
-    ch = weigh(pair, int(600_000 * price_of(0.05)))
+    ch = weigh(pair, int(600_000 * price_of(1)))
     sender = rate.Sender(pair, "ratcp")
-    mark(pair, 0.05)  # not before: a SYN that is sent again, where no mark is possible, has no ECN
+    mark(pair, 1)  # not before: a SYN that is sent again, where no mark is possible, has no ECN
     send(sender, 10)
     flow = ch.flow(sender.sport)
-    true(flow["price"] > 2 * ONE * price_of(0.05), f"price {flow['price'] / ONE}")
+    true(flow["price"] > 2 * ONE * price_of(1), f"price {flow['price'] / ONE}")
     true(sender.received > 10 * 30_000, f"{sender.received} bytes: it stands")
     sender.close()
     pair.close()
@@ -241,14 +252,14 @@ def test_accurate_ecn() -> None:
     """Where AccECN was negotiated, the receiver needs no congestion control that echoes."""
     if not os.path.exists("/proc/sys/net/ipv4/tcp_ecn_option"):
         raise Skip("the kernel has no AccECN")
-    pair = marked_pair(0.3, receiver=RENO, tcp_ecn="3")
-    weigh(pair, int(600_000 * price_of(0.3)))
+    pair = marked_pair(5, receiver=RENO, tcp_ecn="3")
+    weigh(pair, int(600_000 * price_of(5)))
     with rate.Trace() as trace:
         sender = rate.Sender(pair, "ratcp")
         send(sender, 20)
         sender.close()
     records = trace.windows(sender.sport)
-    near(mean(records, "price") / ONE, price_of(0.3), 0.1, "price")
+    near(mean(records, "price") / ONE, price_of(5), 0.1, "price")
     near(mean(records, "rate"), 600_000, 0.15, "rate")
     pair.close()
 

@@ -54,11 +54,10 @@ declare -A commands=(
 	[tool-serve]="python3 $tools/serve.py"
 )
 names=(kunit counters placement change switch mark life feedback tcp classic
-	channel channel-follow channel-advice channel-scale ratcp ratcp-stress
+	channel channel-follow channel-advice channel-scale ratcp ratcp-price ratcp-stress
 	truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
-# By their names only: stress, which wants two CPUs and real time (make check-vm), and
-# ratcp-price, whose marks are netem's own draws: with some of them an estimate is off.
+# By its name only: stress, which wants two CPUs and real time (make check-vm).
 # Why a selftest as a whole makes sense in virtual time only.
 declare -A exact=(
 	[counters]="it samples counters that agree while no time passes only"

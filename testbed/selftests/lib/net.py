@@ -32,13 +32,18 @@ def run(command: str, ns: Namespace | None = None, check: bool = True) -> str:
     return done.stdout + done.stderr
 
 
-def ip_batch(lines: Sequence[str], ns: Namespace | None = None) -> None:
-    """Run `ip` commands in one process."""
-    words = ["ip", *(["-n", ns.name] if ns else []), "-batch", "-"]
+def batch(program: str, lines: Sequence[str], ns: Namespace | None = None) -> None:
+    """Run commands of `ip` or `tc` in one process."""
+    words = [program, *(["-n", ns.name] if ns else []), "-batch", "-"]
     text = "\n".join(lines) + "\n"
     done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"ip -batch: {done.stderr.strip()}\n{text}")
+        raise RuntimeError(f"{program} -batch: {done.stderr.strip()}\n{text}")
+
+
+def ip_batch(lines: Sequence[str], ns: Namespace | None = None) -> None:
+    """Run `ip` commands in one process."""
+    batch("ip", lines, ns)
 
 
 class Namespace:
