@@ -28,13 +28,19 @@ static void rate_in_band_begin(struct rate_flow *flow,
 	};
 }
 
-/* Return: true if a round trip is over, and more is known of the price. */
+/*
+ * A round trip ends with the first acknowledgment of what was sent after its
+ * beginning.  One acknowledgment earlier, what this one lets go would be missing:
+ * of a small window, most of it.
+ *
+ * Return: true if a round trip is over, and more is known of the price.
+ */
 static bool rate_in_band_count(struct rate_in_band *in_band,
 			       const struct tcp_sock *tp)
 {
 	struct rate_price *marks = &in_band->marks;
 
-	if (before(tp->snd_una, marks->round_seq))
+	if (!after(tp->snd_una, marks->round_seq))
 		return false;
 	marks->round_seq = tp->snd_nxt;
 	return rate_price_round(marks, tp->delivered, tp->delivered_ce);
