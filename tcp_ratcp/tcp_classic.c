@@ -96,17 +96,19 @@
  * struct classic - private state of a socket
  * @advisor: ratcp_oldtahoe alone
  * @window: the congestion window, packets
+ * @window_cnt: acknowledgments that count towards its next packet; not the stack's
+ *	snd_cwnd_cnt, which begins anew with every mark
  * @una: tp->snd_una at the last ACK
  * @timed: once this is acknowledged the round-trip time is measured again
  * @clock: with a clock that ticks seldom
  * @started: .init was here
  *
- * The count of acknowledgments and the threshold are where the stack and ss look
- * for them, in tp->snd_cwnd_cnt and tp->snd_ssthresh.
+ * The threshold is where the stack and ss look for it, in tp->snd_ssthresh.
  */
 struct classic {
 	struct ratcp_advisor advisor;
 	u32 window;
+	u32 window_cnt;
 	u32 una;
 	u32 timed;
 	struct classic_clock clock;
@@ -172,6 +174,7 @@ static void classic_load(const struct sock *sk, struct ratcp_window *w)
 
 	ratcp_window_load(sk, w);
 	w->cwnd = classic(sk)->window;
+	w->cwnd_cnt = classic(sk)->window_cnt;
 	w->ssthresh = tp->snd_ssthresh;
 	w->rise = RATE_FEEDBACK_RISE_ADDITIVE;	/* the paper's, whatever the path's */
 }
@@ -191,7 +194,7 @@ static void classic_store(struct sock *sk, struct ratcp_window *w, u8 state)
 
 	w->cwnd = min(w->cwnd, tp->snd_cwnd_clamp);
 	ca->window = w->cwnd;
-	tp->snd_cwnd_cnt = w->cwnd_cnt;
+	ca->window_cnt = w->cwnd_cnt;
 	tp->snd_ssthresh = w->ssthresh;
 	if (classic_knows_rate(sk)) {
 		ca->advisor.phase = w->phase;
@@ -386,6 +389,7 @@ static void classic_init(struct sock *sk)
 	ca->clock = (struct classic_clock){};
 	/* one that has sent with another congestion control keeps its window */
 	ca->window = tp->data_segs_out ? tcp_snd_cwnd(tp) : 1;
+	ca->window_cnt = tp->snd_cwnd_cnt;
 	ca->started = true;
 	classic_load(sk, &w);
 	classic_store(sk, &w, inet_csk(sk)->icsk_ca_state);
@@ -409,6 +413,7 @@ static void classic_release(struct sock *sk)
 		ratcp_unlisten(sk);
 	tp->reordering = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_reordering);
 	tcp_snd_cwnd_set(tp, ca->window);
+	tp->snd_cwnd_cnt = ca->window_cnt;
 }
 
 /*
@@ -454,12 +459,15 @@ static void classic_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 	classic_set_rto(sk, classic_rto_left(sk));
 }
 
+/* What becomes of the window at a loss is in classic_set_state(). */
 static u32 classic_ssthresh(struct sock *sk)
 {
 	const struct classic *ca = classic(sk);
 
-	return ca->started ? classic_window_half(ca->window) :
-			     tcp_reno_ssthresh(sk);
+	if (!ca->started)
+		return tcp_reno_ssthresh(sk);
+	return ca->advisor.in_band ? tcp_sk(sk)->snd_ssthresh :
+				     classic_window_half(ca->window);
 }
 
 static u32 classic_undo_cwnd(struct sock *sk)
