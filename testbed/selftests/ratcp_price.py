@@ -37,7 +37,11 @@ def price_of(sixteenths: int) -> float:
 
 
 def mark(pair: Pair, sixteenths: int) -> None:
-    """Have a's device mark so many of each 16 packets that it sends."""
+    """Have a's device mark so many of each 16 packets that it sends.
+
+    To be called when a connection has its ECN: a SYN may be refused in place of a mark, and is
+    then sent again without ECN.
+    """
     choose = "filter add dev a0 parent 1: protocol ip u32 flowid 1:2 match u16"
     lines = [
         "qdisc replace dev a0 root pfifo",  # and with it, what was there is gone
@@ -83,27 +87,64 @@ def near(value: float, expected: float, tolerance: float, what: str) -> None:
     true(abs(value / expected - 1) < tolerance, f"{what}: {value:.4g}, expected {expected:.4g}")
 
 
+def price_is_read(congestion: str, sixteenths: int, **sysctls: str) -> None:
+    """Fail unless R is weight / price, and the window follows it, not the marks."""
+    pair = marked_pair(0, **sysctls)
+    weight = int(600_000 * price_of(sixteenths))
+    ch = weigh(pair, weight)
+    with rate.Trace() as trace:
+        sender = rate.Sender(pair, congestion)
+        mark(pair, sixteenths)
+        send(sender, 20)
+        flow = ch.flow(sender.sport)
+        sender.close()
+    records = trace.windows(sender.sport)
+    near(mean(records, "price") / ONE, price_of(sixteenths), 0.02, f"price at {sixteenths}/16")
+    near(mean(records, "rate"), 600_000, 0.02, f"rate at {sixteenths}/16")
+    equal((flow["found_advice"], flow["lost_advice"]), (1, 0), "advice")
+    near(flow["rate"], weight / (flow["price"] / ONE), 0.001, "rate of the price")
+    told = [r for r in records if r["rate"]]
+    small = sum(2 * r["cwnd"] < r["rate_window"] for r in told[len(told) // 2 :])
+    true(small < len(told) / 50, f"{small} of {len(told)} windows are halved")
+    true(all(r["phase"] != "recovery" for r in told), "a recovery without a loss")
+    pair.close()
+
+
 def test_the_price_is_read() -> None:
     """R is weight / price, at any share of marks; marks do not halve the window."""
     for sixteenths in (1, 8, 15):
-        pair = marked_pair(sixteenths)
-        weight = int(600_000 * price_of(sixteenths))
-        ch = weigh(pair, weight)
-        with rate.Trace() as trace:
-            sender = rate.Sender(pair, "ratcp_ecn")
-            send(sender, 20)
-            flow = ch.flow(sender.sport)
-            sender.close()
-        records = trace.windows(sender.sport)
-        near(mean(records, "price") / ONE, price_of(sixteenths), 0.02, f"price at {sixteenths}/16")
-        near(mean(records, "rate"), 600_000, 0.02, f"rate at {sixteenths}/16")
-        equal((flow["found_advice"], flow["lost_advice"]), (1, 0), "advice")
-        near(flow["rate"], weight / (flow["price"] / ONE), 0.001, "rate of the price")
-        told = [r for r in records if r["rate"]]
-        small = sum(2 * r["cwnd"] < r["rate_window"] for r in told[len(told) // 2 :])
-        true(small < len(told) / 50, f"{small} of {len(told)} windows are halved")
-        true(all(r["phase"] != "recovery" for r in told), "a recovery without a loss")
-        pair.close()
+        price_is_read("ratcp_ecn", sixteenths)
+
+
+OLDTAHOE = {"tcp_ecn": "1", "tcp_sack": "0"}
+
+
+def test_ratcp_oldtahoe_reads_the_price() -> None:
+    """So does ratcp_oldtahoe, where the connection has ECN."""
+    for sixteenths in (1, 8, 15):
+        price_is_read("ratcp_oldtahoe", sixteenths, **OLDTAHOE)
+
+
+def test_ratcp_oldtahoe_after_a_loss() -> None:
+    """With marks in most round trips its window begins again from 1, and comes back to W_rate."""
+    pair = marked_pair(0, **OLDTAHOE)
+    weigh(pair, int(600_000 * price_of(8)))
+    sender = rate.Sender(pair, "ratcp_oldtahoe")
+    mark(pair, 8)
+    send(sender, 5)
+    with rate.Trace() as trace:
+        net.run("tc qdisc replace dev a0 parent 1:2 handle 3: netem loss 100%", pair.a)
+        send(sender, 0.06)
+        mark(pair, 8)
+        send(sender, 10)
+        sender.close()
+    records = trace.windows(sender.sport)
+    true(min(r["cwnd"] for r in records) <= 2, "it did not begin again")  # seen with an ACK
+    # W_rate moves a little, and it follows upwards by one packet in a round trip
+    near(mean(records, "cwnd"), mean(records, "rate_window"), 0.1, "window")
+    with pair.a.entered():
+        true(netstat("TCPTimeouts", "TcpExt") > 0, "no timeout")
+    pair.close()
 
 
 def test_each_mark_is_echoed_once() -> None:
@@ -113,7 +154,7 @@ def test_each_mark_is_echoed_once() -> None:
         net.run(f"ip route change 10.0.0.0/24 dev b0{quickack}", pair.b)
         weigh(pair, 10**6)
         sender = rate.Sender(pair, "ratcp_ecn")
-        mark(pair, 5)  # not of the SYN, which is acknowledged by a SYN
+        mark(pair, 5)
         for _ in range(50):
             sender.socket.send(sender.chunk)
         while unacked(sender):
@@ -150,7 +191,7 @@ def test_who_negotiates() -> None:
         pair = marked_pair(0, receiver=receiver, tcp_ecn=tcp_ecn)
         ch = weigh(pair, 10**6)
         sender = rate.Sender(pair, congestion)
-        mark(pair, 5)  # not before: a SYN that is sent again has no ECN
+        mark(pair, 5)
         send(sender, 2)
         flow = ch.flow(sender.sport)
         what = f"{congestion} to {receiver} with tcp_ecn={tcp_ecn}"
@@ -239,7 +280,7 @@ def test_an_old_receiver() -> None:
     pair = marked_pair(0, receiver="reno", tcp_ecn="1")
     ch = weigh(pair, int(600_000 * price_of(1)))
     sender = rate.Sender(pair, "ratcp")
-    mark(pair, 1)  # not before: a SYN that is sent again, where no mark is possible, has no ECN
+    mark(pair, 1)
     send(sender, 10)
     flow = ch.flow(sender.sport)
     true(flow["price"] > 2 * ONE * price_of(1), f"price {flow['price'] / ONE}")
@@ -268,6 +309,8 @@ if __name__ == "__main__":
     main(
         [
             test_the_price_is_read,
+            test_ratcp_oldtahoe_reads_the_price,
+            test_ratcp_oldtahoe_after_a_loss,
             test_each_mark_is_echoed_once,
             test_who_negotiates,
             test_refused_ecn,
