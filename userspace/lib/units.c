@@ -247,22 +247,31 @@ static bool is_above_one(const struct decimal *d)
 	return d->mantissa > one;
 }
 
+/* A number, or with % (or if @percent, without it, too) a hundredth of it. */
+static int parse_share(const char *text, bool percent, struct decimal *d)
+{
+	int err = parse_decimal(text, d);
+
+	if (err)
+		return err;
+	if (!strcmp(d->suffix, "%"))
+		percent = true;
+	else if (*d->suffix)
+		return -EINVAL;
+	if (percent)
+		d->decimals += 2;
+	return 0;
+}
+
 static int parse_fraction(const char *text, bool percent, uint32_t *fraction)
 {
 	struct decimal d;
 	uint64_t value;
 	int err;
 
-	err = parse_decimal(text, &d);
+	err = parse_share(text, percent, &d);
 	if (err)
 		return err;
-	if (!strcmp(d.suffix, "%"))
-		percent = true;
-	else if (*d.suffix)
-		return -EINVAL;
-	if (percent)
-		d.decimals += 2;
-
 	if (is_above_one(&d))
 		return -ERANGE;
 
@@ -302,13 +311,9 @@ int units_parse_millionths(const char *text, uint32_t *millionths)
 	uint64_t value;
 	int err;
 
-	err = parse_decimal(text, &d);
+	err = parse_share(text, false, &d);
 	if (err)
 		return err;
-	if (!strcmp(d.suffix, "%"))
-		d.decimals += 2;
-	else if (*d.suffix)
-		return -EINVAL;
 	err = scale(&d, 1000000, 1, false, &value);
 	if (err)
 		return err;

@@ -77,8 +77,7 @@ static int bad(const char *option, const char *value, const char *expected)
 
 static int failed(const char *what, const char *why)
 {
-	fprintf(stderr, "wale receive: %s: %s\n", what, why);
-	return WALE_EXIT_FAILED;
+	return command_failed("receive", what, why);
 }
 
 /* 0, an exit status, or -1 after --help. */
@@ -387,9 +386,7 @@ static void report_text(const struct receiver *r)
 	       (unsigned long long)c->packets, (unsigned long long)c->bytes,
 	       seconds, (unsigned long long)datagram_count_missing(c),
 	       (unsigned long long)c->late);
-	if (r->overflowed)
-		printf(", %llu without room here",
-		       (unsigned long long)r->overflowed);
+	print_some(r->overflowed, "without room here");
 	putchar('\n');
 	if (c->packets > 1)
 		printf("between two: %.6f to %.6f ms, mean %.6f ms\n",

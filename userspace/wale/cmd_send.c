@@ -83,8 +83,7 @@ static int bad(const char *option, const char *value, const char *expected)
 
 static int failed(const char *what, const char *why)
 {
-	fprintf(stderr, "wale send: %s: %s\n", what, why);
-	return WALE_EXIT_FAILED;
+	return command_failed("send", what, why);
 }
 
 static int parse_how_fast(struct sender *s, int c)
@@ -376,24 +375,20 @@ static int send_all(struct sender *s)
 	return 0;
 }
 
-static void report(const struct sender *s, uint64_t end_ns)
+static void report_text(const struct sender *s, uint64_t ns)
 {
-	uint64_t ns = end_ns > s->start_ns ? end_ns - s->start_ns : 0;
+	printf("%llu packets of %llu bytes in %.3f s, at most %.3f ms late",
+	       (unsigned long long)s->sent, (unsigned long long)s->size,
+	       (double)ns / 1e9, (double)s->max_late_ns / 1e6);
+	print_some(s->refused, "refused");
+	print_some(s->unsent, "not sent");
+	putchar('\n');
+}
+
+static void report_json(const struct sender *s, uint64_t ns)
+{
 	struct json_line json;
 
-	if (!s->json) {
-		printf("%llu packets of %llu bytes in %.3f s, at most %.3f ms late",
-		       (unsigned long long)s->sent, (unsigned long long)s->size,
-		       (double)ns / 1e9, (double)s->max_late_ns / 1e6);
-		if (s->refused)
-			printf(", %llu refused",
-			       (unsigned long long)s->refused);
-		if (s->unsent)
-			printf(", %llu not sent",
-			       (unsigned long long)s->unsent);
-		putchar('\n');
-		return;
-	}
 	json_begin(&json, stdout);
 	json_u64(&json, "packets", s->sent);
 	json_u64(&json, "packet_bytes", s->size);
@@ -403,6 +398,16 @@ static void report(const struct sender *s, uint64_t end_ns)
 	json_u64(&json, "unsent_packets", s->unsent);
 	json_u64(&json, "max_late_ns", s->max_late_ns);
 	json_end(&json);
+}
+
+static void report(const struct sender *s, uint64_t end_ns)
+{
+	uint64_t ns = end_ns > s->start_ns ? end_ns - s->start_ns : 0;
+
+	if (s->json)
+		report_json(s, ns);
+	else
+		report_text(s, ns);
 }
 
 static int run(struct sender *s)

@@ -21,6 +21,7 @@
 
 #include "cmd.h"
 #include "lib/units.h"
+#include "transfer_util.h"
 #include "watch.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -80,8 +81,7 @@ static int wrong(const char *format, const char *word)
 
 static int failed(const char *what, const char *why)
 {
-	fprintf(stderr, "wale watch: %s: %s\n", what, why);
-	return WALE_EXIT_FAILED;
+	return command_failed("watch", what, why);
 }
 
 static int add_device(struct watch_links *links, const char *name)

@@ -74,6 +74,18 @@ int option_bad(const char *command, const char *option, const char *value,
 	return WALE_EXIT_USAGE;
 }
 
+int command_failed(const char *command, const char *what, const char *why)
+{
+	fprintf(stderr, "wale %s: %s: %s\n", command, what, why);
+	return WALE_EXIT_FAILED;
+}
+
+void print_some(uint64_t count, const char *what)
+{
+	if (count)
+		printf(", %llu %s", (unsigned long long)count, what);
+}
+
 const char *human_bytes(double bytes, char buf[HUMAN_MAX])
 {
 	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * transfer_util.h - what the commands that transfer share: arguments with
- * units, JSON output, time
+ * transfer_util.h - what the commands that transfer share, and some others:
+ * arguments with units, what is said of failures, JSON output, time
  */
 #ifndef WALE_TRANSFER_UTIL_H
 #define WALE_TRANSFER_UTIL_H
@@ -32,6 +32,12 @@ bool parse_count(const char *text, unsigned int min, unsigned int max,
 /* Say what an option of "wale @command" should have been; WALE_EXIT_USAGE. */
 int option_bad(const char *command, const char *option, const char *value,
 	       const char *expected);
+
+/* Say what "wale @command" could not do, and why; WALE_EXIT_FAILED. */
+int command_failed(const char *command, const char *what, const char *why);
+
+/* Of a summary: ", 3 refused" if there were any. */
+void print_some(uint64_t count, const char *what);
 
 /* "1.23 MB", powers of 1000; returns @buf. */
 #define HUMAN_MAX 32
