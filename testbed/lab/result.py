@@ -85,6 +85,11 @@ LINK_COLUMNS = {
     "line_bytes": "on their way now, after service",
     "rate_Bps": "of service now, bytes/s (inf: no limit)",
     "sessions": "that share the link now, M",
+    "dropped_early_packets": "that a policy refused; empty without a policy",
+    "dropped_partial_packets": "that lacked cells after service; empty without a limit in cells",
+    "marked_packets": "that got a mark in the place of being refused; empty without a policy",
+    "backlog_cells": "in the buffer now; empty without a limit in cells, as the next",
+    "wasted_cells": "that were served, of packets dropped as partial",
 }
 
 #: channel.csv: one row for each flow that listens and sample, as of its last ACK.
@@ -334,9 +339,9 @@ def settled(link: Link, rows: list[dict[str, str]], t0_s: float, t1_s: float) ->
     from_s, until_s = float(first["t_s"]), float(last["t_s"])
 
     def growth(column: str) -> int:
-        return int(last[column]) - int(first[column])
+        return int(last[column]) - int(first[column] or 0)
 
-    dropped = [c for c in first if c.startswith("dropped_") and c.endswith("_packets")]
+    dropped = [c for c in last if c.startswith("dropped_") and c.endswith("_packets") and last[c]]
     return {
         "from_s": from_s,
         "until_s": until_s,

@@ -88,6 +88,25 @@ def test_csv(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> None:
     assert max(int(r["bytes_received"] or 0) for r in flows) <= 200_000 + 1000
 
 
+def test_what_a_switch_counts_is_in_the_csv(
+    raw: dict[str, Any], scenario: Scenario, plan: Plan
+) -> None:
+    told = {"dropped_early_packets": "7", "marked_packets": "8", "backlog_cells": "9"}
+    raw = copy.deepcopy(raw)
+    for series in raw["series"]:
+        lines = series["links"].splitlines()
+        ends = [",".join(told), *[",".join(told.values())] * (len(lines) - 1)]
+        series["links"] = "\n".join(map(",".join, zip(lines, ends, strict=False)))
+    record = scenario.record.model_copy(update={"settled": 10**9})
+    scenario = scenario.model_copy(update={"record": record})
+    result, found = results.make_result(raw, scenario, plan, 1, ABOUT)
+    assert result["links"][0]["settled"]["dropped_packets"]["early"] == 0
+    assert "partial" not in result["links"][0]["settled"]["dropped_packets"]
+    links = list(csv.DictReader(io.StringIO(found["links.csv"])))
+    assert links
+    assert all(told.items() <= row.items() and row["wasted_cells"] == "" for row in links)
+
+
 def test_digest_covers_observations_only(
     raw: dict[str, Any], scenario: Scenario, plan: Plan
 ) -> None:

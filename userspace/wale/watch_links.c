@@ -5,6 +5,7 @@
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <netlink/attr.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,11 @@ static const int fields[] = {
 	TCA_WALE_STATS_LINE_BYTES,
 	TCA_WALE_STATS_RATE,
 	TCA_WALE_STATS_SESSIONS,
+	TCA_WALE_STATS_DROPPED_EARLY_PACKETS,
+	TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS,
+	TCA_WALE_STATS_MARKED_PACKETS,
+	TCA_WALE_STATS_BACKLOG_CELLS,
+	TCA_WALE_STATS_WASTED_CELLS,
 };
 
 #define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
@@ -59,6 +65,11 @@ const char *const watch_link_columns[WATCH_LINK_COLUMNS] = {
 	"line_bytes",
 	"rate_Bps",
 	"sessions",
+	"dropped_early_packets",
+	"dropped_partial_packets",
+	"marked_packets",
+	"backlog_cells",
+	"wasted_cells",
 };
 
 /* The name is looked up once; NULL if the device is gone. */
@@ -94,6 +105,43 @@ static bool wanted(const struct watch_links *w, int ifindex)
 	return !w->n_only;
 }
 
+static bool has_policy(const struct link_qdisc *q)
+{
+	const struct nlattr *policy =
+		nla_find(q->options, (int)q->options_length, TCA_WALE_POLICY);
+
+	return policy && nla_get_u32(policy) != WALE_POLICY_TAIL;
+}
+
+/* The kernel counts for every link what only a policy, or cells, can make. */
+static bool can_be(const struct link_qdisc *q, int field)
+{
+	switch (field) {
+	case TCA_WALE_STATS_DROPPED_EARLY_PACKETS:
+	case TCA_WALE_STATS_MARKED_PACKETS:
+		return q->stats.value[field] || has_policy(q);
+	case TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS:
+		return q->stats.value[field] ||
+		       q->stats.known[TCA_WALE_STATS_BACKLOG_CELLS];
+	default:
+		return true;
+	}
+}
+
+static struct watch_value field_value(const struct link_qdisc *q, int field)
+{
+	struct watch_value v = { .number = q->stats.value[field] };
+
+	if (!q->stats.known[field] || !can_be(q, field))
+		v.kind = WATCH_NONE;
+	else if (field == TCA_WALE_STATS_RATE &&
+		 v.number == WALE_RATE_UNLIMITED)
+		v.kind = WATCH_INFINITE;
+	else
+		v.kind = WATCH_NUMBER;
+	return v;
+}
+
 static void sample_one(const struct nlmsghdr *message, void *arg)
 {
 	struct watch_value row[WATCH_LINK_COLUMNS];
@@ -116,15 +164,8 @@ static void sample_one(const struct nlmsghdr *message, void *arg)
 
 	row[0] = (struct watch_value){ WATCH_NUMBER, w->t_ns, NULL };
 	row[1] = (struct watch_value){ WATCH_TEXT, 0, link };
-	for (i = 0; i < N_FIELDS; i++) {
-		struct watch_value *v = &row[i + 2];
-
-		v->kind = q.stats.known[fields[i]] ? WATCH_NUMBER : WATCH_NONE;
-		v->number = q.stats.value[fields[i]];
-		if (fields[i] == TCA_WALE_STATS_RATE &&
-		    v->number == WALE_RATE_UNLIMITED)
-			v->kind = WATCH_INFINITE;
-	}
+	for (i = 0; i < N_FIELDS; i++)
+		row[i + 2] = field_value(&q, fields[i]);
 	watch_row(&w->out, row);
 }
 

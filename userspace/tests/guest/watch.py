@@ -21,8 +21,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common import WALE, done, refused
+from lib import net
 from lib.pair import MS, Pair
 from lib.tap import equal, main, true
+from lib.wale import POLICY
 
 
 def rows(text: str) -> list[dict[str, str]]:
@@ -51,9 +53,42 @@ def test_links_are_sampled() -> None:
     pair.drain()
     last = rows(watch(pair, "--count", "1", "--link", "a0"))[0]
     stats = pair.stats()
-    for name in list(last)[2:-2]:
+    names = list(last)
+    for name in names[2 : names.index("rate_Bps")]:
         equal(int(last[name]), stats[name], name)
     equal((last["link"], last["rate_Bps"], last["sessions"]), ("a0", "100000", ""), "link")
+    equal([last[name] for name in SWITCH], [""] * 5, "what a switch counts")
+
+
+SWITCH = (
+    "dropped_early_packets",
+    "dropped_partial_packets",
+    "marked_packets",
+    "backlog_cells",
+    "wasted_cells",
+)
+
+
+def test_what_a_switch_counts() -> None:
+    """Early drops and marks are there with a policy, and cells with a limit in cells."""
+    for options, there in (
+        ({"limit_packets": 20, "policy": POLICY["epd"], "threshold": 10}, SWITCH[0:3:2]),
+        (
+            {"limit_packets": 20, "policy": POLICY["epd"], "threshold": 10, "mark": 1},
+            SWITCH[0:3:2],
+        ),
+        ({"limit_cells": 130, "overhead": 2, "input_rate": 10**7}, (SWITCH[1], *SWITCH[3:])),
+    ):
+        pair = Pair()
+        pair.add(rate=10**5, seed=1, **options)
+        pair.send(40, tos=2)  # ECT
+        net.sleep_ns(100 * MS)  # some is served
+        row = rows(watch(pair, "--count", "1"))[0]
+        stats = pair.stats()
+        expected = {name: str(stats[name]) if name in there else "" for name in SWITCH}
+        equal({name: row[name] for name in SWITCH}, expected, f"of {options}")
+        true(any(int(row[name]) for name in there), f"nothing to count: {row}")
+        pair.close()
 
 
 def test_counters_add_up() -> None:
@@ -153,6 +188,7 @@ if __name__ == "__main__":
     main(
         [
             test_links_are_sampled,
+            test_what_a_switch_counts,
             test_counters_add_up,
             test_children_and_unlimited,
             test_flows_are_sampled,
