@@ -33,6 +33,8 @@
  * - The timer's exponential backoff ends when new data is acknowledged.  The stack
  *   waits for an RTT sample, and with heavy loss, a full window and neither SACK
  *   nor timestamps there is none: all that is acknowledged was sent twice.
+ * - Without SACK an acknowledgment that fills a hole covers what arrived before it,
+ *   too.  It counts as one packet: else as many would leave at once.
  * - An ECN mark, or a drop in this host's own queue, is not corruption: the
  *   window is halved, as Reno does, and grows additively back to W_rate.  A mark
  *   that R is read from (a path with a weight) is no more than that: the stack
@@ -67,6 +69,7 @@
  * @answered: none of the data beyond @answered_seq is: the marks that are echoed
  *	are of the window before
  * @paces: it was this module that had the stack pace
+ * @delivered: packets that had arrived at the last ACK, as the stack counts them
  * @prior_rcv_nxt: ratcp_ecn alone: what was received before the last segment
  * @was_marked: ratcp_ecn alone: that segment had a mark
  */
@@ -77,6 +80,7 @@ struct ratcp {
 	u32 filled_seq;
 	u32 answered_seq;
 	u32 first_cwnd;
+	u32 delivered;
 	u32 prior_rcv_nxt;
 	bool filling;
 	bool answered;
@@ -201,6 +205,27 @@ static void ratcp_follow_price(struct sock *sk, u32 rate_window)
 		tcp_sk(sk)->snd_ssthresh = rate_window;
 }
 
+/*
+ * Without SACK, when a hole is filled the acknowledgment covers what arrived long
+ * ago, too.  Each such packet has let one go with its duplicate ACK; but the stack
+ * forgets that when a recovery ends, and in the next takes all of them for news:
+ * PRR would send as many at once, more than W_rate and the buffer allow.  One has
+ * arrived; and the duplicate ACK before this one may be in the count.
+ */
+static void ratcp_discount_old(struct sock *sk)
+{
+	struct ratcp *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 delivered = tp->delivered - ca->delivered;
+
+	ca->delivered = tp->delivered;
+	if (!ca->advisor.rate_window || !tcp_is_reno(tp) || delivered <= 2 ||
+	    inet_csk(sk)->icsk_ca_state != TCP_CA_Recovery)
+		return;
+	/* modulo 2^32: the stack is about to add what was delivered */
+	tp->prr_delivered -= delivered - 2;
+}
+
 /* The window obeys W_rate, whatever the stack is doing. */
 static void ratcp_obey(struct sock *sk, u32 rate_window)
 {
@@ -233,6 +258,7 @@ static void ratcp_init(struct sock *sk)
 	ca->filling = false;
 	ca->answered = false;
 	ca->paces = false;
+	ca->delivered = tcp_sk(sk)->delivered;
 	ratcp_listen(sk);
 	/* the stack's clock may be old: of a socket that was idle */
 	rate_window = ratcp_update_at(sk, ktime_get_ns());
@@ -325,8 +351,20 @@ static void ratcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 			     !before(tp->snd_una, tp->tlp_high_seq);
 	ratcp_sample_rtt(sk, sample->rtt_us);
 	ratcp_obey(sk, ratcp_update(sk));
+	ratcp_discount_old(sk);
 	ratcp_pace(sk);
 	ratcp_report(sk, tcp_snd_cwnd(tcp_sk(sk)));
+}
+
+/*
+ * After a timeout the same is so (RFC 3465, section 2.3): the first ACK may cover a
+ * whole window that arrived before, and what it would let go now, pacing alone
+ * keeps out of the buffer.
+ */
+static bool ratcp_covers_old(const struct sock *sk)
+{
+	return inet_csk(sk)->icsk_ca_state == TCP_CA_Loss &&
+	       tcp_is_reno(tcp_sk(sk)) && !ratcp_wants_pacing(sk);
 }
 
 static void ratcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
@@ -348,6 +386,8 @@ static void ratcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	if (w.phase == RATE_FEEDBACK_PHASE_AVOIDANCE && w.cwnd < w.ssthresh)
 		w.phase = RATE_FEEDBACK_PHASE_SLOW_START;
 	slow_start = w.phase == RATE_FEEDBACK_PHASE_SLOW_START;
+	if (ratcp_covers_old(sk))
+		acked = min(acked, 1U);
 	ratcp_window_grow(&w, rate_window, acked);
 	/* what pacing held back in slow start, and more at once than that */
 	if ((slow_start && w.phase != RATE_FEEDBACK_PHASE_SLOW_START) ||

@@ -672,6 +672,29 @@ def test_start() -> None:
     pair.close()
 
 
+# of NewReno, and nothing that came after it
+NEWRENO = {"tcp_sack": "0", "tcp_timestamps": "0", "tcp_recovery": "0", "tcp_frto": "0"}
+
+
+def test_random_loss_without_sack() -> None:
+    """Of what an ACK covers, little has just arrived: no burst takes its place in the buffer."""
+    for seed in (1, 2, 3):
+        pair = Pair()
+        rate.prepare(pair, **NEWRENO)
+        net.run("ip route change 10.0.0.0/24 dev b0 quickack 1", pair.b)
+        # 200 packets/s, and a buffer smaller than the window
+        rate.slow_link(pair, 300_000, 100, limit_packets=10, loss=(1 << 32) // 100, seed=seed)
+        channel(pair.a).set(ifindex=pair.dev, rate=300_000, rise="additive", beta=4)
+        sender = rate.Sender(pair)
+        sender.step(100)
+        stats = pair.stats()
+        lost, dropped = stats["dropped_loss_packets"], stats["dropped_buffer_packets"]
+        true(lost > 150 and dropped < lost / 10, f"{dropped} dropped, {lost} lost (seed {seed})")
+        true(sender.received > 0.85 * 100 * 290_000, f"{sender.received} bytes (seed {seed})")
+        sender.close()
+        pair.close()
+
+
 def test_after_idle() -> None:
     """After a pause it starts slowly again if the stack says so, and keeps its window if not."""
     for knob in ("1", "0"):
@@ -754,6 +777,7 @@ if __name__ == "__main__":
             test_swing_on_another_route,
             test_shown_by_ss,
             test_start,
+            test_random_loss_without_sack,
             test_after_idle,
             test_bulk_ends,
         ]

@@ -95,7 +95,7 @@ def price_is_read(congestion: str, sixteenths: int, **sysctls: str) -> None:
     with rate.Trace() as trace:
         sender = rate.Sender(pair, congestion)
         mark(pair, sixteenths)
-        send(sender, 20)
+        send(sender, 10)
         flow = ch.flow(sender.sport)
         sender.close()
     records = trace.windows(sender.sport)
