@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.agent import LEAD_NS
+from lab.link import wire_bytes
 from lab.scenario import Scenario
 from models import sessions
 from topologies.dumbbell import link_seed
@@ -22,7 +23,8 @@ MEASURES = {
     "available_fraction": "throughput over what flows of constant rate leave of the link",
     "mean_round_trip_s": "of a flow of constant rate: mean delay of its packets, and the "
     "propagation back, s",
-    "mean_fair_rate_kBps": "stationary mean of the rate that the flow may have, kB/s",
+    "mean_fair_rate_kBps": "stationary mean of the rate that the flow may have, in full packets of "
+    "IP, kB/s",
     "fair_rate_kBps": "mean of that rate while the flow ran, kB/s",
     "efficiency": "throughput over the mean fair rate while the flow ran",
     "adjusted_throughput_kBps": "efficiency times the stationary mean fair rate, kB/s: the "
@@ -83,7 +85,7 @@ def _throughput(flow: dict[str, Any], scenario: Scenario, seed: int) -> dict[str
     link = scenario.bottleneck.forward
     if not isinstance(link.rate, int) or link.qdisc or link.trace:
         return found
-    rate_kBps = link.rate / 8e3
+    rate_kBps = link.rate / 8e3 * mtu / wire_bytes(link, mtu)  # of IP, if it is full packets
     mean = now = rate_kBps
     if link.sessions:
         chain = link.sessions.chain()

@@ -74,6 +74,15 @@ def test_measures_beside_sessions() -> None:
     assert other["fair_rate_kBps"] != found["fair_rate_kBps"]
 
 
+def test_efficiency_is_of_full_packets_on_the_wire() -> None:
+    """A packet of 500 bytes is 11 cells of ATM; 460 of its bytes are payload."""
+    text = SESSIONS.replace("    sessions: {arrival: 2%, mean: 20, max: 3, step: 100ms}\n", "")
+    text = text.replace("delay: 100ms", "overhead: atm")
+    found = measure(result_of(), scenario_of(text), 1)["tcp"]
+    assert found["fair_rate_kBps"] == pytest.approx(100 * 500 / (11 * 53))
+    assert found["efficiency"] == pytest.approx(100 * (11 * 53) / 100e3)  # 100 packets/s
+
+
 def test_measures_of_a_constant_rate() -> None:
     text = SESSIONS.replace("    sessions: {arrival: 2%, mean: 20, max: 3, step: 100ms}\n", "")
     found = measure(result_of(), scenario_of(text), 1)["tcp"]
