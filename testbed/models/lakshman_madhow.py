@@ -509,15 +509,19 @@ def sharing(
     buffer_packets: float,
     tcp: str,
     reading: str = "reproducing",
+    halvings: int | None = None,
 ) -> Sharing:
     """Return what connections with propagation delays tau_i get, section V-C: Tables V and VI.
 
-    They lose together, as often as HALVINGS says.  Raises ValueError for bad arguments.
+    They lose together, `halvings` times in an episode, by default as HALVINGS says.  Raises
+    ValueError for bad arguments.
     """
     _check_name("tcp", tcp, TCPS)
     _check_name("reading", reading, READINGS)
     _check_positive(rate_packets_per_s=rate_packets_per_s, buffer_packets=buffer_packets)
-    mu, c = rate_packets_per_s, HALVINGS[tcp]
+    if halvings is not None:
+        _check_positive(halvings=halvings)
+    mu, c = rate_packets_per_s, HALVINGS[tcp] if halvings is None else halvings
     trips = _round_trips(mu, delays_s, tcp, reading)
     phase_a, phase_b = _small_buffer(mu, buffer_packets, trips, c)
     large = phase_a.time_s < 0

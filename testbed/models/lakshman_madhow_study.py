@@ -8,6 +8,9 @@ from collections.abc import Callable
 from models import lakshman_madhow_chain
 from models.lakshman_madhow import Link, sharing, utilisation
 
+#: A data packet of Table VI.
+CELLS_PER_PACKET = 12
+
 
 def _one(link: Link, tcp: str, loss: float, by: str, reading: str) -> float:
     if by == "chain":
@@ -27,9 +30,9 @@ def study_value(
     """Return the part of the link that a connection gets (`efficiency` in lab/measures.py).
 
     `of` says what x is: beta; loss, a probability; product, which is q (mu tau)^2; far_delay_s,
-    of the first of two connections; buffer_packets, of two.  `by` is formula or chain.  `values`
-    are mu, tau, beta, and for two connections far_delay_s, near_delay_s, buffer_packets and which
-    (0: far, 1: near).  Raises ValueError for anything else.
+    of the first of two connections; buffer_packets or buffer_cells, of two.  `by` is formula or
+    chain.  `values` are mu in packets/s, tau, beta, and for two connections far_delay_s,
+    near_delay_s, buffer_packets and which (0: far, 1: near).  Raises ValueError for anything else.
     """
     if measure != "efficiency":
         raise ValueError(f"measure: expected efficiency, got {measure!r}")
@@ -48,6 +51,7 @@ def study_value(
         "product": lambda: single(values["beta"], x / (mu * tau) ** 2),
         "far_delay_s": lambda: double(x, values["buffer_packets"]),
         "buffer_packets": lambda: double(values["far_delay_s"], x),
+        "buffer_cells": lambda: double(values["far_delay_s"], x / CELLS_PER_PACKET),
     }
     if of not in ways:
         raise ValueError(f"of: expected one of {', '.join(ways)}, got {of!r}")

@@ -306,6 +306,16 @@ def test_waiting_time_fills_the_link() -> None:
         waiting_time(100, [10], [1.0])
 
 
+def test_more_halvings_leave_less() -> None:
+    """c of (37): a smaller window after an episode, and a link that is idle for longer."""
+    args = (8000, [0.08, 0.04], 2304 / 12, "reno")
+    assert sharing(*args, halvings=2) == sharing(*args)
+    used = [sum(sharing(*args, halvings=c).shares) for c in (1, 2, 3)]
+    assert used == sorted(used, reverse=True)
+    with pytest.raises(ValueError, match="halvings: expected a number above 0"):
+        sharing(*args, halvings=0)
+
+
 @every_tcp
 def test_sharing_of_equals_and_of_unequals(tcp: str) -> None:
     one, other = sharing(100, [1.0, 1.0], 80, tcp).shares
@@ -374,6 +384,7 @@ def test_what_a_study_measures() -> None:
     share = sharing(100, [2.0, 1.0], 80, "tahoe").shares[0]
     assert model("efficiency", 2.0, of="far_delay_s", buffer_packets=80, **two) == share
     assert model("efficiency", 80, of="buffer_packets", far_delay_s=2.0, **two) == share
+    assert model("efficiency", 960, of="buffer_cells", far_delay_s=2.0, **two) == share
     with pytest.raises(ValueError, match="measure: expected efficiency, got 'jitter'"):
         model("jitter", 1, of="beta", tcp="reno")
     with pytest.raises(ValueError, match="of: expected one of beta, loss"):
