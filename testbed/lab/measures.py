@@ -37,7 +37,7 @@ MEASURES = {
     "fairness_index": "(sum of throughputs)^2 / (number times sum of their squares), of all flows "
     "on the link (Jain)",
     "peak_backlog_packets": "most packets in the buffer of the link",
-    "peak_backlog_cells": "most ATM cells in the buffer of the link",
+    "peak_backlog_cells": "most ATM cells in the buffer of the link, with a limit in cells",
     "mean_backlog_packets": "packets in the buffer of the link, mean of the samples from "
     "record.settled on",
     "settled_utilisation": "bytes sent over what the link could have sent, from record.settled on",
@@ -47,7 +47,6 @@ MEASURES = {
     "sessions_completed": "how many sessions got all of their bytes",
 }
 
-ATM_CELL_BYTES = 53
 
 #: In virtual time links begin so long before the flows.
 _LEAD_S = LEAD_NS[True] / 1e9
@@ -66,7 +65,7 @@ def measure(result: dict[str, Any], scenario: Scenario, seed: int) -> dict[str, 
             **_losses(flow, links[prefix + "forward"]),
             **_sessions(flow),
             **_constant(flow, scenario),
-            **_backlog(links[prefix + "forward"], scenario),
+            **_backlog(links[prefix + "forward"]),
             **_total([flow] if scenario.isolate else result["flows"]),
         }
     return found
@@ -129,7 +128,7 @@ def _losses(flow: dict[str, Any], link: dict[str, Any]) -> dict[str, float]:
     }
 
 
-def _backlog(link: dict[str, Any], scenario: Scenario) -> dict[str, float]:
+def _backlog(link: dict[str, Any]) -> dict[str, float]:
     if link.get("peak_backlog_packets") is None:
         return {}
     found = {"peak_backlog_packets": link["peak_backlog_packets"]}
@@ -137,8 +136,8 @@ def _backlog(link: dict[str, Any], scenario: Scenario) -> dict[str, float]:
         found["mean_backlog_packets"] = late["mean_backlog_packets"]
         if late["utilisation"] is not None:
             found["settled_utilisation"] = late["utilisation"]
-    if scenario.bottleneck.forward.overhead == "atm":
-        found["peak_backlog_cells"] = link["peak_backlog_bytes"] / ATM_CELL_BYTES
+    if "peak_backlog_cells" in link:
+        found["peak_backlog_cells"] = link["peak_backlog_cells"]
     return found
 
 

@@ -177,7 +177,7 @@ def flow(name: str, goodput_Bps: float | None) -> dict[str, Any]:
 
 
 def link(**more: Any) -> dict[str, Any]:
-    counters = {"offered_packets": 10, "peak_backlog_packets": 4, "peak_backlog_bytes": 2544}
+    counters = {"offered_packets": 10, "peak_backlog_packets": 4, "peak_backlog_cells": 48}
     return {"name": "forward", "dropped_packets": {"buffer": 1}, **counters, **more}
 
 
@@ -202,7 +202,7 @@ def test_a_flow_that_got_nothing() -> None:
 
 def test_a_link_that_does_not_tell_its_backlog() -> None:
     flows = [flow(name, 1e5) for name in "abc"]
-    told = link(peak_backlog_packets=None, peak_backlog_bytes=None)
+    told = link(peak_backlog_packets=None)
     found = measure({"flows": flows, "links": [told]}, scenario_of(SHARED), 1)
     assert "peak_backlog_cells" not in found["a"]
     assert found["a"]["fairness_index"] == pytest.approx(1)
