@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from conftest import SLOWNESS
 from engines import kernel_build
 from lab.cli import main as wale_lab
 from lab.schedule import left_s
@@ -85,7 +86,7 @@ def study(
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     """Its exit status, and what it said."""
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=120 * SLOWNESS)
     return process.returncode, out, err
 
 
