@@ -60,6 +60,10 @@ tested-table: packages	## Documentation/tested.rst, from what `make check` wrote
 	@testbed/wale-lab python -m report.tested build/tested/*.json >build/tested.rst
 	@mv build/tested.rst Documentation/tested.rst
 
+formulas-table: packages	## Documentation/formulas.rst, from `make report` in full (RESULTS=DIR)
+	@mkdir -p build; testbed/wale-lab python -m report.formulas $(RESULTS) >build/formulas.rst
+	@mv build/formulas.rst Documentation/formulas.rst
+
 check-vm: packages-check packages-vm userspace	## stock kernels, two CPUs, under QEMU (KERNELS="6.1 6.12")
 	@$(if $(PYTEST_ARGS),,WALE_TESTED=build/tested) WALE_VM_KERNELS="$(or $(KERNELS),6.1 6.12)" \
 	testbed/wale-lab python -m pytest -m vm $(PYTEST_ARGS) testbed/tests/test_vm.py
@@ -133,6 +137,6 @@ deb: packages-deb	## Debian packages wale-dkms, wale-tools and wale-lab, into bu
 clean:	## remove build/, out/ and results/ (the cached kernel stays)
 	rm -rf build out results
 
-.PHONY: demo report check check-vm check-deb coverage tested-table lint fuzz fuzz-userspace fuzz-kernel \
+.PHONY: demo report check check-vm check-deb coverage tested-table formulas-table lint fuzz fuzz-userspace fuzz-kernel \
 	bench help modules modules-stock userspace kernel kernel-san packages packages-check \
 	packages-vm packages-deb install uninstall deb clean

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What Goyal and others (1998), sections 3.2 and 3.3.1, compute: cells of windows, cells on the way.
+"""What Goyal and others (1998), sections 3.2 and 3.3.1, compute: cells of windows, and on the way.
 
 The paper says in words that windows less what the link has cleared must find a place; here are the
 numbers.
