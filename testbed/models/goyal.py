@@ -7,20 +7,21 @@ numbers.
 
 from __future__ import annotations
 
-CELL_BITS = 53 * 8
-CELL_PAYLOAD_BYTES = 48
-TRAILER_BYTES = 8
-HEADER_BYTES = 40 + 8  # IP and TCP, LLC and SNAP
+from models.link import Overhead
+from models.switch import CELL
+
+#: Of IP and TCP.
+HEADER_BYTES = 40
 
 
 def segment_cells(data_bytes: int) -> int:
     """Return how many cells a segment is in AAL5, padded to whole cells."""
-    return -(-(data_bytes + HEADER_BYTES + TRAILER_BYTES) // CELL_PAYLOAD_BYTES)
+    return Overhead.ATM.wire_length(data_bytes + HEADER_BYTES) // CELL
 
 
 def largest_efficiency(data_bytes: int = 512) -> float:
     """Return the part of the link that data is at most (section 3.2: 0.805)."""
-    return data_bytes * 8 / (segment_cells(data_bytes) * CELL_BITS)
+    return data_bytes / (segment_cells(data_bytes) * CELL)
 
 
 def zero_loss_cells(
@@ -39,7 +40,7 @@ def zero_loss_cells(
     if min(given) <= 0 or window_bytes < data_bytes:
         raise ValueError(f"expected positive values and a window of a segment or more, got {given}")
     windows = sources * (window_bytes // data_bytes) * segment_cells(data_bytes)
-    on_the_way = rate_bit_per_s * round_trip_s / CELL_BITS
+    on_the_way = rate_bit_per_s * round_trip_s / (8 * CELL)
     return max(windows - on_the_way, 0.0)
 
 

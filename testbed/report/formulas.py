@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
-from lab.study import X, load_study
+from lab.study import Strict, X, load_study, show_x
 from lab.summary import model_values
 from report import compare
 from report.results import Point, ResultError, Study, read_study
@@ -56,21 +56,17 @@ each is a judgement. The models are described in :doc:`models`, the measurements
 """
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Range(_Strict):
+class Range(Strict):
     """Cells of a study in which a formula is asked."""
 
     where: str
     study: str
     rows: list[str] | dict[str, dict[str, Any]]
     """names, for the study's own model; or arguments by name, for others"""
-    x: list[X] = []
+    x: list[X] = Field(default_factory=list)
 
 
-class Formula(_Strict):
+class Formula(Strict):
     """A formula of a paper, or several that give one number."""
 
     name: str
@@ -104,12 +100,7 @@ def computed(of: Range) -> dict[tuple[str, str], float]:
         raise ResultError(f"{of.study}: expected a row with a model, got {lacking[0]!r}")
     model = study.model.model_copy(update={"rows": {name: known[name] for name in of.rows}})
     study = study.model_copy(update={"model": model})
-    return {(name, _written(x)): v for (name, x), v in model_values(study, values).items()}
-
-
-def _written(x: X) -> str:
-    """An x as report.results has it."""
-    return x if isinstance(x, str) else f"{x:.10g}"
+    return {(name, show_x(x)): v for (name, x), v in model_values(study, values).items()}
 
 
 def deviations(of: Range, study: Study) -> Deviations:

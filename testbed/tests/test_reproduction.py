@@ -31,22 +31,20 @@ IN_SLOW_KERNELS = (
     "lakshman-madhow/table6",
 )
 
+RUN_HERE = study_names() if SLOWNESS == 1 else IN_SLOW_KERNELS
+
 
 def studies() -> list[Any]:
     """Names of the studies; those that are not to run here have the reason."""
     reason = f"a scenario takes {SLOWNESS} times as long on this kernel: a selection runs"
     skip = pytest.mark.skip(reason=reason)
-    return [
-        name if SLOWNESS == 1 or name in IN_SLOW_KERNELS else pytest.param(name, marks=skip)
-        for name in study_names()
-    ]
+    return [name if name in RUN_HERE else pytest.param(name, marks=skip) for name in study_names()]
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("studies")
-    which = ["all"] if SLOWNESS == 1 else IN_SLOW_KERNELS
-    command = [str(LAB), "study", *which, "--quick", "--results", str(folder)]
+    command = [str(LAB), "study", *RUN_HERE, "--quick", "--results", str(folder)]
     limit_s = 1500 if SLOWNESS == 1 else 5400
     done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s)
     assert done.returncode in (0, 1), done.stdout + done.stderr  # 1: a check does not hold
@@ -87,6 +85,6 @@ def test_every_row_is_there(results: Path, name: str) -> None:
 def test_the_report_shows_every_study(results: Path) -> None:
     subprocess.run([str(LAB), "report", "--results", str(results)], check=True, timeout=300)
     page = (results / "report" / "index.html").read_text()
-    for name in study_names() if SLOWNESS == 1 else IN_SLOW_KERNELS:
+    for name in RUN_HERE:
         assert f"wale-lab study {name} --quick" in page
     assert (results / "report" / "summary.csv").stat().st_size > 1000
