@@ -38,8 +38,8 @@ def counts(kernel: Kernel) -> bool:
 def keep(exchange: Path) -> None:
     """Add what a guest counted to what the others did."""
     new = exchange / "gcov"
-    if not new.exists():
-        return  # the guest died
+    if not any(new.rglob("*.gcda")):
+        return  # the guest died, or ran nothing that is counted
     with locked(GUESTS.with_suffix(".lock")):
         if not GUESTS.exists():
             shutil.copytree(new, GUESTS)

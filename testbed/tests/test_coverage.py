@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import engines.coverage
+
 SCRIPT = Path(__file__).resolve().parents[1] / "setup" / "coverage.py"
 _spec = importlib.util.spec_from_file_location("setup_coverage", SCRIPT)
 assert _spec and _spec.loader
@@ -40,3 +42,18 @@ def test_summary_counts_each_part() -> None:
     assert summary["parts"]["kmod/wale"] == 75
     assert summary["files"] == {"kmod/wale/a.c": 50, "kmod/wale/b.c": 100, "tcp_ratcp/c.c": 0}
     assert summary["lines_percent"] == 60
+
+
+def test_a_guest_that_ran_nothing_that_is_counted_adds_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines.coverage, "GUESTS", tmp_path / "guests")
+    exchange = tmp_path / "exchange"
+    (exchange / "gcov").mkdir(parents=True)
+    engines.coverage.keep(exchange)
+    assert not engines.coverage.GUESTS.exists()
+    (exchange / "gcov" / "link.gcda").write_bytes(b"")
+    engines.coverage.keep(exchange)
+    (exchange / "gcov" / "link.gcda").unlink()
+    engines.coverage.keep(exchange)
+    assert [file.name for file in engines.coverage.GUESTS.iterdir()] == ["link.gcda"]
