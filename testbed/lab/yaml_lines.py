@@ -15,6 +15,9 @@ KeyPath = tuple[str | int, ...]
 #: How many keys and lists may be within one another.
 MAX_DEPTH = 50
 
+#: The tag of the key "<<".
+MERGE = "tag:yaml.org,2002:merge"
+
 
 class ScenarioError(Exception):
     """What is wrong with a scenario, one line for each error."""
@@ -102,11 +105,12 @@ def _value(
     around = (*around, node)
     document.lines.setdefault(path, node.start_mark.line + 1)
     if isinstance(node, yaml.MappingNode):
+        merged = _merged(node, path, document, around)
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
-            if key_node.tag == "tag:yaml.org,2002:merge":
-                raise ScenarioError(f"{document.name}:{line}: <<: merge keys are not supported")
+            if key_node.tag == MERGE:
+                continue
             if not isinstance(key_node, yaml.ScalarNode):
                 raise ScenarioError(f"{document.name}:{line}: expected a key that is a plain word")
             key = str(key_node.value)
@@ -116,7 +120,7 @@ def _value(
                 )
             document.lines[(*path, key)] = line
             result[key] = _value(value_node, (*path, key), document, around)
-        return result
+        return merged | result
     if isinstance(node, yaml.SequenceNode):
         return [_value(child, (*path, n), document, around) for n, child in enumerate(node.value)]
     if isinstance(node, yaml.ScalarNode):
@@ -129,6 +133,23 @@ def _value(
         simple = isinstance(constructed, str | int | float | bool) or constructed is None
         return constructed if simple else node.value
     raise ScenarioError(f"{document.name}: unknown kind of YAML node {node!r}")
+
+
+def _merged(
+    node: yaml.MappingNode, path: KeyPath, document: Document, around: tuple[yaml.Node, ...]
+) -> dict[str, Any]:
+    """The keys of another mapping that "<<: *name" puts into this one."""
+    merges = [(key, value) for key, value in node.value if key.tag == MERGE]
+    if not merges:
+        return {}
+    line = merges[-1][0].start_mark.line + 1
+    if len(merges) > 1:
+        raise ScenarioError(f"{document.name}:{line}: <<: this key is here twice")
+    other = merges[0][1]
+    if not isinstance(other, yaml.MappingNode):
+        raise ScenarioError(f"{document.name}:{line}: <<: expected the alias of keys, <<: *name")
+    result: dict[str, Any] = _value(other, path, document, around)
+    return result
 
 
 def override(document: Document, assignment: str) -> None:

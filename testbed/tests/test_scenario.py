@@ -187,7 +187,7 @@ def test_scenarios_of_the_tree(path: Path) -> None:
             "name: good\nhosts: {all: {route: {initcwnd: 0}}}\n",
             "s.yaml:2: hosts.all.route.initcwnd: expected greater than or equal to 1, got 0",
         ),
-        ("name: good\n", "name: good\n<<: {ip: 6}\n", "s.yaml:2: <<: merge keys are not supported"),
+        ("name: good\n", "name: good\n<<: 6\n", "s.yaml:2: <<: expected the alias of keys"),
         (
             "name: good\n",
             "name: good\nhosts: &h\n  all: *h\n",
@@ -204,6 +204,21 @@ def test_scenarios_of_the_tree(path: Path) -> None:
 def test_refused_with_line_and_key(old: str, new: str, expected: str) -> None:
     lines = refused(GOOD.replace(old, new, 1))
     assert any(expected in line for line in lines), lines
+
+
+def test_keys_of_another_mapping_are_merged() -> None:
+    text = "one: &one\n  a: 1\n  b: 2\ntwo:\n  b: 3\n  <<: *one\n"
+    document = yaml_lines.parse(text, "s.yaml")
+    assert document.value == {"one": {"a": 1, "b": 2}, "two": {"b": 3, "a": 1}}
+    assert document.where(("two", "b")) == "s.yaml:5"
+    for wrong, says in (
+        ("<<: {<<: 6}\n", "s.yaml:1: <<: expected the alias of keys"),
+        ("a: &a {<<: *a}\n", "s.yaml:1: a: this alias stands for something that it is itself"),
+        ("a: &a {b: 1}\nc:\n  <<: *a\n  <<: *a\n", "s.yaml:4: <<: this key is here twice"),
+    ):
+        with pytest.raises(ScenarioError) as caught:
+            yaml_lines.parse(wrong, "s.yaml")
+        assert says in str(caught.value)
 
 
 def test_ranges_include_their_ends() -> None:

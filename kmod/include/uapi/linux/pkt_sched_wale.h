@@ -318,12 +318,12 @@ enum {
 	TCA_WALE_STATS_UNCOUNTED_PACKETS,	/* of flows beyond WALE_FLOWS_MAX */
 	TCA_WALE_STATS_PUBLISHED,	/* updates that rate_feedback took */
 	TCA_WALE_STATS_ATTACHED,	/* 1 if rate_feedback is there, else 0 */
-	/* refused by epd, seldrop or fba; absent without a class and with tail */
+	/* refused by a policy though it would have fitted: */
 	TCA_WALE_STATS_DROPPED_EARLY_PACKETS,
 	TCA_WALE_STATS_DROPPED_EARLY_BYTES,
-	/* absent unless the limit is in cells: */
 	TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS,	/* damaged: some cells did not fit */
 	TCA_WALE_STATS_DROPPED_PARTIAL_BYTES,
+	/* absent unless the limit is in cells: */
 	TCA_WALE_STATS_BACKLOG_CELLS,	/* in the buffer now */
 	TCA_WALE_STATS_PEAK_BACKLOG_CELLS,
 	TCA_WALE_STATS_DROPPED_CELLS,	/* not admitted */
