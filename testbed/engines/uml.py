@@ -81,7 +81,8 @@ class UmlEngine:
     virtual_time = True
 
     def prepare(self, kernel: str | None, log: Log) -> Kernel:
-        return kernel_build.find_or_build(kernel, log)
+        """The kernel of this version; without one that of WALE_KERNEL, or the newest."""
+        return kernel_build.find_or_build(kernel or os.environ.get("WALE_KERNEL"), log)
 
     def run(self, kernel: Kernel, job: Job) -> Outcome:
         began = time.monotonic()

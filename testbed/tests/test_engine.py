@@ -40,7 +40,7 @@ LAB = Path(__file__).resolve().parents[1] / "wale-lab"
 
 @pytest.fixture(scope="module")
 def kernel() -> Kernel:
-    return get_engine("uml").prepare(os.environ.get("WALE_KERNEL") or None, print)
+    return get_engine("uml").prepare(None, print)
 
 
 def run(kernel: Kernel, script: str, **options: object) -> Outcome:
@@ -215,6 +215,9 @@ def test_kernel_from_the_cache_where_its_source_is_not_installed(
         version = release.rpartition(".")[0]
         about = {"release": release, "version": version, "default": version != "7.2"}
         (folder / "kernel.json").write_text(json.dumps(about))
+    monkeypatch.setenv("WALE_KERNEL", "6.1")  # what a test, say, does not name itself
+    assert get_engine("uml").prepare(None, print).release == "6.1.9"
+    assert get_engine("uml").prepare("7.2", print).release == "7.2.1"
     found = kernel_build.find_or_build(None, print)
     assert (found.release, found.source) == ("6.12.5", "linux-source-6.12 6.12.5-1~x")
     assert kernel_build.find_or_build("6.1", print).release == "6.1.9"

@@ -111,7 +111,7 @@ class Recorder:
 def guest_place() -> Place:
     """The kernel that tests with the marker `guest` run on."""
     text = os.environ.get("WALE_KERNEL")
-    kernel = get_engine("uml").prepare(text, lambda _: None)
+    kernel = get_engine("uml").prepare(None, lambda _: None)
     return Place("uml", kernel.release, kernel_build.parse_wanted(text).flavour)
 
 
