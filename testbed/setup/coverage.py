@@ -33,6 +33,9 @@ HTML = WORK / "html" / "index.html"
 PARTS = ("kmod/wale", "kmod/rate_feedback", "tcp_ratcp", "userspace/lib", "userspace/tc")
 PARTS = (*PARTS, "userspace/wale")
 
+#: The tests that run code: not those that look at it, nor those of packages and stock kernels.
+TESTS = "not lint and not deb and not vm"
+
 #: Who reads configurations: each line there that refuses one must be reached.
 CONFIGURATION = (
     "kmod/wale/wale_netlink.c",
@@ -59,13 +62,13 @@ def copy_tree() -> None:
 
 
 def run_tests(words: list[str]) -> int:
-    """The tests that run code; not those that look at it."""
+    """The tests, in the copy; exit code of pytest."""
     env = without_make()
     version = env.get("WALE_KERNEL", "").partition("+")[0]
     env |= {"WALE_KERNEL": f"{version}+coverage", "CFLAGS": "-O0 -g --coverage -fprofile-abs-path"}
     env |= {"LDFLAGS": "--coverage", "GCOV_PREFIX": str(WORK / "host")}
     subprocess.run(["make", "-s", "-C", TREE, "userspace"], check=True, env=env)
-    command = [TREE / "testbed/wale-lab", "python", "-m", "pytest", "-m", "not lint", *words]
+    command = [TREE / "testbed/wale-lab", "python", "-m", "pytest", "-m", TESTS, *words]
     return subprocess.run(command, cwd=TREE, env=env, check=False).returncode
 
 
