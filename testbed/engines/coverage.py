@@ -8,6 +8,7 @@ object files that they belong to.  Only kernels of the flavour "coverage" have a
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -47,7 +48,9 @@ def keep(exchange: Path) -> None:
         both = GUESTS.with_suffix(".new")
         shutil.rmtree(both, ignore_errors=True)
         command = ["gcov-tool", "merge", "-o", str(both), str(GUESTS), str(new)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        # with it, gcov-tool would write elsewhere, and crash
+        env = {name: value for name, value in os.environ.items() if name != "GCOV_PREFIX"}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
         if done.returncode:
             raise EngineError(f"adding up what gcov counted failed:\n{done.stderr[-2000:]}")
         shutil.rmtree(GUESTS)

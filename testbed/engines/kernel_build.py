@@ -29,7 +29,7 @@ from pathlib import Path
 from engines import kernel_source
 from engines.base import EngineError, Kernel, Log
 from engines.kernel_source import Source
-from engines.processes import without_make
+from engines.processes import for_kbuild
 
 HERE = Path(__file__).parent
 
@@ -250,7 +250,7 @@ class _Build:
 
     def make(self, *targets: str, progress: str | None = None) -> None:
         command = ["make", "ARCH=um", f"-j{os.cpu_count() or 1}", *targets]
-        env = without_make()
+        env = for_kbuild()
         env |= {"KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970"}
         env |= {"KBUILD_BUILD_USER": "wale", "KBUILD_BUILD_HOST": "wale", "LC_ALL": "C"}
         tail: list[str] = []

@@ -21,6 +21,11 @@ def without_make() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in theirs}
 
 
+def for_kbuild() -> dict[str, str]:
+    """The environment for a make of the kernel, which for User-Mode Linux adds flags of ours."""
+    return {k: v for k, v in without_make().items() if k not in ("CFLAGS", "LDFLAGS")}
+
+
 def ended_before(
     process: subprocess.Popen[bytes],
     deadline: Callable[[], float],

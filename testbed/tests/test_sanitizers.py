@@ -16,7 +16,7 @@ import pytest
 
 from engines import get_engine
 from engines.base import Job, Kernel, Outcome
-from engines.processes import without_make
+from engines.processes import for_kbuild
 
 MISTAKES = {
     "read-beyond-slab": "BUG: KASAN: slab-out-of-bounds",
@@ -46,7 +46,7 @@ def module(san_kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Path
     folder = tmp_path_factory.mktemp("mistakes")
     shutil.copytree(Path(__file__).with_name("mistakes"), folder, dirs_exist_ok=True)
     command = ["make", "-s", "-C", f"{san_kernel.tree}", "ARCH=um", f"M={folder}", "W=1", "modules"]
-    env = without_make()
+    env = for_kbuild()
     done = subprocess.run(
         command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
