@@ -13,6 +13,8 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from lab.packets import udp_packet
+
 from . import netlink
 from .wale import Control
 
@@ -103,16 +105,8 @@ def read(path: str) -> str:
 
 def ip_packet(length: int, destination: str = "10.0.0.2", number: int = 0, tos: int = 0) -> bytes:
     """Return a UDP packet of so many IP bytes, without checksum of its data."""
-    source, target = socket.inet_aton("10.0.0.1"), socket.inet_aton(destination)
-    fields = (0x45, tos, length, number & 0xFFFF, 0, 64, 17, 0, source, target)
-    header = struct.pack("!BBHHHBBH4s4s", *fields)
-    total = sum(struct.unpack("!10H", header))
-    total = (total & 0xFFFF) + (total >> 16)
-    total = (total & 0xFFFF) + (total >> 16)
-    header = header[:10] + struct.pack("!H", ~total & 0xFFFF) + header[12:]
-    udp = struct.pack("!HHHH", 4000, 9, max(length - 20, 8), 0)
     data = struct.pack("!I", number) if length >= 32 else b""
-    return (header + udp + data).ljust(length, b"\0")[:length]
+    return udp_packet(length, "10.0.0.1", destination, data, number, tos)
 
 
 PACKET_ADDRESS = (ETH_P_IP, 0, 1, b"\x02\0\0\0\0\x02")
