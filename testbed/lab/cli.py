@@ -203,6 +203,30 @@ def _parser() -> argparse.ArgumentParser:
     add_models(sub)
 
     sub = add(
+        "conform",
+        "Check an emulator of a link against what its manual promises.",
+        "  wale-lab conform --qdisc wale\n"
+        "  wale-lab conform --qdisc netem --check delay --check limit_line\n"
+        "  wale-lab conform --qdisc 'netem limit {limit} [rate {rate}] [loss {loss}]'\n"
+        "  wale-lab conform --qdisc 'tbf rate {rate} burst {burst} limit {limit_bytes};\n"
+        "                            netem limit {limit} [delay {delay}]'\n"
+        "In braces are values that the checks choose; words in brackets are left out where a\n"
+        "check needs no such value; `;` begins the child of the qdisc before. --list says more.\n"
+        "Exit code 1 if a promise is not kept, 2 if tc takes nothing of it.",
+    )
+    engine_options(sub)
+    sub.add_argument("--qdisc", default="wale", metavar="Q",
+                     help="a name, or tc's words with placeholders (wale)")  # fmt: skip
+    sub.add_argument("--check", action="append", metavar="C",
+                     help="only this one; may be given several times")  # fmt: skip
+    sub.add_argument("--time", choices=["virtual", "real"], default="virtual",
+                     help="virtual: exact; real: as late as it is (virtual)")  # fmt: skip
+    sub.add_argument("--seed", type=_seed, default=1, help="of the guest's randomness (1)")
+    sub.add_argument("--json", action="store_true", help="print JSON, not the table")
+    sub.add_argument("--list", action="store_true", help="emulators, placeholders and checks")
+    sub.set_defaults(module="conform.command", function="main")
+
+    sub = add(
         "trace",
         "Turn a Mahimahi trace into steps of a rate, as scenarios, tc and wale take them.",
         "  wale-lab trace phone.up > phone.trace\n  wale-lab trace phone.up --step 1s",

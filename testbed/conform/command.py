@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`wale-lab conform`: the checks of an emulator, as a table or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from conform.checks import CHECKS, Check
+from conform.evidence import Evidence, Figure, Finding, Tolerance, Unmeasurable
+from conform.experiments import experiments
+from conform.promises import Promise, find_template, load_emulators, load_promises
+from conform.template import PLACEHOLDERS, Template
+from engines import get_engine
+from engines.base import OUT_DIR, Engine, EngineError, Job, Kernel
+from engines.modules import find_modules, find_userspace, userspace_env
+from lab.progress import Progress
+from lab.yaml_lines import ScenarioError
+
+GUEST = ["/usr/bin/python3", "-I", "-S", str(Path(__file__).with_name("guest.py"))]
+WALL_LIMIT_S = 900
+STYLES = {
+    "pass": "green",
+    "fail": "bold red",
+    "figure": "",
+    "not offered": "dim",
+    "refused": "yellow",
+}
+
+
+@dataclass
+class Row:
+    """What a check found."""
+
+    check: str
+    verdict: str  # pass, fail, figure (no promise), not offered, or refused (by tc)
+    figures: list[Figure] = field(default_factory=list)
+    expected: str = ""  # what had to hold
+    says: str = ""  # the promise, or why the emulator refused
+    source: str = ""
+
+
+def needs(template: Template, kernel: Kernel, log: Progress) -> tuple[list[Path], dict[str, str]]:
+    """The modules and the environment for tc; without wale, tc has its own tables and plugins."""
+    if "wale" in template.kinds:
+        return find_modules(kernel, ["sch_wale"], log), find_userspace(log)
+    env = userspace_env()
+    del env["TC_LIB_DIR"]
+    return [], env
+
+
+def run_guest(
+    engine: Engine, kernel: Kernel, plan: dict[str, Any], args: argparse.Namespace, log: Progress
+) -> dict[str, Any]:
+    """What the guest saw in each experiment of the plan."""
+    modules, env = needs(find_template(args.qdisc), kernel, log)
+    with tempfile.TemporaryDirectory(prefix="wale-conform-") as exchange:
+        folder = Path(exchange)
+        (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+        log(f"sending through {args.qdisc} in {args.time} time on {kernel.release}")
+        job = Job(
+            argv=[*GUEST, f"{OUT_DIR}/plan.json", f"{OUT_DIR}/found.json"],
+            out=folder,
+            seed=args.seed,
+            time=args.time,
+            memory_mb=1024,
+            wall_limit_s=WALL_LIMIT_S,
+            env=env,
+            modules=modules,
+        )
+        outcome = engine.run(kernel, job)
+        if outcome.reason != "ok" or outcome.complaints:
+            raise EngineError(f"the guest {outcome.describe()}\n{outcome.tail(30)}")
+        found: dict[str, Any] = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    return found
+
+
+def judge(check: Check, template: Template, seen: dict[str, Evidence], virtual: bool) -> Row:
+    """A row of the table, from what the guest saw."""
+    if not all(name in seen for name in check.experiments):
+        return Row(check.name, "not offered")
+    mine = {name: seen[name] for name in check.experiments}
+    refused = [one.refused for one in mine.values() if one.refused is not None]
+    if refused:
+        return Row(check.name, "refused", says=refused[0])
+    promise = promised(check, template)
+    try:
+        if not all(one.first for one in mine.values()):
+            raise Unmeasurable("nothing came out")
+        finding = check.judge(mine, Tolerance.of(virtual))
+    except Unmeasurable as reason:
+        finding = Finding([Figure(str(reason), None)])
+    if promise is None:
+        return Row(check.name, "figure", finding.figures)
+    held = finding.holds.get(promise.expect, False)
+    expected = check.expectations[promise.expect]
+    verdict = "pass" if held else "fail"
+    return Row(check.name, verdict, finding.figures, expected, promise.says, promise.source)
+
+
+def promised(check: Check, template: Template) -> Promise | None:
+    """What the manual says of the qdisc that is told what the check is about."""
+    line = template.line_of(check.subject)
+    if line is None:
+        return None
+    promise = load_promises().get((line.kind, check.name))
+    return promise if promise is not None and promise.is_of(line) else None
+
+
+def find_checks(names: list[str] | None) -> list[Check]:
+    """The checks of these names, or all."""
+    for name in names or ():
+        if name not in CHECKS:
+            raise ScenarioError(f"--check {name}: expected one of {', '.join(CHECKS)}")
+    return [check for check in CHECKS.values() if names is None or check.name in names]
+
+
+def conform(args: argparse.Namespace, log: Progress) -> tuple[list[Row], str | None]:
+    """The rows of all checks that are wanted; the kernel, if there was something to run."""
+    template = find_template(args.qdisc)
+    checks = find_checks(args.check)
+    virtual = args.time == "virtual"
+    engine = get_engine(args.engine)
+    if virtual and not engine.virtual_time:
+        raise EngineError(f"the {engine.name} engine has no virtual time: use --time real")
+    known = experiments(virtual)
+    wanted = {name for check in checks for name in check.experiments}
+    able = {name: one for name, one in known.items() if name in wanted and one.runs_on(template)}
+    found, release = {}, None
+    if able:
+        kernel = engine.prepare(args.kernel, log)
+        release = kernel.release
+        plan = {name: one.plan(template) for name, one in able.items()}
+        found = run_guest(engine, kernel, plan, args, log)
+    seen = {name: Evidence(one, found[name], one.values(template)) for name, one in able.items()}
+    refused = [one.refused for one in seen.values() if one.refused is not None]
+    if refused and len(refused) == len(seen):
+        raise ScenarioError(f"--qdisc {args.qdisc}: tc refuses it: {refused[0]}")
+    return [judge(check, template, seen, virtual) for check in checks], release
+
+
+def show_figure(figure: Figure) -> str:
+    """A figure with its unit, short."""
+    if figure.value is None:
+        return figure.name
+    value = f"{figure.value:.0f}" if abs(figure.value) >= 1e4 else f"{round(figure.value, 9):.4g}"
+    return f"{figure.name} {value}" + (f" {figure.unit}" if figure.unit else "")
+
+
+def table(rows: list[Row]) -> Table:
+    """The rows for people."""
+    result = Table(header_style="bold", pad_edge=False)
+    for title in ("check", "verdict", "found", "promised"):
+        result.add_column(title)
+    for row in rows:
+        promise = f"{row.says}" + (f" - {row.source}" if row.source else "")
+        result.add_row(
+            row.check,
+            f"[{STYLES[row.verdict]}]{row.verdict}[/]" if STYLES[row.verdict] else row.verdict,
+            ", ".join(map(show_figure, row.figures)),
+            promise.replace("[", "\\["),
+        )
+    return result
+
+
+def list_command() -> int:
+    """`--list`: the emulators, the placeholders and the checks."""
+    emulators, checks, values = (Table(header_style="bold", pad_edge=False) for _ in range(3))
+    for title in ("emulator", "what it is", "tc command line"):
+        emulators.add_column(title)
+    for name, emulator in load_emulators().items():
+        emulators.add_row(name, emulator.about, emulator.tc.replace("[", "\\["))
+    values.add_column("placeholder")
+    values.add_column("meaning")
+    for name, placeholder in PLACEHOLDERS.items():
+        values.add_row(f"{{{name}}}", placeholder.meaning)
+    for title in ("check", "what is measured", "a promise may be"):
+        checks.add_column(title)
+    for check in CHECKS.values():
+        what = "; ".join(f"{name}: {text}" for name, text in check.expectations.items())
+        checks.add_row(check.name, check.measures, what)
+    console = _console()
+    for one in (emulators, values, checks):
+        console.print(one)
+    return 0
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=140)
+
+
+def main(args: argparse.Namespace) -> int:
+    """The subcommand; 1 if a check failed."""
+    if args.list:
+        return list_command()
+    with Progress(quiet=args.quiet) as log:
+        rows, kernel = conform(args, log)
+    if args.json:
+        about = {name: getattr(args, name) for name in ("qdisc", "engine", "time", "seed")}
+        checks = [asdict(row) for row in rows]
+        print(json.dumps(about | {"kernel": kernel, "checks": checks}, indent=2))
+    else:
+        console = _console()
+        console.print(table(rows))
+        counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in STYLES}
+        console.print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+    return int(any(row.verdict == "fail" for row in rows))

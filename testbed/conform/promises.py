@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What manuals promise (promises.yaml), and the emulators that have names (emulators.yaml)."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from conform import template
+from conform.template import Line, Template
+from lab import yaml_lines
+from lab.link import Strict
+from lab.scenario import checked
+from lab.yaml_lines import ScenarioError
+
+HERE = Path(__file__).resolve().parent
+Text = Annotated[str, Field(min_length=1)]
+
+
+class Promise(Strict):
+    """What the manual of a qdisc says of what a check measures."""
+
+    qdisc: Text
+    """its kind, such as netem"""
+    check: Text
+    """name of the check"""
+    says: Text
+    """the manual's words, or what they come to"""
+    source: Annotated[str, Field(pattern=r"^[a-z-]+\([1-8]\)$")]
+    """the manual page"""
+    expect: Text
+    """what must hold for it, one of the check's expectations"""
+    unless: list[Text] = Field(default=[])
+    """regular expressions: a command line with such words asks for something else"""
+
+    def is_of(self, line: Line) -> bool:
+        """Whether it is promised for a command line."""
+        return not any(re.search(pattern, line.text) for pattern in self.unless)
+
+
+class Promises(Strict):
+    """The file."""
+
+    promises: list[Promise]
+
+
+class Emulator(Strict):
+    """An emulator that has a name."""
+
+    about: Text
+    """what it is"""
+    tc: Text
+    """its template"""
+
+
+class Emulators(Strict):
+    """The file."""
+
+    emulators: dict[str, Emulator]
+
+
+@cache
+def load_promises(path: Path = HERE / "promises.yaml") -> dict[tuple[str, str], Promise]:
+    """The promises by qdisc and check; ScenarioError says what is wrong with the file."""
+    file = checked(Promises, yaml_lines.load(path))
+    assert isinstance(file, Promises)
+    result: dict[tuple[str, str], Promise] = {}
+    for promise in file.promises:
+        if (promise.qdisc, promise.check) in result:
+            raise ScenarioError(f"{path}: {promise.qdisc}, {promise.check}: promised twice")
+        result[promise.qdisc, promise.check] = promise
+    return result
+
+
+@cache
+def load_emulators(path: Path = HERE / "emulators.yaml") -> dict[str, Emulator]:
+    """The emulators by name."""
+    file = checked(Emulators, yaml_lines.load(path))
+    assert isinstance(file, Emulators)
+    return file.emulators
+
+
+def find_template(text: str) -> Template:
+    """The template of an emulator's name, or of a tc command line."""
+    known = load_emulators()
+    if text in known:
+        return template.parse(known[text].tc)
+    if len(text.split()) == 1:
+        raise ScenarioError(
+            f"--qdisc {text}: expected one of {', '.join(known)}, or a tc command line such as "
+            "'netem limit {limit} rate {rate}'"
+        )
+    return template.parse(text)
