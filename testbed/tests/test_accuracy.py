@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from accuracy_cases import Case, cases
+from conform.statistics import binomial_interval
 from models.link import Buffer, Change, Config, Link, Overhead, Packet, Trace, TraceEnd, Verdict
 from models.sessions import Parameters
 
@@ -306,29 +307,10 @@ def test_backlog_seen_by_each_arrival(one: Evidence) -> None:
         assert got == expected
 
 
-def binomial_interval(n: int, p: float, coverage: float) -> tuple[int, int]:
-    """Return the central interval of a binomial count with at least this coverage."""
-    tail = (1 - coverage) / 2
-
-    def mass(k: int) -> float:
-        choose = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-        return math.exp(choose + k * math.log(p) + (n - k) * math.log1p(-p))
-
-    low, below = 0, 0.0
-    while below + mass(low) < tail:
-        below += mass(low)
-        low += 1
-    high, above = n, 0.0
-    while above + mass(high) < tail:
-        above += mass(high)
-        high -= 1
-    return low, high
-
-
 def test_loss_is_in_the_binomial_interval(evidence: dict[str, Evidence]) -> None:
     """20,000 packets at 1 %: 99.99 % of seeds give a count in here."""
     stats = evidence["loss-1-percent"].stats
-    low, high = binomial_interval(stats["offered_packets"], 0.01, 0.9999)
+    low, high = binomial_interval(stats["offered_packets"], 0.01)
     assert low <= stats["dropped_loss_packets"] <= high
 
 
