@@ -257,13 +257,13 @@ def test_path_of_m_depends_on_the_seed_alone() -> None:
     two.add(rate=10**4, sessions=SESSIONS, seed=7, loss=LOSS_ALWAYS)
     shift = two.stats()["epoch_ns"] - one.stats()["epoch_ns"]
     true(0 <= shift < MS // 2, f"the links start {shift} ns apart")
-    net.sleep_ns(MS // 2 - (two.stats()["now_ns"] - two.stats()["epoch_ns"]) % MS)
     paths: tuple[list[int], list[int]] = ([], [])
     for _ in range(500):
+        stats = two.stats()
+        net.sleep_ns(3 * MS // 2 - (stats["now_ns"] - stats["epoch_ns"]) % MS)  # amid a step
         two.send(3, 1500)
         for pair, path in zip((one, two), paths, strict=True):
             path.append(pair.stats()["sessions"])
-        net.sleep_ns(MS)
     equal(paths[0], paths[1], "path of M")
     true(len(set(paths[0])) > 1, "M never moved")
     one.close()
