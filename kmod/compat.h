@@ -9,6 +9,7 @@
 #ifndef _WALE_COMPAT_H
 #define _WALE_COMPAT_H
 
+#include <linux/hrtimer.h>
 #include <linux/slab.h>
 #include <net/sch_generic.h>
 
@@ -94,6 +95,18 @@ static inline void wale_compat_set_pkt_len(struct sk_buff *skb)
 #define wale_compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt, 0)
 #else
 #define wale_compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt)
+#endif
+
+/* Older kernels set a timer's function by hand. */
+#ifdef WALE_HAVE_HRTIMER_SETUP
+#define wale_compat_hrtimer_setup hrtimer_setup
+#else
+#define wale_compat_hrtimer_setup(timer, handler, clock, mode) do {	\
+	struct hrtimer *_timer = (timer);				\
+									\
+	hrtimer_init(_timer, clock, mode);				\
+	_timer->function = (handler);					\
+} while (0)
 #endif
 
 #endif /* _WALE_COMPAT_H */

@@ -16,3 +16,4 @@ ccflags-y += $(call compat-probe,WALE_HAVE_SYSCTL_SZ,register_net_sysctl_sz,net/
 ccflags-y += $(call compat-probe,WALE_HAVE_CONG_CONTROL_ACK,struct sock *sk$(comma) u32 ack$(comma) int flag$(comma) const struct rate_sample,net/tcp.h)
 ccflags-y += $(call compat-probe,WALE_HAVE_ECN_MODE,tcp_ecn_mode_any,net/tcp.h)
 ccflags-y += $(call compat-probe,WALE_HAVE_SEND_ACK_FLAGS,__tcp_send_ack(struct sock *sk$(comma) u32 rcv_nxt$(comma) u16 flags),net/tcp.h)
+ccflags-y += $(call compat-probe,WALE_HAVE_HRTIMER_SETUP,hrtimer_setup,linux/hrtimer.h)

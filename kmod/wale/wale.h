@@ -15,6 +15,7 @@
 #include <net/sch_generic.h>
 #include <net/wale_wire.h>
 
+#include "wale_alarm.h"
 #include "wale_buffer.h"
 #include "wale_cells.h"
 #include "wale_classes.h"
@@ -49,7 +50,7 @@
  * @counts: of the packets
  * @gone_packets: that parents count, but that will not come back
  * @gone_bytes: their bytes, as parents count them
- * @watchdog: runs the qdisc when the next packet departs
+ * @alarm: runs the qdisc when the next packet departs
  * @run_timer: runs the link while no packet does
  * @seed: of every random draw
  * @input_rate: of each flow's input link, bytes/s; WALE_RATE_UNLIMITED: none
@@ -85,7 +86,7 @@ struct wale_sched_data {
 	u32 gone_packets;
 	u32 gone_bytes;
 
-	struct qdisc_watchdog watchdog;
+	struct wale_alarm alarm;
 
 	/* seldom used */
 	struct timer_list run_timer;
@@ -148,7 +149,7 @@ static inline u32 wale_skb_cells(const struct sk_buff *skb)
 void wale_link_init(struct Qdisc *sch);
 void wale_link_destroy(struct Qdisc *sch);
 void wale_link_purge(struct Qdisc *sch);
-void wale_link_run(struct Qdisc *sch, u64 now);
+void wale_link_replay_all(struct Qdisc *sch, u64 now);
 struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now);
 void wale_link_set_alarm(struct Qdisc *sch);
 void wale_link_set_timer(struct Qdisc *sch, u64 now);
@@ -161,6 +162,22 @@ void wale_link_forget(struct Qdisc *sch, struct sk_buff *skb);
 void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now);
 void wale_link_discard(struct Qdisc *sch, struct sk_buff *skb,
 		       enum wale_drop_reason reason, u64 now);
+
+/**
+ * wale_link_run() - replay what happened up to now, if anything did
+ * @sch: the qdisc
+ * @now: ns of CLOCK_MONOTONIC
+ */
+static inline void wale_link_run(struct Qdisc *sch, u64 now)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (now < q->server.event_ns && now < q->schedule.until_ns &&
+	    q->cells.soonest == WALE_CLASS_NONE &&
+	    q->policy.kind != WALE_POLICY_REM && !q->feedback)
+		return;
+	wale_link_replay_all(sch, now);
+}
 
 /* wale_arrival.c: does a packet enter the buffer? */
 int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,

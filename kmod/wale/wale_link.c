@@ -20,6 +20,7 @@
 
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/prefetch.h>
 #include <linux/skbuff.h>
 #include <linux/timer.h>
 
@@ -211,11 +212,11 @@ static void wale_link_replay_published(struct Qdisc *sch, u64 now)
 }
 
 /**
- * wale_link_run() - replay what happened up to now
+ * wale_link_replay_all() - replay what happened up to now
  * @sch: the qdisc
  * @now: ns of CLOCK_MONOTONIC
  */
-void wale_link_run(struct Qdisc *sch, u64 now)
+void wale_link_replay_all(struct Qdisc *sch, u64 now)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 
@@ -258,6 +259,21 @@ static void wale_link_settle_later(struct Qdisc *sch)
 		mod_timer(&q->run_timer, jiffies + 1);
 }
 
+/*
+ * A line can be longer than any cache.  The packet behind the next one is on its
+ * way into it while the one that is released and the next one are dealt with.
+ */
+static void wale_link_prefetch(const struct wale_sched_data *q)
+{
+	const struct sk_buff *next = q->line.head;
+
+	if (!next)
+		return;
+	prefetch(skb_shinfo(next));
+	if (next->next)
+		prefetch_range(next->next, sizeof(*next));
+}
+
 /**
  * wale_link_release() - the packet whose departure is due
  * @sch: the qdisc
@@ -278,6 +294,7 @@ struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now)
 		return NULL;
 
 	__qdisc_dequeue_head(&q->line);
+	wale_link_prefetch(q);
 	len = wale_skb_cb(skb)->wire_len;
 	wale_uncount(&q->counts.line, len);
 	wale_count(&q->counts.sent, len);
@@ -290,6 +307,15 @@ struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now)
 	qdisc_bstats_update(sch, skb);
 	trace_wale_dequeue(sch, skb, now);
 	return skb;
+}
+
+/* The next packet departs, then the one behind it. */
+static void wale_link_set_line_alarm(struct wale_sched_data *q)
+{
+	const struct sk_buff *next = q->line.head, *then = next->next;
+
+	wale_alarm_set(&q->alarm, wale_skb_cb(next)->departure_ns,
+		       then ? wale_skb_cb(then)->departure_ns : 0);
 }
 
 /**
@@ -305,8 +331,7 @@ void wale_link_set_alarm(struct Qdisc *sch)
 	u64 end;
 
 	if (q->line.head) {
-		qdisc_watchdog_schedule_ns(&q->watchdog,
-					   wale_skb_cb(q->line.head)->departure_ns);
+		wale_link_set_line_alarm(q);
 		return;
 	}
 	if (wale_buffer_counts_cells(&q->buffer))
@@ -316,9 +341,8 @@ void wale_link_set_alarm(struct Qdisc *sch)
 	else
 		return;
 	if (end != U64_MAX)
-		qdisc_watchdog_schedule_ns(&q->watchdog,
-					   max(end + q->delay_ns,
-					       q->last_departure_ns));
+		wale_alarm_set(&q->alarm,
+			       max(end + q->delay_ns, q->last_departure_ns), 0);
 }
 
 static void wale_link_purge_one(struct Qdisc *sch, struct sk_buff *skb, u64 now)
@@ -356,7 +380,7 @@ void wale_link_purge(struct Qdisc *sch)
 	q->gone_bytes = 0;
 	q->last_departure_ns = 0;	/* nobody left to overtake */
 	wale_server_init(&q->server);
-	qdisc_watchdog_cancel(&q->watchdog);
+	wale_alarm_cancel(&q->alarm);
 }
 
 /* One that the link held when it began to tell flows apart. */
@@ -447,7 +471,7 @@ static void wale_link_on_timer(struct timer_list *timer)
 {
 	struct wale_sched_data *q = container_of(timer, struct wale_sched_data,
 						 run_timer);
-	struct Qdisc *sch = q->watchdog.qdisc;
+	struct Qdisc *sch = q->alarm.sch;
 	spinlock_t *root_lock;	/* of the qdisc tree; see wale.h */
 	u64 now;
 
@@ -470,7 +494,7 @@ void wale_link_init(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
-	qdisc_watchdog_init(&q->watchdog, sch);
+	wale_alarm_init(&q->alarm, sch);
 	timer_setup(&q->run_timer, wale_link_on_timer, 0);
 	__skb_queue_head_init(&q->waiting);
 	wale_cells_init(&q->cells);
@@ -490,7 +514,7 @@ void wale_link_destroy(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
-	qdisc_watchdog_cancel(&q->watchdog);
+	wale_alarm_cancel(&q->alarm);
 	timer_delete_sync(&q->run_timer);
 	wale_feedback_free(q->feedback);
 	kvfree(q->schedule.trace);

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wale_alarm.c - runs a qdisc when its next packet departs; see wale_alarm.h
+ */
+
+#include <linux/ktime.h>
+#include <linux/log2.h>
+#include <net/pkt_sched.h>
+
+#include "../compat.h"
+#include "wale_alarm.h"
+
+static enum hrtimer_restart wale_alarm_ring(struct hrtimer *timer)
+{
+	struct wale_alarm *alarm = container_of(timer, struct wale_alarm,
+						timer);
+	u64 then_ns = 0;
+	unsigned long flags;
+
+	rcu_read_lock();
+	__netif_schedule(qdisc_root(alarm->sch));
+	rcu_read_unlock();
+
+	raw_spin_lock_irqsave(&alarm->lock, flags);
+	if (!hrtimer_is_queued(timer)) {	/* nor set meanwhile */
+		/* if that is over, too, the run that comes finds it */
+		if (alarm->then_ns > ktime_get_ns()) {
+			then_ns = alarm->then_ns;
+			hrtimer_set_expires(timer, ns_to_ktime(then_ns));
+		}
+		WRITE_ONCE(alarm->at_ns, then_ns);
+		WRITE_ONCE(alarm->then_ns, 0);
+	}
+	raw_spin_unlock_irqrestore(&alarm->lock, flags);
+	return then_ns ? HRTIMER_RESTART : HRTIMER_NORESTART;
+}
+
+/*
+ * A clock may show no time between two multiples of its resolution.  An alarm
+ * in between would ring while the clock still shows a time before it, and the
+ * timer would be started again.
+ */
+static u64 wale_alarm_step_mask(void)
+{
+	u64 step_ns = ktime_get_resolution_ns();
+
+	return is_power_of_2(step_ns) ? step_ns - 1 : 0;
+}
+
+static u64 wale_alarm_step(const struct wale_alarm *alarm, u64 at_ns)
+{
+	return (at_ns + alarm->step_mask) & ~alarm->step_mask;
+}
+
+/**
+ * wale_alarm_init() - no alarm is set
+ * @alarm: the alarm
+ * @sch: the qdisc that it is to run
+ */
+void wale_alarm_init(struct wale_alarm *alarm, struct Qdisc *sch)
+{
+	raw_spin_lock_init(&alarm->lock);
+	alarm->at_ns = 0;
+	alarm->then_ns = 0;
+	alarm->step_mask = wale_alarm_step_mask();
+	alarm->sch = sch;
+	wale_compat_hrtimer_setup(&alarm->timer, wale_alarm_ring,
+				  CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED);
+}
+
+/* The device goes down. */
+static bool wale_alarm_is_off(const struct wale_alarm *alarm)
+{
+	bool off;
+
+	rcu_read_lock();
+	off = test_bit(__QDISC_STATE_DEACTIVATED,
+		       &qdisc_root_sleeping(alarm->sch)->state);
+	rcu_read_unlock();
+	return off;
+}
+
+/**
+ * wale_alarm_set() - run the qdisc, and run it again
+ * @alarm: the alarm
+ * @at_ns: when, CLOCK_MONOTONIC; in the place of what was set before
+ * @then_ns: and when again, unless another alarm is set until then; 0: not
+ *
+ * Context: the root lock of the qdisc is held.
+ */
+void wale_alarm_set(struct wale_alarm *alarm, u64 at_ns, u64 then_ns)
+{
+	struct hrtimer *timer = &alarm->timer;
+	unsigned long flags;
+
+	if (wale_alarm_is_off(alarm))
+		return;
+	at_ns = wale_alarm_step(alarm, at_ns);
+	then_ns = wale_alarm_step(alarm, then_ns);
+	/* should it ring just now, the qdisc runs again anyway */
+	if (READ_ONCE(alarm->at_ns) == at_ns &&
+	    (READ_ONCE(alarm->then_ns) || !then_ns))
+		return;
+
+	raw_spin_lock_irqsave(&alarm->lock, flags);
+	WRITE_ONCE(alarm->at_ns, at_ns);
+	WRITE_ONCE(alarm->then_ns, then_ns);
+	if (!hrtimer_is_queued(timer) ||
+	    hrtimer_get_expires(timer) != ns_to_ktime(at_ns))
+		hrtimer_start(timer, ns_to_ktime(at_ns),
+			      HRTIMER_MODE_ABS_PINNED);
+	raw_spin_unlock_irqrestore(&alarm->lock, flags);
+}
+
+/**
+ * wale_alarm_cancel() - no alarm
+ * @alarm: the alarm; nobody may set it meanwhile
+ *
+ * Waits for the handler, if it runs.
+ */
+void wale_alarm_cancel(struct wale_alarm *alarm)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&alarm->lock, flags);
+	WRITE_ONCE(alarm->then_ns, 0);
+	raw_spin_unlock_irqrestore(&alarm->lock, flags);
+	hrtimer_cancel(&alarm->timer);
+	WRITE_ONCE(alarm->at_ns, 0);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * wale_alarm.h - runs a qdisc when its next packet departs
+ *
+ * What struct qdisc_watchdog does, and one thing more: with each alarm, the one
+ * after it can be set.  When the first rings, the second is on already as the
+ * timer's handler returns, and the clock is programmed once for each packet, not
+ * twice: at the end of the interrupt for whatever timer is next, and again when
+ * the qdisc has run.
+ */
+#ifndef _WALE_ALARM_H
+#define _WALE_ALARM_H
+
+#include <linux/hrtimer.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+struct Qdisc;
+
+/**
+ * struct wale_alarm - when a qdisc is to run
+ * @timer: its expiry is written with @lock held, by its handler while it is not
+ *	queued, by others through hrtimer_start()
+ * @lock: of @at_ns, @then_ns, and what is decided from @timer
+ * @at_ns: the alarm that is to ring next; 0: none, or it rang
+ * @then_ns: the one after it; 0: none
+ * @step_mask: alarms are at multiples of this plus one, ns
+ * @sch: the qdisc
+ */
+struct wale_alarm {
+	struct hrtimer timer;
+	raw_spinlock_t lock;	/* see @lock above; innermost but for timers' */
+	u64 at_ns;
+	u64 then_ns;
+	u64 step_mask;
+	struct Qdisc *sch;
+};
+
+void wale_alarm_init(struct wale_alarm *alarm, struct Qdisc *sch);
+void wale_alarm_set(struct wale_alarm *alarm, u64 at_ns, u64 then_ns);
+void wale_alarm_cancel(struct wale_alarm *alarm);
+
+#endif /* _WALE_ALARM_H */
