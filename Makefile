@@ -9,7 +9,7 @@
 #   PREFIX, DESTDIR    as usual, for install and uninstall
 #   PYTEST_ARGS  more words for pytest, such as -x or -k accuracy
 #   STUDY=NAME   tables and figures for the report, such as karnik-kumar/table1 (default: all)
-#   QUICK=1      fewer and shorter runs of them
+#   QUICK=1      fewer and shorter runs of them, or of the benchmarks
 #   JOBS=N       runs at once (default: all cores)
 #   FUZZ_SECONDS=N     for each fuzz target (default: 20)
 #   MESSAGES=N SEED=S  what fuzz-kernel sends (default: 1000000, 1)
@@ -79,8 +79,9 @@ fuzz-userspace: packages-check
 check-deb: packages-deb	## the Debian packages, in a clean Debian (as root)
 	@testbed/wale-lab python -m pytest -m deb $(PYTEST_ARGS)
 
-bench: packages userspace kernel	## what an ACK costs by congestion control, what paths cost (BENCH_ARGS=--help)
-	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m bench $(BENCH_ARGS)
+bench: packages userspace kernel	## what a packet costs by qdisc, an ACK by congestion control, and paths (BENCH_ARGS=--help)
+	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m bench $(if $(QUICK),--quick) \
+		--results $(RESULTS) $(BENCH_ARGS)
 
 fuzz-kernel: packages userspace	## messages, good and bad, to the modules in a guest with sanitizers
 	@testbed/wale-lab python -m fuzz --messages $(MESSAGES) --seed $(SEED) \

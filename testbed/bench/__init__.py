@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Benchmarks: what an ACK costs a sender, and what a path costs the channel (`make bench`)."""
+"""Benchmarks (`make bench`): what packets, ACKs and paths cost, how exact links are in time."""

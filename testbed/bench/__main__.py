@@ -1,91 +1,202 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`make bench`: the benchmarks, as tables or as JSON."""
+"""`make bench`: the benchmarks, as tables or as JSON, and as CSV and a page in RESULTS/bench."""
 
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import json
 import os
 import sys
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
-from bench import acks, paths
+from bench import acks, engine, packets, page, paths, summary, timing
+from bench.cases import counted_cases, packet_cases
+from bench.packets import Case
+from bench.sheets import Sheet
+from bench.summary import REFERENCE, Row
+from engines import get_engine
 from engines.base import EngineError
+from engines.vm import VmEngine
 from lab.progress import Progress
 from lab.yaml_lines import ScenarioError
+
+
+@dataclass
+class Bench:
+    """What was asked for, and what there is so far."""
+
+    args: argparse.Namespace
+    progress: Progress
+    rows: list[Row]  # of summary.csv
+
+    def __post_init__(self) -> None:
+        self.engine = get_engine("uml")
+        self.kernel = self.engine.prepare(self.args.kernel, self.progress)
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.args.results, "bench")
+
+    def rounds(self, most: int) -> int:
+        """So many, if that is not too many."""
+        return min(int(self.args.rounds), most)
+
+    def wanted(self, cases: list[Case]) -> list[Case]:
+        """Those cases and subjects that were asked for."""
+        cases = [c for c in cases if fnmatch.fnmatch(c.name, self.args.case)]
+        if not self.args.subjects:
+            return cases
+        subjects = {packets.BASELINE, REFERENCE, *self.args.subjects}
+        return [replace(c, subjects=tuple(s for s in c.subjects if s in subjects)) for c in cases]
+
+
+def _packets(bench: Bench) -> list[Sheet]:
+    """Of each case; what there is so far is in the file after each."""
+    memory = []
+    for case in bench.wanted(packet_cases(bench.args.quick)):
+        most = 3 if case.traffic.packets_in_line > 100_000 else 9
+        rounds = packets.measure_rounds(
+            bench.engine, bench.kernel, case, bench.rounds(most), bench.progress
+        )
+        bench.rows += summary.rows(case, bench.kernel.release, rounds)
+        summary.sheet(bench.rows).write_csv(bench.folder)
+        if case.traffic.packets_in_line >= 100_000 and not case.traffic.gso:
+            memory.append((case, rounds))
+    found = [summary.sheet(bench.rows)]
+    return [*found, packets.memory_sheet(bench.kernel, memory)] if memory else found
+
+
+def _instructions(bench: Bench) -> list[Sheet]:
+    """On a stock kernel, whose processor counts; a machine that cannot do this is told why."""
+    cases = bench.wanted(counted_cases())
+    vm = VmEngine(counting=True)
+    wanted = [(case, subject) for case in cases for subject in case.subjects]
+    try:
+        kernel = vm.prepare(None, bench.progress)
+        bench.progress(f"instructions, on {kernel.release}")
+        found = packets.measure(vm, kernel, wanted, bench.progress) if wanted else []
+    except EngineError as error:
+        print(f"bench: instructions are not counted: {error}", file=sys.stderr)
+        return []
+    for case in cases:
+        of_case = [m for (c, _), m in zip(wanted, found, strict=True) if c is case]
+        bench.rows += summary.rows(case, kernel.release, [of_case], instructions=True)
+    return [summary.sheet(bench.rows)]
+
+
+def _timing(bench: Bench) -> list[Sheet]:
+    where, quick = (bench.engine, bench.kernel), bench.args.quick
+    return [
+        timing.lateness(*where, bench.rounds(3), quick, bench.progress),
+        timing.rate_error(*where, bench.progress),
+        timing.flood(*where, bench.rounds(5), quick, bench.progress),
+    ]
+
+
+def _acks(bench: Bench) -> list[Sheet]:
+    args = bench.args
+    size = args.size or ("20MB" if args.quick else "100MB")
+    rounds = acks.measure(args.cc, size, bench.rounds(9), args.kernel, bench.progress)
+    return [acks.sheet(acks.summary(rounds))]
+
+
+def _paths(bench: Bench) -> list[Sheet]:
+    counts = bench.args.paths or ([1_000] if bench.args.quick else [1, 1_000, 100_000])
+    found = [paths.measure(count, bench.args.kernel, bench.progress) for count in counts]
+    return [paths.sheet(found)]
+
+
+def _engine(bench: Bench) -> list[Sheet]:
+    args = bench.args
+    return [engine.measure(bench.engine, bench.kernel, args.kernel, args.quick, bench.progress)]
+
+
+SECTIONS: dict[str, Callable[[Bench], list[Sheet]]] = {
+    "packets": _packets,
+    "instructions": _instructions,
+    "timing": _timing,
+    "acks": _acks,
+    "paths": _paths,
+    "engine": _engine,
+}
+
+
+def _words(text: str) -> list[str]:
+    return text.split(",")
+
+
+def section_names(text: str) -> list[str]:
+    """Names of sections, as they are given; ArgumentTypeError if there is none of that name."""
+    unknown = [name for name in _words(text) if name not in SECTIONS]
+    if unknown:
+        known = ", ".join(SECTIONS)
+        raise argparse.ArgumentTypeError(f"there is no section {unknown[0]!r}; known: {known}")
+    return _words(text)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="make bench",
-        description="Measures what an ACK costs by congestion control, and what paths cost.",
+        description="Measures what a packet costs by qdisc, how exact links are in time, what "
+        "an ACK costs by congestion control, what paths cost, and how fast the engine is.",
     )
-    parser.add_argument("--rounds", type=int, default=9, metavar="N", help="of each transfer (9)")
-    parser.add_argument("--size", default="100MB", metavar="S", help="of a transfer (100MB)")
-    parser.add_argument(
-        "--cc",
-        type=lambda text: text.split(","),
-        default=["reno", "cubic", "ratcp"],
-        metavar="CC,...",
-        help="congestion controls, compared to the first one (reno,cubic,ratcp)",
-    )
-    parser.add_argument(
-        "--paths", type=int, default=100_000, metavar="N", help="in the channel (100000; 0: none)"
-    )
-    parser.add_argument("--kernel", default=os.environ.get("WALE_KERNEL") or None, metavar="V")
-    parser.add_argument("--json", action="store_true", help="print JSON, not tables")
-    return parser.parse_args()
+    add = parser.add_argument
+    names = ",".join(SECTIONS)
+    add("--only", type=section_names, default=list(SECTIONS), metavar="SECTION,...", help=names)
+    add("--quick", action="store_true", help="fewer cases, fewer rounds, no instructions")
+    add("--case", default="*", metavar="PATTERN", help="packets: such as '1500B-*'")
+    add("--subjects", type=_words, metavar="QDISC,...", help="packets: beside none and netem")
+    add("--rounds", type=int, metavar="N", help="of each, at most (5; quick: 3)")
+    add("--size", metavar="S", help="acks: of a transfer (100MB; quick: 20MB)")
+    controls = ["reno", "cubic", "bbr", "ratcp"]
+    add("--cc", type=_words, default=controls, metavar="CC,...", help="acks: " + ",".join(controls))
+    add("--paths", type=lambda text: [int(n) for n in _words(text)], metavar="N,...",
+        help="paths: how many (1,1000,100000; quick: 1000)")  # fmt: skip
+    add("--kernel", default=os.environ.get("WALE_KERNEL") or None, metavar="V")
+    add("--results", default="results", metavar="DIR", help="DIR/bench gets the files (results)")
+    add("--json", action="store_true", help="print JSON, not tables")
+    args = parser.parse_args()
+    args.rounds = args.rounds or (3 if args.quick else 5)
+    return args
 
 
-def _acks_table(rows: list[dict[str, Any]]) -> Table:
-    table = Table(header_style="bold", title="Processor time for each ACK", title_justify="left")
-    table.add_column("control")
-    first = rows[0]["cc"]
-    for title in ("ACKs", "ns", f"of {first}", "middle half"):
-        table.add_column(title, justify="right")
-    for row in rows:
-        spread = f"{row['ratio_from']:.3f} to {row['ratio_to']:.3f}"
-        cost = f"{row['per_ack_ns']:.0f}"
-        table.add_row(row["cc"], str(row["acks"]), cost, f"{row['ratio']:.3f}", spread)
-    return table
-
-
-def _paths_table(times: dict[str, float]) -> Table:
-    title = f"The channel with {times['paths']} paths"
-    table = Table(header_style="bold", title=title, title_justify="left")
-    table.add_column("step")
-    for title in ("times", "seconds", "us each"):
-        table.add_column(title, justify="right")
-    for step, seconds in times.items():
-        if step not in ("paths", "asked"):
-            count = int(times["asked" if step == "get" else "paths"])
-            table.add_row(step, str(count), f"{seconds:.3f}", f"{seconds / count * 1e6:.2f}")
-    return table
+def _measure(bench: Bench) -> dict[str, Sheet]:
+    """Run the sections; a later sheet of the same name is a longer one."""
+    found: dict[str, Sheet] = {}
+    for name, section in SECTIONS.items():
+        if name not in bench.args.only or (name == "instructions" and bench.args.quick):
+            continue
+        for sheet in section(bench):
+            found[sheet.name] = sheet
+            sheet.write_csv(bench.folder)
+    return found
 
 
 def main() -> int:
     """Measure and print."""
     args = _arguments()
-    found: dict[str, Any] = {}
     try:
         with Progress(quiet=False) as progress:
-            rounds = acks.measure(args.cc, args.size, args.rounds, args.kernel, progress)
-            found["acks"] = acks.summary(rounds)
-            if args.paths:
-                found["paths"] = paths.measure(args.paths, args.kernel, progress)
+            bench = Bench(args, progress, [])
+            found = _measure(bench)
+            index = page.write(bench.folder, list(found.values()), bench.rows)
     except (EngineError, ScenarioError, RuntimeError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     if args.json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps({name: sheet.records() for name, sheet in found.items()}, indent=2))
         return 0
     console = Console(highlight=False)
-    console.print(_acks_table(found["acks"]))
-    if args.paths:
-        console.print(_paths_table(found["paths"]))
+    if not console.is_terminal:
+        console.width = 160
+    for sheet in found.values():
+        console.print(sheet.table())
+    console.print(index)
     return 0
 
 

@@ -15,7 +15,10 @@ import statistics
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from bench.sheets import Sheet
+from bench.summary import quantile
 from lab.progress import Progress
 from lab.result import problems
 from lab.run import run_scenario
@@ -40,7 +43,7 @@ class Cost:
         return self.cpu_ns / self.acks
 
 
-def _cpu_s() -> float:
+def cpu_s() -> float:
     """Processor time of all children that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -49,9 +52,9 @@ def _cpu_s() -> float:
 def _run(scenario: Scenario, kernel: str | None) -> tuple[float, int]:
     """Processor time of a run, s, and how many packets came back."""
     with tempfile.TemporaryDirectory(prefix="wale-bench-") as folder:
-        before = _cpu_s()
+        before = cpu_s()
         result = run_scenario(scenario, 1, Path(folder), kernel_version=kernel)
-        used = _cpu_s() - before
+        used = cpu_s() - before
     if problems(result):
         raise RuntimeError("; ".join(problems(result)))
     reverse = next(link for link in result["links"] if link["name"] == "reverse")
@@ -81,12 +84,6 @@ def measure(
     return result
 
 
-def _quantile(values: list[float], share: float) -> float:
-    """The value below which this share of all values lies, the next one of them."""
-    ordered = sorted(values)
-    return ordered[round(share * (len(ordered) - 1))]
-
-
 def summary(rounds: list[list[Cost]]) -> list[dict[str, float | str]]:
     """Medians; and the ratio to the first congestion control, with the middle half of it."""
     rows: list[dict[str, float | str]] = []
@@ -99,8 +96,30 @@ def summary(rounds: list[list[Cost]]) -> list[dict[str, float | str]]:
                 "acks": first.acks,
                 "per_ack_ns": statistics.median(c.per_ack_ns for c in costs),
                 "ratio": statistics.median(ratios),
-                "ratio_from": _quantile(ratios, 1 / 4),
-                "ratio_to": _quantile(ratios, 3 / 4),
+                "ratio_from": quantile(ratios, 1 / 4),
+                "ratio_to": quantile(ratios, 3 / 4),
             }
         )
     return rows
+
+
+def sheet(rows: list[dict[str, Any]]) -> Sheet:
+    """acks.csv; ratios are to the first congestion control."""
+    first = rows[0]["cc"]
+    return Sheet(
+        "acks",
+        "Cost of an acknowledgment, by congestion control",
+        "Processor time of a guest that sends a file over a full link, for each acknowledgment: "
+        "sender, link and receiver. Ratios are of the same round: their median, low and high "
+        "are the ends of the middle half of the rounds.",
+        ["control", "acks", "ns_per_ack", f"ratio_to_{first}", "low", "high"],
+        [
+            [
+                row["cc"],
+                str(row["acks"]),
+                f"{row['per_ack_ns']:.0f}",
+                *(f"{row[key]:.3f}" for key in ("ratio", "ratio_from", "ratio_to")),
+            ]
+            for row in rows
+        ],
+    )

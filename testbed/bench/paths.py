@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from bench.sheets import Sheet
 from engines import get_engine
 from engines.base import EngineError, Job
 from engines.modules import find_modules, find_userspace
@@ -32,3 +33,22 @@ def measure(count: int, kernel_version: str | None, progress: Progress) -> dict[
         raise EngineError(f"the guest {outcome.describe()}\n{outcome.tail()}")
     result: dict[str, float] = json.loads(outcome.console)
     return result
+
+
+def sheet(found: list[dict[str, float]]) -> Sheet:
+    """paths.csv."""
+    rows = []
+    for times in found:
+        for step in (s for s in times if s not in ("paths", "asked")):
+            count = int(times["asked" if step == "get" else "paths"])
+            each_us = times[step] / count * 1e6
+            cells = [f"{times[step]:.4f}", f"{each_us:.2f}", f"{1e6 / each_us:.0f}"]
+            rows.append([f"{times['paths']:.0f}", step, str(count), *cells])
+    return Sheet(
+        "paths",
+        "Cost of paths in the channel",
+        "Wall time of a guest in real time, for each path that is set, asked for, shown or "
+        "deleted through netlink.",
+        ["paths", "step", "times", "seconds", "us_each", "per_second"],
+        rows,
+    )

@@ -260,6 +260,17 @@ static void hung(int number)
 	power_off();
 }
 
+/* Those of a scenario with many sessions; each process raises its own limit. */
+static void allow_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_max = 1 << 17;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static void run(void)
 {
 	setsid();
@@ -344,6 +355,7 @@ int main(int argc, char **argv)
 	open_console();
 	loopback_up();
 	load_modules();
+	allow_files();
 
 	pid = fork();
 	if (pid < 0)

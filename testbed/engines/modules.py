@@ -20,7 +20,7 @@ from pathlib import Path
 
 from engines.base import EngineError, Kernel, Log
 from engines.kernel_build import cache_root, locked
-from engines.processes import without_make
+from engines.processes import for_kbuild, without_make
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALLED = not (ROOT / "Makefile").exists()
@@ -169,6 +169,21 @@ def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
     if missing:
         raise EngineError(f"`make modules` built no {', '.join(sorted(missing))} in {folder}")
     return built()
+
+
+def build_folder(kernel: Kernel, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    """Run kbuild in a folder that has sources and a Kbuild of its own; it gets the products."""
+    tree = kernel.tree or Path("/lib/modules") / kernel.release / "build"
+    words = ["make", "-s", "-C", str(tree), f"M={folder}", *flags, "modules"]
+    words += [f"ARCH={kernel.arch}"] if kernel.arch else []
+    return subprocess.run(
+        words,
+        env=for_kbuild(),
+        text=True,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
 
 
 def find_userspace(log: Log) -> dict[str, str]:

@@ -100,12 +100,16 @@ def _need_tools(machine: _Machine) -> None:
 
 
 class VmEngine:
-    """Runs jobs on a distribution's kernel, in a virtual machine."""
+    """Runs jobs on a distribution's kernel, in a virtual machine.
+
+    With `counting` its clock counts instructions: one for each ns, on one processor.
+    """
 
     name = "vm"
     virtual_time = False
 
-    def __init__(self) -> None:
+    def __init__(self, counting: bool = False) -> None:
+        self.counting = counting
         self._log: Log = lambda text: None
 
     def prepare(self, kernel: str | None, log: Log) -> Kernel:
@@ -122,11 +126,11 @@ class VmEngine:
                 "the vm engine has no terminal for a job: give it commands (`shell -c`, `exec`)"
             )
         assert kernel.image
-        fast = kvm.usable(_machine().qemu, kernel.image, self._log)
+        fast = not self.counting and kvm.usable(_machine().qemu, kernel.image, self._log)
         began = time.monotonic()
         with _job_folder() as folder:
             _write_job(folder, job)
-            guest = _Guest(kernel.image, folder, job, fast)
+            guest = _Guest(kernel.image, folder, job, fast, self.counting)
             try:
                 in_time = guest.wait()
             finally:
@@ -160,8 +164,9 @@ def _write_job(folder: Path, job: Job) -> None:
 class _Guest:
     """One running virtual machine."""
 
-    def __init__(self, image: Path, folder: Path, job: Job, fast: bool) -> None:
+    def __init__(self, image: Path, folder: Path, job: Job, fast: bool, counting: bool) -> None:
         self.job = job
+        self.counting = counting
         self.began = time.monotonic()
         self.job_began: float | None = None
         self.exchange = folder / "exchange"
@@ -172,6 +177,7 @@ class _Guest:
             _bounded(BOOT_LIMIT_S + job.wall_limit_s)
             + self._virtme(image, fast)
             + ["--script-sh", script]
+            + self._machine_options()
         )
         with self.console.path.open("wb") as console, self.log_path.open("wb") as log:
             self.process = subprocess.Popen(
@@ -186,7 +192,15 @@ class _Guest:
 
     def _virtme(self, image: Path, fast: bool) -> list[str]:
         words = [str(Path(sys.executable).with_name("virtme-run")), "--kimg", str(image)]
-        words += ["--mods", "auto", "--cpus", str(CPUS), "--user", "root", "--force-9p"]
+        words += [
+            "--mods",
+            "auto",
+            "--cpus",
+            "1" if self.counting else str(CPUS),
+            "--user",
+            "root",
+            "--force-9p",
+        ]
         words += ["--memory", str(max(self.job.memory_mb, MEMORY_MIN_MB)), "--show-boot-console"]
         words += ["--rwdir", f"{_JOB_DIR}={self.exchange}"]
         words += ["--rodir", f"{_ROOT_DIR}=/"]
@@ -195,6 +209,10 @@ class _Guest:
         if not fast:
             words.append("--disable-kvm")
         return [*words, "--kopt", "module_blacklist=" + ",".join(_LEFT_OUT)]
+
+    def _machine_options(self) -> list[str]:
+        """What virtme-run hands to QEMU; its last words."""
+        return ["--qemu-opts", "-icount", "shift=0,sleep=off"] if self.counting else []
 
     def _deadline(self) -> float:
         """The limit of a job begins with it; before, there is one for booting."""

@@ -3,14 +3,27 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import shutil
 import subprocess
+from argparse import ArgumentTypeError
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bench.acks import Cost, summary
+from bench import module, summary
+from bench.__main__ import section_names
+from bench.acks import Cost
+from bench.acks import summary as acks_summary
+from bench.cases import LINES, SIZES, packet_cases
+from bench.packets import Case, Measured
+from bench.qdiscs import GSO_PAYLOAD, HEADERS, Traffic, commands
+from engines import get_engine
+from engines.modules import build_folder
 
 TESTBED = Path(__file__).resolve().parents[1]
 
@@ -26,30 +39,135 @@ def test_ratios_are_of_the_same_round() -> None:
         [Cost("reno", 100, 2e6), Cost("ratcp", 100, 2.4e6)],  # a machine half as fast
         [Cost("reno", 100, 1e6), Cost("ratcp", 200, 2e6)],
     ]
-    reno, ratcp = summary(rounds)
+    reno, ratcp = acks_summary(rounds)
     assert (reno["ratio"], reno["per_ack_ns"]) == (1, 10_000)
     assert ratcp["ratio"] == pytest.approx(1.1)
     assert (ratcp["ratio_from"], ratcp["ratio_to"]) == (pytest.approx(1), pytest.approx(1.2))
 
 
+def measured(subject: str, busy_ns: int) -> Measured:
+    """In five slices, in one of which the machine was disturbed."""
+    slices = [busy_ns // 5] * 4 + [busy_ns]
+    return Measured(subject, 100, slices, 0, 100, 0, 0, 0, 0)
+
+
+CASE = Case("case", Traffic(1500, 1_000, 10**9), ("none", "pfifo", "netem", "wale"), 100)
+
+
+def round_of(*busy_ns: int) -> list[Measured]:
+    return [measured(subject, cost) for subject, cost in zip(CASE.subjects, busy_ns, strict=True)]
+
+
+def test_cost_is_what_a_qdisc_adds() -> None:
+    rounds = [
+        round_of(10_000, 11_000, 60_000, 50_000),
+        round_of(20_000, 22_000, 120_000, 95_000),  # a machine half as fast
+        round_of(10_000, 11_000, 60_000, 60_000),
+    ]
+    rows = {row.subject: row.written for row in summary.rows(CASE, "6.12", rounds)}
+    assert rows["none"] == ["case", "none", "6.12", "0", "100.0", "", "", "", ""]
+    assert rows["pfifo"] == ["case", "pfifo", "6.12", "0", "10.0", "", "0.020", "0.020", "0.020"]
+    assert rows["netem"][3:] == ["1000", "500.0", "", "1.000", "1.000", "1.000"]
+    assert rows["wale"][3:] == ["1000", "500.0", "", "0.800", "0.750", "1.000"]
+
+
+def test_who_drops_packets_is_not_counted() -> None:
+    first, second = (round_of(10_000, 11_000, 60_000, 50_000) for _ in range(2))
+    first[-1] = replace(first[-1], refused=7, failed=True)
+    rows = summary.rows(CASE, "6.12", [first, second])
+    assert rows[-1].written[4:] == ["400.0", "", "0.800", "", ""]
+    assert summary.rows(CASE, "6.12", [first])[-1].written[4:] == ["", "", "", "", ""]
+
+
+def test_instructions_are_counted_once() -> None:
+    found = summary.rows(CASE, "6.12", [round_of(1000, 1100, 4000, 3000)], instructions=True)
+    assert found[-1].written == ["case", "wale", "6.12", "1000", "", "20", "0.667", "", ""]
+
+
+def test_every_size_and_length_of_the_line_is_measured() -> None:
+    points = {(c.traffic.size, c.traffic.packets_in_line) for c in packet_cases(quick=False)}
+    assert points >= {(size, line) for size in SIZES for line in LINES}
+    assert len({c.name for c in packet_cases(quick=False)}) == len(packet_cases(quick=False))
+
+
+def test_all_are_made_the_same_link() -> None:
+    traffic = Traffic(500, 1_000, 10**9, loss=0.01)
+    assert traffic.delay_ns == 4_211_000  # 1000 packets of 4 us, at 95 % of the rate
+    netem, wale = (" ".join(commands(name, traffic)) for name in ("netem", "wale"))
+    assert "limit 11000 delay 4211us loss 1% rate 1000000000bit -14" in netem
+    assert "rate 1000000000bit delay 4211000ns limit 10000p loss 1%" in wale
+
+
+def test_gso_packets_are_counted_as_they_are_on_the_wire() -> None:
+    traffic = Traffic(HEADERS + 45 * GSO_PAYLOAD, 1_000, 10**10, gso=True)
+    assert (traffic.segments, traffic.wire_bytes) == (45, 45 * (GSO_PAYLOAD + HEADERS))
+    assert traffic.gap_ns == pytest.approx(1488 * 8 / 10 / 0.95)
+
+
 @pytest.mark.guest
-def test_bench() -> None:
-    small = ["--rounds", "1", "--size", "2MB", "--cc", "reno,ratcp", "--paths", "300"]
-    done = bench("--json", *small)
+def test_bench(tmp_path: Path) -> None:
+    small = ["--quick", "--rounds", "1", "--only", "packets,timing,acks,paths,engine"]
+    small += ["--case", "1500B-1gbit-*", "--subjects", "wale"]
+    small += ["--size", "2MB", "--cc", "reno,ratcp", "--paths", "300"]
+    done = bench("--json", "--results", str(tmp_path), *small)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert [row["cc"] for row in found["acks"]] == ["reno", "ratcp"]
-    assert all(row["acks"] > 1000 for row in found["acks"])
-    assert found["paths"]["paths"] == 300
-    assert found["paths"]["set"] > 0
+    check_packets(found["summary"], tmp_path / "bench" / "summary.csv")
+    check_timing(found)
+    assert [row["control"] for row in found["acks"]] == ["reno", "ratcp"]
+    assert all(int(row["acks"]) > 1000 for row in found["acks"])
+    assert {row["paths"] for row in found["paths"]} == {"300"}
+    assert [row["run"] for row in found["engine"]] == ["boot", "nothing", "transfer"]
+    page = (tmp_path / "bench" / "index.html").read_text()
+    assert all(f'href="{name}.csv"' in page for name in found)
+    assert all((tmp_path / "bench" / f"{name}.csv").exists() for name in found)
+    assert '<img src="data:image/svg+xml' in page
+
+
+def check_packets(rows: list[dict[str, str]], file: Path) -> None:
+    with file.open(encoding="utf-8", newline="") as lines:
+        written = list(csv.reader(lines))
+    assert ",".join(written[0]) == (
+        "case,subject,kernel,packets_in_line,ns_per_packet,instructions_per_packet,"
+        "ratio_to_netem,low,high"
+    )
+    assert [list(row.values()) for row in rows] == written[1:]
+    assert [row["subject"] for row in rows] == ["none", "netem", "wale"]
+    assert [row["packets_in_line"] for row in rows] == ["0", "1000", "1000"]
+
+
+def check_timing(found: dict[str, Any]) -> None:
+    """Virtual time has no noise: what links promise they keep to the clock's quantum."""
+    late = {row["case"]: row for row in found["lateness"] if row["subject"] == "wale"}
+    still, changing = late["lateness-100mbit-virtual"], late["lateness-100mbit-virtual-changes"]
+    assert int(still["changes_per_s"]) == 0 < int(changing["changes_per_s"])
+    assert int(still["p0_ns"]) >= 0 and int(changing["p0_ns"]) >= 0
+    assert all(abs(float(row["error_ppm"])) < 20 for row in found["rate_error"])
+    assert [row["subject"] for row in found["flood"]] == ["pfifo", "netem", "wale"]
 
 
 @pytest.mark.guest
-def test_what_cannot_be_measured_is_said() -> None:
-    done = bench("--rounds", "1", "--size", "2MB", "--cc", "no_such_cc", "--paths", "0")
+def test_what_cannot_be_measured_is_said(tmp_path: Path) -> None:
+    done = bench("--only", "acks", "--cc", "no_such_cc", "--results", str(tmp_path))
     assert done.returncode == 1
     assert "this kernel has no congestion control 'no_such_cc'; it has " in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_section_is_refused() -> None:
+    assert section_names("packets,acks") == ["packets", "acks"]
+    with pytest.raises(ArgumentTypeError, match="no section 'colour'; known: packets, "):
+        section_names("packets,colour")
+
+
+@pytest.mark.lint
+@pytest.mark.guest
+def test_module_gcc_w1_and_sparse(tmp_path: Path) -> None:
+    shutil.copytree(module.SOURCES, tmp_path, dirs_exist_ok=True)
+    kernel = get_engine("uml").prepare(os.environ.get("WALE_KERNEL") or None, print)
+    done = build_folder(kernel, tmp_path, "W=1", "C=2")
+    lines = [line for line in done.stdout.splitlines() if "sparse is not available" not in line]
+    assert (done.returncode, lines) == (0, [])
 
 
 def test_make_bench_has_help() -> None:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from engines import get_engine
 from engines.base import Job, Kernel, Outcome
-from engines.processes import for_kbuild
+from engines.modules import build_folder
 
 MISTAKES = {
     "read-beyond-slab": "BUG: KASAN: slab-out-of-bounds",
@@ -45,11 +44,7 @@ def module(san_kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Path
     """mistakes.ko for this kernel."""
     folder = tmp_path_factory.mktemp("mistakes")
     shutil.copytree(Path(__file__).with_name("mistakes"), folder, dirs_exist_ok=True)
-    command = ["make", "-s", "-C", f"{san_kernel.tree}", "ARCH=um", f"M={folder}", "W=1", "modules"]
-    env = for_kbuild()
-    done = subprocess.run(
-        command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    done = build_folder(san_kernel, folder, "W=1")
     assert (done.returncode, done.stdout) == (0, "")
     return folder / "mistakes.ko"
 

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds wale_bench.ko (module/), which sends the packets of the benchmarks, for one kernel."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from engines.base import EngineError, Kernel, Log
+from engines.kernel_build import locked
+from engines.modules import BUILD, build_folder
+
+SOURCES = Path(__file__).with_name("module")
+
+
+def build(kernel: Kernel, log: Log) -> Path:
+    """The module's file; kbuild sees what is to be done."""
+    tree = kernel.tree.parent.name if kernel.tree else "host"
+    folder = BUILD / "bench" / tree / kernel.module_folder
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(BUILD / "bench.lock", log):
+        for source in SOURCES.iterdir():
+            there = folder / source.name
+            if not there.exists() or there.read_bytes() != source.read_bytes():
+                shutil.copyfile(source, there)
+        done = build_folder(kernel, folder)
+    if done.returncode:
+        raise EngineError(f"building wale_bench failed:\n{done.stdout}")
+    return folder / "wale_bench.ko"

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How exact the links are in time, and how many packets a second they can take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bench import packets, summary
+from bench.cases import flood_cases, lateness_cases, rate_error_case
+from bench.packets import Case, Measured
+from bench.sheets import Sheet
+from engines.base import Engine, Kernel
+from lab.progress import Progress
+
+#: Of the lateness of packets, as packets_guest.py calls them.
+PLACES = ["p0", "p50", "p99", "p99.9", "p100", "mean"]
+
+
+def _place(name: str) -> Callable[[Measured], float]:
+    return lambda measured: measured.lateness_ns[name]
+
+
+def _changes_per_s(measured: Measured) -> float:
+    return measured.changes / measured.elapsed_ns * 1e9
+
+
+def lateness(engine: Engine, kernel: Kernel, rounds: int, quick: bool, progress: Progress) -> Sheet:
+    """When packets came out, against the time at which an exact link has them come out."""
+    rows = []
+    for case in lateness_cases(quick):
+        found = packets.measure_rounds(engine, kernel, case, rounds, progress)
+        by_place = [summary.medians(found, _place(name)) for name in PLACES]
+        changes = f"{summary.medians(found, _changes_per_s)[case.subjects[-1]]:.0f}"
+        for subject in case.subjects:
+            values = [f"{values[subject]:.0f}" for values in by_place]
+            rows.append([case.name, subject, kernel.release, case.time, changes, *values])
+    return Sheet(
+        "lateness",
+        "Lateness of departures",
+        "ns from the time at which a packet is to leave an exact link to that at which it left; "
+        "medians of the rounds. fq is told each packet's time by the generator. Changes "
+        "are those of the qdisc, and as many dumps, while packets are on their way.",
+        [
+            "case",
+            "subject",
+            "kernel",
+            "time",
+            "changes_per_s",
+            *(f"{place}_ns" for place in PLACES),
+        ],
+        rows,
+    )
+
+
+def rate_error(engine: Engine, kernel: Kernel, progress: Progress) -> Sheet:
+    """What a link that is always busy sent, against its rate; virtual time has no other noise."""
+    case = rate_error_case()
+    (found,) = packets.measure_rounds(engine, kernel, case, 1, progress)
+    rows = []
+    for measured in found:
+        sent_bps = measured.departed * case.traffic.size * 8e9 / measured.elapsed_ns
+        error_ppm = (sent_bps / case.traffic.rate_bps - 1) * 1e6
+        cells = [str(case.traffic.rate_bps), f"{sent_bps:.0f}", f"{error_ppm:.1f}"]
+        rows.append([case.name, measured.subject, kernel.release, *cells])
+    return Sheet(
+        "rate_error",
+        "Long-run error of the rate",
+        "What a link that gets more than it can send has sent in 1.6 virtual seconds, in bits of "
+        "IP; a packet more or less in that time is 8 ppm.",
+        ["case", "subject", "kernel", "rate_bps", "sent_bps", "error_ppm"],
+        rows,
+    )
+
+
+def _per_second(measured: Measured) -> float:
+    return measured.departed / measured.elapsed_ns * 1e9
+
+
+def _ratio(case: Case, found: Sequence[Sequence[Measured]], subject: str, to: str) -> str:
+    """The median over the rounds of how many times as many packets as another's."""
+    ratios = []
+    for measured in found:
+        rates = {m.subject: _per_second(m) for m in measured}
+        ratios.append(rates[subject] / rates[to])
+    return f"{summary.quantile(ratios, 1 / 2):.3f}"
+
+
+def flood(engine: Engine, kernel: Kernel, rounds: int, quick: bool, progress: Progress) -> Sheet:
+    """Packets a second that come out when more are sent than can."""
+    rows = []
+    for case in flood_cases(quick):
+        found = packets.measure_rounds(engine, kernel, case, rounds, progress)
+        for subject, rate in summary.medians(found, _per_second).items():
+            ratios = [_ratio(case, found, subject, to) for to in ("netem", "pfifo")]
+            cells = [f"{rate:.0f}", f"{rate * case.traffic.size * 8 / 1e9:.2f}", *ratios]
+            rows.append([case.name, subject, kernel.release, *cells])
+    return Sheet(
+        "flood",
+        "Highest rate",
+        "Packets that come out in a second of real time, generator and device included, through "
+        "a link that is faster than the processor; medians of the rounds.",
+        "case,subject,kernel,packets_per_s,gbit_per_s,ratio_to_netem,ratio_to_pfifo".split(","),
+        rows,
+    )
