@@ -21,6 +21,7 @@
 #include "wale_classes.h"
 #include "wale_counts.h"
 #include "wale_feedback.h"
+#include "wale_impair.h"
 #include "wale_policy.h"
 #include "wale_random.h"
 #include "wale_rem.h"
@@ -47,6 +48,7 @@
  * @overhead: enum wale_overhead
  * @drops: enum wale_drops
  * @feedback: not NULL: publishes the rate; replaced with RTNL too
+ * @impair: not NULL: what else happens to packets; set with RTNL too
  * @counts: of the packets
  * @gone_packets: that parents count, but that will not come back
  * @gone_bytes: their bytes, as parents count them
@@ -80,6 +82,7 @@ struct wale_sched_data {
 	u8 overhead;
 	u8 drops;
 	struct wale_feedback *feedback;
+	struct wale_impair *impair;
 
 	/* every packet: counting; read by wale_dump_stats() */
 	struct wale_counts counts;
@@ -147,6 +150,7 @@ static inline u32 wale_skb_cells(const struct sk_buff *skb)
 
 /* wale_link.c: the life of a packet */
 void wale_link_init(struct Qdisc *sch);
+void wale_link_seed(struct wale_sched_data *q, u64 seed);
 void wale_link_destroy(struct Qdisc *sch);
 void wale_link_purge(struct Qdisc *sch);
 void wale_link_replay_all(struct Qdisc *sch, u64 now);
@@ -184,12 +188,13 @@ int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 		     struct sk_buff **to_free);
 bool wale_link_congested(const struct wale_sched_data *q, u16 class);
 u32 wale_link_draw_victim(struct wale_sched_data *q, u32 waiting);
-bool wale_link_draw_loss(struct wale_sched_data *q);
+bool wale_link_draw_loss(struct wale_sched_data *q, struct sk_buff *skb);
 
 /* wale_mark.c: refused, or marked? */
 void wale_mark_run(struct Qdisc *sch,
 		   void (*replay)(struct Qdisc *sch, u64 now), u64 now);
 bool wale_mark_refuses(struct wale_sched_data *q, struct sk_buff *skb);
+bool wale_mark_saves(struct wale_sched_data *q, struct sk_buff *skb);
 
 /* wale_atm.c: packets as cells */
 void wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now);

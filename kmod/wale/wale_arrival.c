@@ -23,18 +23,28 @@ static u32 wale_skb_wire_len(const struct wale_sched_data *q,
 							     skb->len));
 }
 
+/* The next draw: does it fall on a loss? */
+static bool wale_link_draws_loss(struct wale_sched_data *q)
+{
+	if (q->loss)
+		return (u32)(wale_stream_draw(&q->loss_stream) >> 32) < q->loss ||
+		       q->loss == WALE_LOSS_ALWAYS;
+	if (!q->impair || q->impair->params.loss.kind == WALE_LOSS_INDEPENDENT)
+		return false;
+	return wale_loss_next(&q->impair->loss,
+			      wale_stream_draw(&q->loss_stream));
+}
+
 /**
  * wale_link_draw_loss() - will the packet that is admitted be lost at random?
  * @q: the link
+ * @skb: the packet; it may get a mark instead
  *
  * Return: true if it will.
  */
-bool wale_link_draw_loss(struct wale_sched_data *q)
+bool wale_link_draw_loss(struct wale_sched_data *q, struct sk_buff *skb)
 {
-	if (!q->loss)
-		return false;
-	return (u32)(wale_stream_draw(&q->loss_stream) >> 32) < q->loss ||
-	       q->loss == WALE_LOSS_ALWAYS;
+	return wale_link_draws_loss(q) && !wale_mark_saves(q, skb);
 }
 
 /*
@@ -209,7 +219,7 @@ static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
 		return;
 	}
 
-	cb->lost = wale_link_draw_loss(q);
+	cb->lost = wale_link_draw_loss(q, skb);
 	wale_link_disown(skb, cb->lost);
 	wale_link_enter(q, skb);
 	__skb_queue_tail(&q->waiting, skb);

@@ -121,7 +121,7 @@ static void wale_atm_arrived(struct Qdisc *sch, u16 class, bool admitted,
 	}
 	cb->merged = flow->input.endless;
 	flow->input.endless = !admitted && wale_atm_by_cell(q);
-	if (cb->dropped_cells || cb->merged || wale_link_draw_loss(q))
+	if (cb->dropped_cells || cb->merged || wale_link_draw_loss(q, skb))
 		wale_link_forget(sch, skb);
 	/* with nothing of the flow in the buffer, its place is past */
 	cb->last_cell = flow->buffer.cells ? flow->input.last_cell :

@@ -487,6 +487,21 @@ static void wale_link_on_timer(struct timer_list *timer)
 }
 
 /**
+ * wale_link_seed() - every random draw begins anew, but for those of sessions
+ * @q: the link
+ * @seed: of them
+ */
+void wale_link_seed(struct wale_sched_data *q, u64 seed)
+{
+	q->seed = seed;
+	wale_stream_init(&q->loss_stream, seed, WALE_PURPOSE_LOSS);
+	wale_stream_init(&q->buffer_stream, seed, WALE_PURPOSE_BUFFER);
+	wale_stream_init(&q->mark_stream, seed, WALE_PURPOSE_MARK);
+	if (q->impair)
+		wale_loss_start(&q->impair->loss, &q->impair->params.loss);
+}
+
+/**
  * wale_link_init() - a link without limits and without packets
  * @sch: the qdisc
  */
@@ -521,4 +536,5 @@ void wale_link_destroy(struct Qdisc *sch)
 	kvfree(q->schedule.sessions);
 	kvfree(q->cells.class);
 	kvfree(q->classes);
+	kvfree(q->impair);
 }

@@ -67,6 +67,21 @@ static void wale_mark_count(struct wale_sched_data *q,
 }
 
 /**
+ * wale_mark_saves() - is a packet marked in the place of being lost at random?
+ * @q: the link
+ * @skb: the packet; it may get a mark
+ *
+ * Return: true if it is.
+ */
+bool wale_mark_saves(struct wale_sched_data *q, struct sk_buff *skb)
+{
+	if (!q->impair || !q->impair->params.ecn || !INET_ECN_set_ce(skb))
+		return false;
+	wale_mark_count(q, skb, true);
+	return true;
+}
+
+/**
  * wale_mark_refuses() - is a packet that would fit refused?
  * @q: the link
  * @skb: the packet; it may get a mark

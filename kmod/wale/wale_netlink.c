@@ -14,6 +14,7 @@
 
 #include "wale.h"
 #include "wale_netlink_buffer.h"
+#include "wale_netlink_impair.h"
 
 /* What a request sets; a bit of @given for each attribute. */
 struct wale_request {
@@ -30,6 +31,7 @@ struct wale_request {
 	u64 feedback_idle_ns;			/* 0 if given: none */
 	struct wale_feedback *feedback;
 	struct wale_buffer_request buffer;
+	struct wale_impair_request impair;
 };
 
 static const struct nla_policy
@@ -71,6 +73,9 @@ static const struct nla_policy wale_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_INPUT_RATE64]		= { .type = NLA_U64 },
 	[TCA_WALE_MARK]			= { .type = NLA_U32 },
 	[TCA_WALE_REM]			= { .type = NLA_NESTED },
+	[TCA_WALE_LOSS_GEMODEL]		= { .type = NLA_NESTED },
+	[TCA_WALE_LOSS_STATE]		= { .type = NLA_NESTED },
+	[TCA_WALE_LOSS_ECN]		= { .type = NLA_U32 },
 };
 
 /**
@@ -369,7 +374,8 @@ static int wale_prepare(struct Qdisc *sch, struct wale_request *request,
 	struct wale_feedback *feedback;
 	int err;
 
-	err = wale_buffer_prepare(sch, &request->buffer, extack);
+	err = wale_buffer_prepare(sch, &request->buffer, extack) ?:
+	      wale_impair_prepare(q, &request->impair);
 	if (err)
 		return err;
 	if (!request->feedback_idle_ns || q->feedback)
@@ -451,13 +457,9 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
 		q->overhead = request->overhead;
 	if (wale_given(request, TCA_WALE_DROPS))
 		q->drops = request->drops;
-	if (wale_given(request, TCA_WALE_SEED)) {
-		q->seed = request->seed;
-		wale_stream_init(&q->loss_stream, q->seed, WALE_PURPOSE_LOSS);
-		wale_stream_init(&q->buffer_stream, q->seed,
-				 WALE_PURPOSE_BUFFER);
-		wale_stream_init(&q->mark_stream, q->seed, WALE_PURPOSE_MARK);
-	}
+	wale_impair_apply(q, &request->impair);
+	if (wale_given(request, TCA_WALE_SEED))
+		wale_link_seed(q, request->seed);
 	wale_apply_schedule(q, request, now);
 	wale_apply_feedback(sch, request, now);
 	wale_link_set_alarm(sch);
@@ -492,6 +494,9 @@ int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 	if (!err)
 		err = wale_check_sharing(qdisc_priv(sch), &request, tb, extack);
 	if (!err)
+		err = wale_impair_parse(qdisc_priv(sch), &request.impair, tb,
+					extack);
+	if (!err)
 		err = wale_prepare(sch, &request, extack);
 	if (!err) {
 		sch_tree_lock(sch);
@@ -502,6 +507,7 @@ int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 	kvfree(request.trace);
 	kvfree(request.sessions);
 	wale_buffer_request_free(&request.buffer);
+	wale_impair_request_free(&request.impair);
 	wale_feedback_free(request.feedback);
 	return err;
 }
@@ -586,7 +592,7 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 	    nla_put_u64_64bit(skb, TCA_WALE_DELAY64, q->delay_ns,
 			      TCA_WALE_PAD) ||
 	    wale_dump_buffer(q, skb) ||
-	    nla_put_u32(skb, TCA_WALE_LOSS, q->loss) ||
+	    wale_dump_impair(q, skb) ||
 	    nla_put_u32(skb, TCA_WALE_OVERHEAD, q->overhead) ||
 	    nla_put_u32(skb, TCA_WALE_DROPS, q->drops) ||
 	    nla_put_u64_64bit(skb, TCA_WALE_SEED, q->seed, TCA_WALE_PAD) ||

@@ -73,10 +73,7 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 	q->input_rate = WALE_RATE_UNLIMITED;
 	q->overhead = WALE_OVERHEAD_RAW;
 	q->drops = WALE_DROPS_REMOTE;
-	q->seed = get_random_u64();
-	wale_stream_init(&q->loss_stream, q->seed, WALE_PURPOSE_LOSS);
-	wale_stream_init(&q->buffer_stream, q->seed, WALE_PURPOSE_BUFFER);
-	wale_stream_init(&q->mark_stream, q->seed, WALE_PURPOSE_MARK);
+	wale_link_seed(q, get_random_u64());
 
 	err = tcf_block_get(&q->block, &q->filter_list, sch, extack);
 	if (err)

@@ -150,6 +150,9 @@ class Link:
             return "trace" not in others or "rate64" in others or "sessions" in others
         if name == "limit-cells":
             return "overhead" not in others
+        losses = ("loss", "loss-gemodel", "loss-state")
+        if name in losses:
+            return any(other in others for other in losses[: losses.index(name)])
         if name == "threshold-share":
             return "threshold" in others
         limits = ("limit-cells", "limit-packets")

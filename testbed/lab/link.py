@@ -23,6 +23,7 @@ from lab.fields import (
     check_steps,
     quantity,
 )
+from lab.impairments import Impairments
 from models.sessions import Parameters
 
 
@@ -107,7 +108,7 @@ class Rem(Strict):
         return self
 
 
-class Link(Strict):
+class Link(Impairments):
     """One direction of a link: the options of the wale qdisc, or another qdisc instead."""
 
     rate: Rate = units.UNLIMITED
@@ -132,8 +133,6 @@ class Link(Strict):
     """how many flows are told apart (1024 where a policy or cells need it, else none)"""
     input_rate: Rate | None = None
     """of each flow's input link, on which cells arrive one by one (all at once)"""
-    loss: Probability = 0.0
-    """probability that a packet is lost after service"""
     overhead: Literal["raw", "ethernet", "atm"] = "raw"
     """what a packet takes on the wire beside its IP bytes"""
     drops: Literal["remote", "local"] = "remote"

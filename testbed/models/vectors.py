@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from . import sessions
+from . import impair_vectors, sessions
 from .discard import Policy, Sharing
 from .link import (
     RATE_UNITS,
@@ -517,6 +517,7 @@ def tables() -> dict[str, str]:
         "wale_vectors_trace.h": trace_table(),
         "wale_vectors_sessions.h": sessions_table(),
         "wale_vectors_policy.h": policy_table(),
+        "wale_vectors_losses.h": impair_vectors.losses_table(_header),
     }
 
 

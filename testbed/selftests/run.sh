@@ -31,6 +31,7 @@ declare -A commands=(
 	[change]="python3 $here/change.py"
 	[switch]="python3 $here/switch.py"
 	[mark]="python3 $here/mark.py"
+	[impair]="python3 $here/impair.py"
 	[life]="python3 $here/life.py"
 	[tcp]="python3 $here/tcp.py"
 	[classic]="python3 $here/classic.py"
@@ -53,7 +54,7 @@ declare -A commands=(
 	[tool-share]="python3 $tools/rate_share.py"
 	[tool-serve]="python3 $tools/serve.py"
 )
-names=(kunit counters placement change switch mark life feedback tcp classic
+names=(kunit counters placement change switch mark impair life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-price ratcp-stress
 	truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
@@ -63,6 +64,7 @@ declare -A exact=(
 	[counters]="it samples counters that agree while no time passes only"
 	[tcp]="it asserts times of packets"
 	[mark]="it asserts times of packets"
+	[impair]="it asserts times of packets"
 	[classic]="it asserts windows at times"
 	[feedback]="it asserts rates at times"
 	[channel-follow]="it counts the flows that were active in the last second"
@@ -102,7 +104,7 @@ tdc_source() {
 # The modules that a selftest needs; sch_wale if it says nothing.
 modules_of() {
 	case $1 in
-	kunit) echo wale_kunit,wale_buffer_kunit,wale_rem_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
+	kunit) echo wale_kunit,wale_buffer_kunit,wale_rem_kunit,wale_impair_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
 	tool-rate | tool-share) echo sch_wale,rate_feedback,tcp_ratcp ;;
 	feedback) echo sch_wale,rate_feedback ;;
 	classic | channel* | ratcp* | stress | truncation | faults) echo rate_feedback,tcp_ratcp,sch_wale ;;

@@ -41,6 +41,13 @@ TRACED: dict[str, Any] = {
     "limit_bytes": 100_000,
     "delay": 6 * MS,
     "feedback": {},
+    "gemodel": {"p": 1 << 28, "r": 1 << 29, "bad": 1 << 30, "good": 1 << 20},
+    "ecn": 1,
+}
+STATES: dict[str, Any] = {
+    "rate": 10**6,
+    "seed": 7,
+    "state": {"p13": 1 << 28, "p31": 1 << 29, "p32": 1 << 30, "p23": 1 << 27, "p14": 1 << 26},
 }
 BASE: dict[str, Any] = {"rate": 10**4, "delay": MS, "limit_packets": 9, "seed": 3}
 FLOW = {"saddr": "10.0.0.1", "daddr": "10.0.0.2", "sport": 1000, "dport": 5001}
@@ -203,7 +210,7 @@ def cut_links(flags: int, reset: Callable[[Pair], None]) -> None:
         if named if flags else options is not None:  # or else it says nothing
             pair.control.add(pair.dev, options or {}, flags=flags)
 
-    for options in (SHARED, TRACED):
+    for options in (SHARED, TRACED, STATES):
         requests = Requests(sock, lambda: reset(pair), functools.partial(links, pair), same)
         requests.cut(link_message(sock, pair.dev, flags, options), HEADER + TCMSG)
         requests.check()

@@ -395,3 +395,19 @@ def test_link_options() -> None:
         "wale rate 2000000bit delay 50000000ns limit 30000b loss 1% overhead raw drops remote seed 5"
     )
     assert lines == []
+
+
+@pytest.mark.parametrize(
+    ("options", "tc"),
+    [
+        ("loss_gemodel: {p: 1%}", "loss gemodel 1% 99% 100% 0%"),
+        ("loss_gemodel: {p: 1%, r: 10%, bad: 50%, good: 0.5%}", "loss gemodel 1% 10% 50% 0.5%"),
+        ("loss_state: {p13: 5%}, ecn: on", "loss state 5% 95% 0% 100% 0% ecn"),
+    ],
+)
+def test_impairment_options(options: str, tc: str) -> None:
+    scenario = check(GOOD.replace("loss: 1%", options))
+    words, _ = dumbbell.wale_options(scenario.bottleneck.forward, 5)
+    assert words == (
+        f"wale rate 2000000bit delay 50000000ns limit 30000b {tc} overhead raw drops remote seed 5"
+    )

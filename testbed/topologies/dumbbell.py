@@ -381,8 +381,7 @@ def wale_options(link: Link, seed: int) -> tuple[str, list[str]]:
     if link.rate != units.UNLIMITED:
         words += ["rate", f"{link.rate}bit"]
     words += ["delay", f"{link.delay}ns", "limit", *link.limit.split(), *_buffer_options(link)]
-    if link.loss:
-        words += ["loss", f"{link.loss * 100:.12g}%"]
+    words += link.impairment_options()
     words += ["overhead", link.overhead, "drops", link.drops, "seed", str(seed)]
     if link.feedback:
         words += ["feedback", "idle", f"{link.feedback.idle}ns"]

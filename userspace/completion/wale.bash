@@ -14,7 +14,7 @@ _wale_interfaces()
 _wale_link_options()
 {
 	echo --rate --delay --limit --policy --threshold --z --last --flows \
-		--input_rate --loss --overhead --drops --seed --trace \
+		--input_rate --loss --ecn --noecn --overhead --drops --seed --trace \
 		--loop --hold --stop --sessions --feedback --nofeedback \
 		--up --down --replace
 }
@@ -50,7 +50,10 @@ _wale_link_add()
 		echo cells
 		[[ -n $cur ]] || _wale_link_options
 		;;
-	--delay | --threshold | --z | --last | --flows | --loss | --seed) ;;
+	--loss)
+		echo gemodel state
+		;;
+	--delay | --threshold | --z | --last | --flows | --seed) ;;
 	*)
 		[[ $cur == -* || -z $cur ]] && _wale_link_options
 		;;

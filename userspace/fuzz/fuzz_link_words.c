@@ -85,6 +85,13 @@ static bool same_buffer(const struct link_config *a,
 	       a->flows == b->flows && a->input_rate == b->input_rate;
 }
 
+static bool same_loss(const struct link_config *a, const struct link_config *b)
+{
+	return a->loss == b->loss && a->ecn == b->ecn &&
+	       !memcmp(a->loss_numbers, b->loss_numbers,
+		       sizeof(a->loss_numbers));
+}
+
 static bool same(const struct link_config *a, const struct link_config *b)
 {
 	if (a->trace.n_steps != b->trace.n_steps ||
@@ -95,7 +102,7 @@ static bool same(const struct link_config *a, const struct link_config *b)
 	return a->set == b->set && a->rate == b->rate &&
 	       a->delay_ns == b->delay_ns &&
 	       a->limit_packets == b->limit_packets &&
-	       a->limit_bytes == b->limit_bytes && a->loss == b->loss &&
+	       a->limit_bytes == b->limit_bytes && same_loss(a, b) &&
 	       a->overhead == b->overhead && a->drops == b->drops &&
 	       a->seed == b->seed && a->trace_end == b->trace_end &&
 	       !memcmp(&a->sessions, &b->sessions, sizeof(a->sessions)) &&

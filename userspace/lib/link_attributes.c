@@ -54,6 +54,20 @@ static int encode_rem(const struct link_rem *rem, attribute_put_fn put,
 	return put(to, TCA_WALE_REM | NLA_F_NESTED, buf, length);
 }
 
+/* A nest of 32-bit numbers, whose types are 1, 2 ... */
+static int encode_numbers(int type, const uint32_t *numbers, int n,
+			  attribute_put_fn put, void *to)
+{
+	char buf[64] = { 0 };
+	size_t length = 0;
+	int i;
+
+	for (i = 0; i < n; i++)
+		attribute_append(buf, &length, i + 1, &numbers[i],
+				 sizeof(numbers[i]));
+	return put(to, type | NLA_F_NESTED, buf, length);
+}
+
 /* Without an idle time, the nest is empty: off. */
 static int encode_feedback(uint64_t idle_ns, attribute_put_fn put, void *to)
 {
@@ -92,6 +106,7 @@ int link_config_encode(const struct link_config *c, attribute_put_fn put,
 		FIELD(LINK_MARK, TCA_WALE_MARK, policy.mark),
 		FIELD(LINK_FLOWS, TCA_WALE_FLOWS, flows),
 		FIELD(LINK_INPUT_RATE, TCA_WALE_INPUT_RATE64, input_rate),
+		FIELD(LINK_ECN, TCA_WALE_LOSS_ECN, ecn),
 #undef FIELD
 		{ LINK_TRACE, TCA_WALE_TRACE, c->trace.steps,
 		  c->trace.n_steps * sizeof(*c->trace.steps) },
@@ -104,6 +119,12 @@ int link_config_encode(const struct link_config *c, attribute_put_fn put,
 		err = encode_sessions(&c->sessions, put, to);
 	if (!err && c->set & LINK_REM)
 		err = encode_rem(&c->rem, put, to);
+	if (!err && c->set & LINK_LOSS_GEMODEL)
+		err = encode_numbers(TCA_WALE_LOSS_GEMODEL, c->loss_numbers,
+				     TCA_WALE_LOSS_GEMODEL_MAX, put, to);
+	if (!err && c->set & LINK_LOSS_STATE)
+		err = encode_numbers(TCA_WALE_LOSS_STATE, c->loss_numbers,
+				     TCA_WALE_LOSS_STATE_MAX, put, to);
 	if (!err && c->set & LINK_FEEDBACK)
 		err = encode_feedback(c->feedback_idle_ns, put, to);
 	return err;
@@ -170,6 +191,18 @@ static void decode_rem(struct link_rem *rem, const void *data, size_t length)
 	}
 }
 
+static void decode_numbers(uint32_t *numbers, int n,
+			   const struct attribute *nest)
+{
+	const char *at = nest->data;
+	size_t length = nest->length;
+	struct attribute a;
+
+	while (attribute_next(&at, &length, &a))
+		if (a.type >= 1 && a.type <= n)
+			numbers[a.type - 1] = attribute_u32(&a);
+}
+
 static uint64_t decode_feedback(const void *data, size_t length)
 {
 	uint64_t idle_ns = 0;
@@ -191,6 +224,29 @@ static int decode_trace(struct link_trace *trace, const struct attribute *a)
 	memcpy(trace->steps, a->data, a->length);
 	trace->n_steps = a->length / sizeof(*trace->steps);
 	return 0;
+}
+
+static bool decode_loss(struct link_config *c, const struct attribute *a)
+{
+	switch (a->type) {
+	case TCA_WALE_LOSS:
+		c->set |= LINK_LOSS;
+		c->loss = attribute_u32(a);
+		return true;
+	case TCA_WALE_LOSS_GEMODEL:
+		c->set |= LINK_LOSS_GEMODEL;
+		decode_numbers(c->loss_numbers, TCA_WALE_LOSS_GEMODEL_MAX, a);
+		return true;
+	case TCA_WALE_LOSS_STATE:
+		c->set |= LINK_LOSS_STATE;
+		decode_numbers(c->loss_numbers, TCA_WALE_LOSS_STATE_MAX, a);
+		return true;
+	case TCA_WALE_LOSS_ECN:
+		c->set |= LINK_ECN;
+		c->ecn = attribute_u32(a);
+		return true;
+	}
+	return false;
 }
 
 static void decode_buffer(struct link_config *c, const struct attribute *a)
@@ -258,10 +314,6 @@ static int decode_one(struct link_config *c, const struct attribute *a)
 		c->set |= LINK_DELAY;
 		c->delay_ns = attribute_u64(a);
 		break;
-	case TCA_WALE_LOSS:
-		c->set |= LINK_LOSS;
-		c->loss = attribute_u32(a);
-		break;
 	case TCA_WALE_OVERHEAD:
 		c->set |= LINK_OVERHEAD;
 		c->overhead = attribute_u32(a);
@@ -296,7 +348,8 @@ static int decode_one(struct link_config *c, const struct attribute *a)
 		c->feedback_idle_ns = decode_feedback(a->data, a->length);
 		break;
 	default:
-		decode_buffer(c, a);
+		if (!decode_loss(c, a))
+			decode_buffer(c, a);
 		break;
 	}
 	return 0;

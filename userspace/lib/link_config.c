@@ -96,17 +96,6 @@ static int parse_delay(struct link_config *c, const char *word,
 		   : 0;
 }
 
-static int parse_loss(struct link_config *c, const char *word,
-		      struct link_error *error)
-{
-	int err = units_parse_percent(word, &c->loss);
-
-	return err ? link_parse_failed(word, err,
-				       "a loss from 0% to 100%, such as 1%",
-				       error)
-		   : 0;
-}
-
 static int parse_overhead(struct link_config *c, const char *word,
 			  struct link_error *error)
 {
@@ -281,8 +270,11 @@ static const struct {
 	  "flows N              how many are told apart, as classes" },
 	{ "input_rate", LINK_INPUT_RATE, NULL, link_parse_input_rate,
 	  "input_rate RATE      of each flow's input link, with cells" },
-	{ "loss", LINK_LOSS, parse_loss, NULL,
-	  "loss PERCENT         random loss, such as 1%" },
+	{ "loss", LINK_LOSSES, NULL, link_parse_loss,
+	  "loss PERCENT         random loss, such as 1%; or in bursts:" },
+	{ "ecn", LINK_ECN, NULL, link_parse_ecn,
+	  "ecn | noecn          mark (ECN) what can be in the place of losing it?" },
+	{ "noecn", LINK_ECN, NULL, link_parse_ecn, NULL },
 	{ "overhead", LINK_OVERHEAD, parse_overhead, NULL,
 	  "overhead raw|ethernet|atm   what a packet takes on the wire" },
 	{ "drops", LINK_DROPS, parse_drops, NULL,
@@ -302,6 +294,7 @@ static const struct {
 int link_config_parse(struct link_config *c, int argc, char **argv,
 		      struct link_error *error)
 {
+	const unsigned int bare = LINK_FEEDBACK | LINK_MARK | LINK_ECN;
 	unsigned int i;
 	uint32_t end;
 	int taken = 2;
@@ -323,8 +316,7 @@ int link_config_parse(struct link_config *c, int argc, char **argv,
 			break;
 	if (i == ARRAY_SIZE(options))
 		return 0;
-	if (argc < 2 && options[i].bit != LINK_FEEDBACK &&
-	    options[i].bit != LINK_MARK)
+	if (argc < 2 && !(options[i].bit & bare))
 		return link_error_set(error, LINK_ERROR_MISSING, argv[0],
 				      "a value must follow");
 	if (c->set & options[i].bit)
@@ -335,7 +327,7 @@ int link_config_parse(struct link_config *c, int argc, char **argv,
 		taken = options[i].parse_words(c, argc, argv, error);
 	else if (options[i].parse(c, argv[1], error))
 		taken = -1;
-	if (options[i].bit != LINK_LIMIT && options[i].bit != LINK_THRESHOLD)
+	if (!(options[i].bit & (LINK_LIMIT | LINK_THRESHOLD | LINK_LOSSES)))
 		c->set |= options[i].bit;
 	return taken;
 }
@@ -345,7 +337,13 @@ void link_config_help(FILE *to, const char *dashes)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(options); i++) {
-		fprintf(to, "  %s%s\n", dashes, options[i].help);
+		if (options[i].help)
+			fprintf(to, "  %s%s\n", dashes, options[i].help);
+		if (options[i].bit == LINK_LOSSES)
+			fprintf(to, "  %s%s\n  %s%s\n", dashes,
+				"loss gemodel P [R [1-H [1-K]]]   Gilbert-Elliott",
+				dashes,
+				"loss state P13 [P31 [P32 [P23 [P14]]]]   4 states");
 		if (options[i].bit == LINK_TRACE)
 			fprintf(to, "  %sloop | %shold | %sstop   %s\n", dashes,
 				dashes, dashes,
@@ -402,8 +400,7 @@ void link_config_print(FILE *to, const struct link_config *c)
 		fprintf(to, "delay %s ", units_format_time(buf, c->delay_ns));
 	link_limit_print(to, c);
 	link_policy_print(to, c);
-	if (c->set & LINK_LOSS)
-		fprintf(to, "loss %s ", units_format_percent(buf, c->loss));
+	link_loss_print(to, c);
 	if (c->set & LINK_OVERHEAD)
 		print_name(to, "overhead", link_overhead_name(c->overhead));
 	if (c->set & LINK_DROPS)

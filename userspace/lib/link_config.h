@@ -41,8 +41,12 @@ enum link_config_bit {
 	LINK_INPUT_RATE = 1 << 19,
 	LINK_MARK = 1 << 20,
 	LINK_REM = 1 << 21,
+	LINK_LOSS_GEMODEL = 1 << 22,
+	LINK_LOSS_STATE = 1 << 23,
+	LINK_ECN = 1 << 24,
 	LINK_LIMIT = LINK_LIMIT_PACKETS | LINK_LIMIT_BYTES | LINK_LIMIT_CELLS,
 	LINK_THRESHOLD = LINK_THRESHOLD_NUMBER | LINK_THRESHOLD_SHARE,
+	LINK_LOSSES = LINK_LOSS | LINK_LOSS_GEMODEL | LINK_LOSS_STATE,
 };
 
 /* Bits of struct link_sessions.set; none of them: no sessions. */
@@ -95,6 +99,9 @@ struct link_rem {
 	uint32_t phi;
 };
 
+/* Most numbers that a model of losses has. */
+#define LINK_LOSS_NUMBERS TCA_WALE_LOSS_STATE_MAX
+
 /* In the units of the attributes; only what is in @set means something. */
 struct link_config {
 	unsigned int set;
@@ -104,6 +111,8 @@ struct link_config {
 	uint64_t limit_bytes;
 	uint32_t limit_cells;
 	uint32_t loss; /* 2^-32 */
+	uint32_t loss_numbers[LINK_LOSS_NUMBERS]; /* of a model, 2^-32 */
+	uint32_t ecn;
 	uint32_t overhead;
 	uint32_t drops;
 	uint64_t seed;
@@ -190,6 +199,15 @@ int link_parse_mark(struct link_config *c, int argc, char **argv,
 		    struct link_error *error);
 int link_parse_rem(struct link_config *c, int argc, char **argv,
 		   struct link_error *error);
+/* link_loss.c: random loss, each as link_config_parse(). */
+int link_parse_loss(struct link_config *c, int argc, char **argv,
+		    struct link_error *error);
+int link_parse_ecn(struct link_config *c, int argc, char **argv,
+		   struct link_error *error);
+void link_loss_print(FILE *to, const struct link_config *c);
+/* Of LINK_LOSS_GEMODEL or LINK_LOSS_STATE; NULL: it has fewer numbers. */
+const char *link_loss_number_name(unsigned int bit, unsigned int i);
+
 void link_rem_print(FILE *to, const struct link_rem *rem);
 void link_limit_print(FILE *to, const struct link_config *c);
 void link_policy_print(FILE *to, const struct link_config *c);

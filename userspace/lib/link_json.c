@@ -112,10 +112,37 @@ static void json_policy(struct json *j, const struct link_config *c)
 		json_named_rate(j, "input_rate", c->input_rate);
 }
 
-void link_config_json(struct json *j, const struct link_config *c)
+static void json_model(struct json *j, const char *name, unsigned int bit,
+		       const uint32_t *numbers)
+{
+	char buf[UNITS_MAX];
+	unsigned int i;
+
+	json_open(j, name, '{');
+	for (i = 0; link_loss_number_name(bit, i); i++)
+		json_put_number(j, link_loss_number_name(bit, i),
+				units_format_probability(buf, numbers[i]));
+	json_close(j, '}');
+}
+
+static void json_loss(struct json *j, const struct link_config *c)
 {
 	char buf[UNITS_MAX];
 
+	if (c->set & LINK_LOSS)
+		json_put_number(j, "loss",
+				units_format_probability(buf, c->loss));
+	if (c->set & LINK_LOSS_GEMODEL)
+		json_model(j, "loss_gemodel", LINK_LOSS_GEMODEL,
+			   c->loss_numbers);
+	if (c->set & LINK_LOSS_STATE)
+		json_model(j, "loss_state", LINK_LOSS_STATE, c->loss_numbers);
+	if (c->set & LINK_ECN)
+		json_put_number(j, "ecn", c->ecn ? "true" : "false");
+}
+
+void link_config_json(struct json *j, const struct link_config *c)
+{
 	if (c->set & LINK_TRACE)
 		json_trace(j, c);
 	else if (c->set & LINK_RATE)
@@ -129,9 +156,7 @@ void link_config_json(struct json *j, const struct link_config *c)
 	if (c->set & LINK_LIMIT_CELLS)
 		json_put_u64(j, "limit_cells", c->limit_cells);
 	json_policy(j, c);
-	if (c->set & LINK_LOSS)
-		json_put_number(j, "loss",
-				units_format_probability(buf, c->loss));
+	json_loss(j, c);
 	if (c->set & LINK_OVERHEAD)
 		json_enum(j, "overhead", link_overhead_name(c->overhead),
 			  c->overhead);

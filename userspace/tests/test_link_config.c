@@ -96,6 +96,14 @@ static void test_errors(void)
 	test_error("limit p", LINK_ERROR_INVALID, "packets");
 	test_error("limit 1.5p", LINK_ERROR_INVALID, "packets");
 	test_error("loss 101%", LINK_ERROR_INVALID, "out of range");
+	test_error("loss gemodel", LINK_ERROR_MISSING, "1-H");
+	test_error("loss gemodel delay 5ms", LINK_ERROR_MISSING, "1-H");
+	test_error("loss gemodel 1% 101%", LINK_ERROR_INVALID, "out of range");
+	test_error("loss gemodel 1% 2% 3% 4% 5%", -1, "");
+	test_error("loss state 1x", LINK_ERROR_INVALID, "P13");
+	test_error("loss state 1% loss 2%", LINK_ERROR_DUPLICATE, "2%");
+	test_error("loss often", LINK_ERROR_INVALID, "gemodel");
+	test_error("ecn noecn", LINK_ERROR_DUPLICATE, "noecn");
 	test_error("overhead frame", LINK_ERROR_INVALID, "ethernet");
 	test_error("drops never", LINK_ERROR_INVALID, "remote");
 	test_error("seed -1", LINK_ERROR_INVALID, "whole number");
@@ -384,6 +392,15 @@ int main(void)
 	test_round_trip("limit 5gb", "limit 5120Mb ");
 	test_round_trip("rate unlimited seed 18446744073709551615",
 			"rate unlimited seed 18446744073709551615 ");
+	test_round_trip("loss gemodel 1%", "loss gemodel 1% 99% 100% 0% ");
+	test_round_trip("loss gemodel 1% 10% rate 1mbit ecn",
+			"rate 1Mbit loss gemodel 1% 10% 100% 0% ecn ");
+	test_round_trip("loss gemodel 0 0 50% 0.5%",
+			"loss gemodel 0% 0% 50% 0.5% ");
+	test_round_trip("noecn loss state 5%",
+			"loss state 5% 95% 0% 100% 0% noecn ");
+	test_round_trip("loss state 5% 20% 30% 40% 1% seed 3",
+			"loss state 5% 20% 30% 40% 1% seed 3 ");
 	test_round_trip("overhead atm drops local",
 			"overhead atm drops local ");
 	test_round_trip("hold trace 10s:2mbit,5s:0",

@@ -60,6 +60,9 @@ OPTIONS: dict[str, tuple[int, str]] = {
     "input_rate": (22, "Q"),
     "mark": (23, "I"),
     "rem": (24, "rem"),
+    "gemodel": (25, "gemodel"),
+    "state": (26, "state"),
+    "ecn": (27, "I"),
 }
 SESSIONS: dict[str, tuple[int, str]] = {
     "arrival": (2, "I"),
@@ -75,7 +78,19 @@ REM: dict[str, tuple[int, str]] = {
     "target": (5, "Q"),
     "phi": (6, "I"),
 }
-NESTS = {"sessions": SESSIONS, "feedback": FEEDBACK, "rem": REM}
+GEMODEL: dict[str, tuple[int, str]] = {
+    name: (number, "I") for number, name in enumerate(("p", "r", "bad", "good"), start=1)
+}
+STATE: dict[str, tuple[int, str]] = {
+    name: (number, "I") for number, name in enumerate(("p13", "p31", "p32", "p23", "p14"), start=1)
+}
+NESTS = {
+    "sessions": SESSIONS,
+    "feedback": FEEDBACK,
+    "rem": REM,
+    "gemodel": GEMODEL,
+    "state": STATE,
+}
 STATISTICS = (
     "offered_packets offered_bytes sent_packets sent_bytes dropped_buffer_packets "
     "dropped_buffer_bytes dropped_loss_packets dropped_loss_bytes dropped_memory_packets "

@@ -30,6 +30,10 @@
  *   TCA_WALE_MARK            u32  1: mark (ECN) what epd, seldrop, fba or rem
  *                                 would refuse, if it can be marked
  *   TCA_WALE_REM                  nest of TCA_WALE_REM_*
+ *   TCA_WALE_LOSS_GEMODEL         nest of TCA_WALE_LOSS_GEMODEL_*, or
+ *   TCA_WALE_LOSS_STATE           nest of TCA_WALE_LOSS_STATE_*: losses in bursts
+ *   TCA_WALE_LOSS_ECN        u32  1: mark (ECN) what would be lost at random, if
+ *                                 it can be marked
  *
  * A new link without an attribute has: no rate limit, no delay, a buffer of
  * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random, no
@@ -44,7 +48,9 @@
  *     it needs a rate (then or before), which the sessions share.  A later
  *     TCA_WALE_RATE64 changes the rate that they share and leaves the chain
  *     alone; an empty TCA_WALE_SESSIONS nest ends the chain.
- *   - TCA_WALE_SEED restarts every random stream, and the chain.
+ *   - TCA_WALE_LOSS, _LOSS_GEMODEL and _LOSS_STATE exclude each other, and each
+ *     ends what was before.  The chain of a model begins when it is given.
+ *   - TCA_WALE_SEED restarts every random stream, and the chains.
  *   - TCA_WALE_LIMIT_CELLS needs overhead atm.  From cells to another unit, or
  *     back, it can be changed while the link's buffer is empty, or -EBUSY.
  *   - TCA_WALE_FLOWS can be given once; where flows are needed (policies seldrop
@@ -203,6 +209,9 @@ enum {
 	TCA_WALE_INPUT_RATE64,
 	TCA_WALE_MARK,
 	TCA_WALE_REM,
+	TCA_WALE_LOSS_GEMODEL,
+	TCA_WALE_LOSS_STATE,
+	TCA_WALE_LOSS_ECN,
 	__TCA_WALE_MAX
 };
 
@@ -284,6 +293,46 @@ enum {
 #define TCA_WALE_REM_MAX (__TCA_WALE_REM_MAX - 1)
 
 /*
+ * Losses in bursts.  Probabilities are u32, fractions of 2^32; WALE_LOSS_ALWAYS
+ * is one.  Before each packet that enters the buffer, a chain moves once; the
+ * packet is lost, at the end of its service, with the probability of its state.
+ *
+ * The model of Gilbert and Elliott: from good to bad with probability P, back
+ * with R; packets are lost with probability BAD (1-h) in bad and GOOD (1-k) in
+ * good.  P is needed; of the others, what is not given is R = 1 - P, BAD = 1,
+ * GOOD = 0.  It begins in good.
+ */
+enum {
+	TCA_WALE_LOSS_GEMODEL_UNSPEC,
+	TCA_WALE_LOSS_GEMODEL_P,
+	TCA_WALE_LOSS_GEMODEL_R,
+	TCA_WALE_LOSS_GEMODEL_BAD,
+	TCA_WALE_LOSS_GEMODEL_GOOD,
+	__TCA_WALE_LOSS_GEMODEL_MAX
+};
+
+#define TCA_WALE_LOSS_GEMODEL_MAX (__TCA_WALE_LOSS_GEMODEL_MAX - 1)
+
+/*
+ * Four states: 1, packets come through; 3, a burst, they are lost; 2, they come
+ * through amid a burst; 4, one is lost alone, and the next state is 1.  From 1 to
+ * 3 with probability P13, and so on.  P13 is needed; of the others, what is not
+ * given is P31 = 1 - P13, P32 = 0, P23 = 1, P14 = 0.  It begins in 1.  P13 + P14
+ * and P31 + P32 must not exceed one.
+ */
+enum {
+	TCA_WALE_LOSS_STATE_UNSPEC,
+	TCA_WALE_LOSS_STATE_P13,
+	TCA_WALE_LOSS_STATE_P31,
+	TCA_WALE_LOSS_STATE_P32,
+	TCA_WALE_LOSS_STATE_P23,
+	TCA_WALE_LOSS_STATE_P14,
+	__TCA_WALE_LOSS_STATE_MAX
+};
+
+#define TCA_WALE_LOSS_STATE_MAX (__TCA_WALE_LOSS_STATE_MAX - 1)
+
+/*
  * Statistics.  All are u64.  Packets and bytes are those of the wire: after
  * GSO splitting, with the overhead.  Counters start at zero when the qdisc is
  * created, and no change resets them.
@@ -331,7 +380,7 @@ enum {
 	/* absent where flows are not told apart: */
 	TCA_WALE_STATS_BUSY_FLOWS,	/* with something in the buffer now */
 	TCA_WALE_STATS_CROWDED_PACKETS,	/* for which there was no class */
-	TCA_WALE_STATS_MARKED_PACKETS,	/* got a mark, were not refused */
+	TCA_WALE_STATS_MARKED_PACKETS,	/* got a mark: not refused, not lost */
 	TCA_WALE_STATS_MARKED_BYTES,
 	TCA_WALE_STATS_UNMARKABLE_PACKETS,	/* rem: drawn, but not ECT */
 	TCA_WALE_STATS_UNMARKABLE_BYTES,

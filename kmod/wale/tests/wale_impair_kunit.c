@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wale_impair_kunit.c - the impairments of a link, against independent models
+ */
+
+#include <kunit/test.h>
+#include <linux/module.h>
+
+#include "../wale_loss.c"
+#include "../wale_random.h"
+#include "vectors/wale_vectors_losses.h"
+
+static void wale_loss_desc(const struct wale_vec_loss *vec, char *desc)
+{
+	strscpy(desc, vec->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(wale_loss, wale_vec_losses, wale_loss_desc);
+
+static struct wale_loss_params
+wale_loss_test_params(const struct wale_vec_loss *vec)
+{
+	struct wale_loss_params params = { .kind = vec->kind };
+
+	memcpy(params.number, vec->number, sizeof(params.number));
+	return params;
+}
+
+/* The same packets are lost as in the model. */
+static void wale_loss_vector_test(struct kunit *test)
+{
+	const struct wale_vec_loss *vec = test->param_value;
+	struct wale_loss_params params = wale_loss_test_params(vec);
+	struct wale_stream stream;
+	struct wale_loss loss;
+	unsigned int n;
+
+	KUNIT_ASSERT_TRUE(test, wale_loss_is_valid(&params));
+	wale_stream_init(&stream, vec->seed, WALE_PURPOSE_LOSS);
+	wale_loss_start(&loss, &params);
+	for (n = 0; n < 64 * WALE_VEC_LOSS_WORDS; n++)
+		KUNIT_ASSERT_EQ_MSG(test, wale_loss_next(&loss, wale_stream_draw(&stream)),
+				    (bool)(vec->lost[n / 64] >> n % 64 & 1),
+				    "packet %u", n);
+}
+
+/* Ways out of a state with more than certainty are not valid. */
+static void wale_loss_valid_test(struct kunit *test)
+{
+	struct wale_loss_params params = {
+		.kind = WALE_LOSS_STATE,
+		.number = { 1U << 31, 1U << 31, 1U << 31, 0, 1U << 31 },
+	};
+
+	KUNIT_EXPECT_TRUE(test, wale_loss_is_valid(&params));
+	params.number[P14]++;
+	KUNIT_EXPECT_FALSE(test, wale_loss_is_valid(&params));
+	params.number[P14] = WALE_LOSS_ALWAYS;
+	params.number[P13] = 0;
+	KUNIT_EXPECT_TRUE(test, wale_loss_is_valid(&params));
+	params.number[P31] = WALE_LOSS_ALWAYS;
+	KUNIT_EXPECT_FALSE(test, wale_loss_is_valid(&params));
+	params.kind = WALE_LOSS_GEMODEL;
+	KUNIT_EXPECT_TRUE(test, wale_loss_is_valid(&params));
+}
+
+static struct kunit_case wale_impair_cases[] = {
+	KUNIT_CASE_PARAM(wale_loss_vector_test, wale_loss_gen_params),
+	KUNIT_CASE(wale_loss_valid_test),
+	{}
+};
+
+static struct kunit_suite wale_impair_suite = {
+	.name = "wale_impair",
+	.test_cases = wale_impair_cases,
+};
+
+kunit_test_suite(wale_impair_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests of the impairments of sch_wale");

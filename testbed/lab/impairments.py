@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a scenario may say of a link's impairments, and the tc options of wale for it."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, model_validator
+
+from lab.fields import STRICT, Probability, Switch
+
+
+def _percent(probability: float) -> str:
+    return f"{probability * 100:.12g}%"
+
+
+class Gemodel(BaseModel):
+    """Losses in bursts, after Gilbert and Elliott: a chain moves once before each packet."""
+
+    model_config = STRICT
+
+    p: Probability
+    """probability of a step from the good state to the bad one"""
+    r: Probability | None = None
+    """back (1 - p)"""
+    bad: Probability = 1.0
+    """probability that a packet is lost in the bad state: 1-h"""
+    good: Probability = 0.0
+    """probability that a packet is lost in the good state: 1-k"""
+
+    def options(self) -> list[str]:
+        """Return the tc options."""
+        r = 1 - self.p if self.r is None else self.r
+        return ["loss", "gemodel", *map(_percent, (self.p, r, self.bad, self.good))]
+
+
+class FourStates(BaseModel):
+    """Losses in bursts: good (1), good amid a burst (2), burst (3), single loss (4)."""
+
+    model_config = STRICT
+
+    p13: Probability
+    """probability of a step from good to a burst"""
+    p31: Probability | None = None
+    """back (1 - p13)"""
+    p32: Probability = 0.0
+    """from a burst to good packets in it"""
+    p23: Probability = 1.0
+    """back"""
+    p14: Probability = 0.0
+    """from good to a single loss"""
+
+    @model_validator(mode="after")
+    def _check(self) -> FourStates:
+        if self.p13 + self.p14 > 1 or (self.p31 or 0) + self.p32 > 1:
+            raise ValueError("expected p13 + p14 and p31 + p32 of at most 1")
+        return self
+
+    def options(self) -> list[str]:
+        """Return the tc options."""
+        p31 = 1 - self.p13 if self.p31 is None else self.p31
+        numbers = (self.p13, p31, self.p32, self.p23, self.p14)
+        return ["loss", "state", *map(_percent, numbers)]
+
+
+class Impairments(BaseModel):
+    """Part of a link's options."""
+
+    model_config = STRICT
+
+    loss: Probability = 0.0
+    """probability that a packet is lost after service"""
+    loss_gemodel: Gemodel | None = None
+    """instead: losses in bursts"""
+    loss_state: FourStates | None = None
+    """instead: losses in bursts, by a chain of four states"""
+    ecn: Switch = False
+    """packets of senders with ECN are marked in the place of being lost at random"""
+
+    @model_validator(mode="after")
+    def _check_losses(self) -> Impairments:
+        if bool(self.loss) + bool(self.loss_gemodel) + bool(self.loss_state) > 1:
+            raise ValueError("expected one of loss, loss_gemodel and loss_state")
+        return self
+
+    def impairment_options(self) -> list[str]:
+        """Return the tc options."""
+        words = ["loss", _percent(self.loss)] if self.loss else []
+        for model in (self.loss_gemodel, self.loss_state):
+            words += model.options() if model else []
+        return words + (["ecn"] if self.ecn else [])

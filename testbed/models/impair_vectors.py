@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The table of test vectors for the impairments of a link; vectors.py writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .impair import ALWAYS, FourStates, Gemodel, Losses, Model
+
+Header = Callable[[str, str, str], str]
+
+TEXT = """
+wale_vec_losses: a model of losses by its number (1 gemodel, 2 state) and its
+probabilities, and which of the first packets are lost: packet n is bit n % 64 of
+word n / 64.
+"""
+WORDS = 8
+PERCENT = (1 << 32) // 100
+MODELS: list[tuple[str, Model]] = [
+    ("independent", Gemodel(3 * PERCENT, ALWAYS + 1 - 3 * PERCENT)),
+    ("bursts", Gemodel(2 * PERCENT, 20 * PERCENT)),
+    ("gilbert", Gemodel(5 * PERCENT, 10 * PERCENT, 70 * PERCENT)),
+    ("gilbert and elliott", Gemodel(5 * PERCENT, 10 * PERCENT, 70 * PERCENT, 4 * PERCENT)),
+    ("always", Gemodel(ALWAYS, 0)),
+    ("never", Gemodel(0, ALWAYS)),
+    ("to and fro", Gemodel(ALWAYS, ALWAYS)),
+    ("two states", FourStates(4 * PERCENT, 25 * PERCENT)),
+    ("three states", FourStates(4 * PERCENT, 10 * PERCENT, 30 * PERCENT, 40 * PERCENT)),
+    ("four states", FourStates(4 * PERCENT, 10 * PERCENT, 30 * PERCENT, 40 * PERCENT, PERCENT)),
+    ("single losses", FourStates(0, 0, p14=ALWAYS)),
+    ("all of it", FourStates(ALWAYS, ALWAYS)),
+    ("left at once", FourStates(1 << 31, 1 << 31, 1 << 31, p14=1 << 31)),
+]
+
+
+def _verdicts(model: Model, seed: int) -> list[int]:
+    losses = Losses(model, seed)
+    lost = [losses.next() for _ in range(64 * WORDS)]
+    return [sum(lost[64 * w + n] << n for n in range(64)) for w in range(WORDS)]
+
+
+def losses_table(header: Header) -> str:
+    """Return wale_vectors_losses.h."""
+    rows = []
+    for number, (name, model) in enumerate(MODELS):
+        kind = 1 if isinstance(model, Gemodel) else 2
+        values = list(vars(model).values())
+        words = [f"{word:#018x}ULL" for word in _verdicts(model, number)]
+        lines = ",\n\t    ".join(", ".join(words[n : n + 3]) for n in range(0, WORDS, 3))
+        numbers = ", ".join(f"{value}U" for value in values + [0] * (5 - len(values)))
+        rows.append(
+            f'\t{{ "{name}", {kind}, {number},\n\t  {{ {numbers} }},\n\t  {{ {lines} }} }},'
+        )
+    return (
+        header("wale_vectors_losses.h", "losses in bursts", TEXT)
+        + f"#define WALE_VEC_LOSS_WORDS {WORDS}\n\n"
+        + "struct wale_vec_loss {\n\tconst char *name;\n\t__u32 kind;\n\t__u64 seed;\n"
+        + "\t__u32 number[5];\n\t__u64 lost[WALE_VEC_LOSS_WORDS];\n};\n\n"
+        + "static const struct wale_vec_loss wale_vec_losses[] = {\n"
+        + "\n".join(rows)
+        + "\n};\n"
+    )
