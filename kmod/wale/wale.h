@@ -37,8 +37,8 @@
  * @cells: with a limit in cells: those in @buffer, and on the input links
  * @waiting: in the buffer, first the one in service; with a limit in cells those
  *	that are there whole, by the place of their last cell
- * @line: on their way after service, by departure
- * @last_departure_ns: no packet may overtake this one
+ * @line: on their way after service, by departure; but for @impair->overtakers
+ * @last_departure_ns: the latest; no packet may overtake this one
  * @delay_ns: propagation delay
  * @loss_stream: draws for @loss
  * @buffer_stream: draws of random_tail
@@ -164,6 +164,9 @@ void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
 			  enum wale_drop_reason reason, u64 now);
 void wale_link_forget(struct Qdisc *sch, struct sk_buff *skb);
 void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now);
+void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now);
+void wale_link_enter_line(struct wale_sched_data *q, struct sk_buff *skb,
+			  u64 departure_ns);
 void wale_link_discard(struct Qdisc *sch, struct sk_buff *skb,
 		       enum wale_drop_reason reason, u64 now);
 

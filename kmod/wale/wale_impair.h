@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * wale_impair.h - what a link does to packets beside delaying and losing them
- * independently
+ * wale_impair.h - what a link does to packets beside delaying all alike, and
+ * losing them independently
  *
  * Links without any of this have no struct wale_impair, and pay for it with a
  * look at a pointer.
@@ -9,28 +9,55 @@
 #ifndef _WALE_IMPAIR_H
 #define _WALE_IMPAIR_H
 
+#include <linux/rbtree.h>
 #include <linux/types.h>
 
+#include "wale_jitter.h"
 #include "wale_loss.h"
+#include "wale_random.h"
+
+struct Qdisc;
+struct sk_buff;
+struct wale_sched_data;
 
 /**
  * struct wale_impair_params - as configured
  * @loss: the model of bursts
  * @ecn: 1: mark what can be marked in the place of losing it
+ * @jitter_ns: of the delay; 0: none
+ * @reordering: 1: packets overtake others by jitter
  */
 struct wale_impair_params {
 	struct wale_loss_params loss;
 	u32 ecn;
+	u64 jitter_ns;
+	u32 reordering;
 };
 
 /**
  * struct wale_impair - the impairments of a link
  * @params: as configured
+ * @overtakers: on the line, ahead of its tail, which they overtook; by departure
+ * @table: the distribution of jitter; NULL: uniform
  * @loss: the chain of @params.loss
+ * @jitter_stream: draws of jitter
  */
 struct wale_impair {
 	struct wale_impair_params params;
+	struct rb_root overtakers;
+	struct wale_jitter_table *table;
 	struct wale_loss loss;
+	struct wale_stream jitter_stream;
 };
+
+void wale_impair_seed(struct wale_impair *impair, u64 seed);
+void wale_impair_free(struct wale_impair *impair);
+void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now);
+bool wale_impair_may_overtake(const struct wale_impair *impair);
+
+/* the line, where packets may overtake others */
+void wale_impair_line_up(struct wale_sched_data *q, struct sk_buff *skb);
+struct sk_buff *wale_impair_line_first(const struct wale_sched_data *q);
+void wale_impair_line_remove(struct Qdisc *sch, struct sk_buff *skb);
 
 #endif /* _WALE_IMPAIR_H */

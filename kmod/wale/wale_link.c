@@ -105,6 +105,40 @@ static enum wale_drop_reason wale_link_fate(const struct sk_buff *skb)
 }
 
 /**
+ * wale_link_vanish() - the service of a packet has ended that is lost
+ * @sch: the qdisc
+ * @skb: the packet, on no list
+ * @now: ns
+ */
+void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now)
+{
+	wale_link_discard(sch, skb, wale_link_fate(skb), now);
+}
+
+/**
+ * wale_link_enter_line() - a packet leaves the buffer for the line
+ * @q: the link
+ * @skb: the packet, on no list
+ * @departure_ns: when it leaves the line
+ */
+void wale_link_enter_line(struct wale_sched_data *q, struct sk_buff *skb,
+			  u64 departure_ns)
+{
+	struct wale_skb_cb *cb = wale_skb_cb(skb);
+
+	q->last_departure_ns = max(q->last_departure_ns, departure_ns);
+	cb->departure_ns = departure_ns;
+	wale_count(&q->counts.line, cb->wire_len);
+	if (q->classes)
+		wale_count(&wale_skb_counts(q, skb)->line, cb->wire_len);
+	wale_link_leave(q, skb);
+	if (q->impair)
+		wale_impair_line_up(q, skb);
+	else
+		__qdisc_enqueue_tail(skb, &q->line);
+}
+
+/**
  * wale_link_complete() - the service of a packet has ended
  * @sch: the qdisc
  * @skb: the packet, on no list
@@ -113,19 +147,14 @@ static enum wale_drop_reason wale_link_fate(const struct sk_buff *skb)
 void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	struct wale_skb_cb *cb = wale_skb_cb(skb);
 
-	if (cb->lost) {
-		wale_link_discard(sch, skb, wale_link_fate(skb), now);
-		return;
-	}
-	q->last_departure_ns = max(q->last_departure_ns, now + q->delay_ns);
-	cb->departure_ns = q->last_departure_ns;
-	wale_count(&q->counts.line, cb->wire_len);
-	if (q->classes)
-		wale_count(&wale_skb_counts(q, skb)->line, cb->wire_len);
-	wale_link_leave(q, skb);
-	__qdisc_enqueue_tail(skb, &q->line);
+	if (q->impair)
+		wale_impair_complete(sch, skb, now);
+	else if (wale_skb_cb(skb)->lost)
+		wale_link_vanish(sch, skb, now);
+	else
+		wale_link_enter_line(q, skb, max(q->last_departure_ns,
+						 now + q->delay_ns));
 }
 
 /* The service of a cell ended, or of the packet at the head of the buffer. */
@@ -259,6 +288,21 @@ static void wale_link_settle_later(struct Qdisc *sch)
 		mod_timer(&q->run_timer, jiffies + 1);
 }
 
+static struct sk_buff *wale_link_line_first(const struct wale_sched_data *q)
+{
+	return q->impair ? wale_impair_line_first(q) : q->line.head;
+}
+
+static void wale_link_line_remove(struct Qdisc *sch, struct sk_buff *first)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (q->impair)
+		wale_impair_line_remove(sch, first);
+	else
+		__qdisc_dequeue_head(&q->line);
+}
+
 /*
  * A line can be longer than any cache.  The packet behind the next one is on its
  * way into it while the one that is released and the next one are dealt with.
@@ -289,11 +333,11 @@ struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now)
 
 	wale_link_run(sch, now);
 	wale_link_settle_later(sch);
-	skb = q->line.head;
+	skb = wale_link_line_first(q);
 	if (!skb || wale_skb_cb(skb)->departure_ns > now)
 		return NULL;
 
-	__qdisc_dequeue_head(&q->line);
+	wale_link_line_remove(sch, skb);
 	wale_link_prefetch(q);
 	len = wale_skb_cb(skb)->wire_len;
 	wale_uncount(&q->counts.line, len);
@@ -309,6 +353,23 @@ struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now)
 	return skb;
 }
 
+/*
+ * Before when can no packet of the buffer depart, as far as it is known?  With
+ * impairments, it may skip the delay, and others.
+ */
+static u64 wale_link_earliest_departure(const struct wale_sched_data *q)
+{
+	u64 end = U64_MAX;
+
+	if (wale_buffer_counts_cells(&q->buffer))
+		end = wale_atm_earliest_end(q);
+	else if (q->server.busy)
+		end = wale_server_earliest_end(&q->server, &q->schedule, 0);
+	if (end == U64_MAX || q->impair)
+		return end;
+	return max(end + q->delay_ns, q->last_departure_ns);
+}
+
 /* The next packet departs, then the one behind it. */
 static void wale_link_set_line_alarm(struct wale_sched_data *q)
 {
@@ -318,31 +379,40 @@ static void wale_link_set_line_alarm(struct wale_sched_data *q)
 		       then ? wale_skb_cb(then)->departure_ns : 0);
 }
 
+/* The same, where packets may overtake others: which is then next, is not known. */
+static void wale_link_set_impaired_alarm(struct wale_sched_data *q)
+{
+	const struct sk_buff *next = wale_impair_line_first(q);
+	u64 at_ns = next ? wale_skb_cb(next)->departure_ns : U64_MAX;
+
+	if (!next || wale_impair_may_overtake(q->impair))
+		at_ns = min(at_ns, wale_link_earliest_departure(q));
+	if (at_ns != U64_MAX)
+		wale_alarm_set(&q->alarm, at_ns, 0);
+}
+
 /**
  * wale_link_set_alarm() - have the qdisc run when the next packet departs
  * @sch: the qdisc
  *
- * With an empty line the alarm is set to the earliest instant at which a packet
- * can depart, as far as it is known.
+ * Where it is not known, to the earliest instant at which a packet can depart.
  */
 void wale_link_set_alarm(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	u64 end;
+	u64 at_ns;
 
+	if (q->impair) {
+		wale_link_set_impaired_alarm(q);
+		return;
+	}
 	if (q->line.head) {
 		wale_link_set_line_alarm(q);
 		return;
 	}
-	if (wale_buffer_counts_cells(&q->buffer))
-		end = wale_atm_earliest_end(q);
-	else if (q->server.busy)
-		end = wale_server_earliest_end(&q->server, &q->schedule, 0);
-	else
-		return;
-	if (end != U64_MAX)
-		wale_alarm_set(&q->alarm,
-			       max(end + q->delay_ns, q->last_departure_ns), 0);
+	at_ns = wale_link_earliest_departure(q);
+	if (at_ns != U64_MAX)
+		wale_alarm_set(&q->alarm, at_ns, 0);
 }
 
 static void wale_link_purge_one(struct Qdisc *sch, struct sk_buff *skb, u64 now)
@@ -363,9 +433,10 @@ void wale_link_purge(struct Qdisc *sch)
 	u64 now = ktime_get_ns();
 	struct sk_buff *skb;
 
-	while ((skb = __qdisc_dequeue_head(&q->line))) {
+	while ((skb = wale_link_line_first(q))) {
 		u32 len = wale_skb_cb(skb)->wire_len;
 
+		wale_link_line_remove(sch, skb);
 		wale_uncount(&q->counts.line, len);
 		if (q->classes)
 			wale_class_depart(q->classes, wale_skb_class(skb), len);
@@ -412,6 +483,9 @@ void wale_link_tell_apart(struct Qdisc *sch, struct wale_classes *classes)
 
 	for (skb = q->line.head; skb; skb = skb->next)
 		wale_link_to_crowd(classes, skb, true);
+	if (q->impair)
+		skb_rbtree_walk(skb, &q->impair->overtakers)
+			wale_link_to_crowd(classes, skb, true);
 	skb_queue_walk(&q->waiting, skb)
 		wale_link_to_crowd(classes, skb, false);
 	q->classes = classes;
@@ -497,8 +571,7 @@ void wale_link_seed(struct wale_sched_data *q, u64 seed)
 	wale_stream_init(&q->loss_stream, seed, WALE_PURPOSE_LOSS);
 	wale_stream_init(&q->buffer_stream, seed, WALE_PURPOSE_BUFFER);
 	wale_stream_init(&q->mark_stream, seed, WALE_PURPOSE_MARK);
-	if (q->impair)
-		wale_loss_start(&q->impair->loss, &q->impair->params.loss);
+	wale_impair_seed(q->impair, seed);
 }
 
 /**
@@ -536,5 +609,5 @@ void wale_link_destroy(struct Qdisc *sch)
 	kvfree(q->schedule.sessions);
 	kvfree(q->cells.class);
 	kvfree(q->classes);
-	kvfree(q->impair);
+	wale_impair_free(q->impair);
 }

@@ -32,8 +32,6 @@ enum { P13, P31, P32, P23, P14 };
 enum { GOOD, BAD };
 enum { RECEIVED, RECEIVED_IN_BURST, BURST, SINGLE };
 
-#define ALL	(1ULL << 32)
-
 /**
  * wale_loss_is_valid() - are the ways out of each state at most certain?
  * @params: the model
@@ -43,10 +41,11 @@ enum { RECEIVED, RECEIVED_IN_BURST, BURST, SINGLE };
 bool wale_loss_is_valid(const struct wale_loss_params *params)
 {
 	const u32 *number = params->number;
+	u64 from_1 = wale_chance(number[P13]) + wale_chance(number[P14]);
+	u64 from_3 = wale_chance(number[P31]) + wale_chance(number[P32]);
 
 	return params->kind != WALE_LOSS_STATE ||
-	       (wale_chance(number[P13]) + wale_chance(number[P14]) <= ALL &&
-		wale_chance(number[P31]) + wale_chance(number[P32]) <= ALL);
+	       (from_1 <= WALE_CHANCE_ALL && from_3 <= WALE_CHANCE_ALL);
 }
 
 static void wale_loss_set(struct wale_loss_state *state, u64 first, u8 to_first,
@@ -83,8 +82,9 @@ void wale_loss_start(struct wale_loss *loss,
 	wale_loss_set(&state[RECEIVED], p[P14], SINGLE, p[P13], BURST, 0);
 	wale_loss_set(&state[RECEIVED_IN_BURST], p[P23], BURST, 0, BURST, 0);
 	wale_loss_set(&state[BURST], p[P32], RECEIVED_IN_BURST, p[P31],
-		      RECEIVED, ALL);
-	wale_loss_set(&state[SINGLE], ALL, RECEIVED, 0, RECEIVED, ALL);
+		      RECEIVED, WALE_CHANCE_ALL);
+	wale_loss_set(&state[SINGLE], WALE_CHANCE_ALL, RECEIVED, 0, RECEIVED,
+		      WALE_CHANCE_ALL);
 }
 
 /**

@@ -5,9 +5,11 @@
 #ifndef _WALE_LOSS_H
 #define _WALE_LOSS_H
 
+#include <linux/bits.h>
 #include <linux/pkt_sched_wale.h>
 #include <linux/types.h>
 
+#define WALE_CHANCE_ALL		BIT_ULL(32)
 #define WALE_LOSS_STATES	4
 #define WALE_LOSS_NUMBERS	5
 
@@ -62,7 +64,7 @@ struct wale_loss {
  */
 static inline u64 wale_chance(u32 probability)
 {
-	return probability == WALE_LOSS_ALWAYS ? 1ULL << 32 : probability;
+	return probability == WALE_LOSS_ALWAYS ? WALE_CHANCE_ALL : probability;
 }
 
 bool wale_loss_is_valid(const struct wale_loss_params *params);

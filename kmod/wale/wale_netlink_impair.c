@@ -28,6 +28,15 @@ wale_state_policy[TCA_WALE_LOSS_STATE_MAX + 1] = {
 	[TCA_WALE_LOSS_STATE_P14]	= { .type = NLA_U32 },
 };
 
+static const struct nla_policy wale_jitter_policy[TCA_WALE_JITTER_MAX + 1] = {
+	[TCA_WALE_JITTER_PAD]		= { .type = NLA_BINARY },
+	[TCA_WALE_JITTER_TIME64]	= { .type = NLA_U64 },
+	[TCA_WALE_JITTER_TABLE]		= { .type = NLA_BINARY },
+	[TCA_WALE_JITTER_NAME]		= { .type = NLA_NUL_STRING,
+					    .len = WALE_JITTER_NAME_MAX - 1 },
+	[TCA_WALE_JITTER_REORDERING]	= { .type = NLA_U32 },
+};
+
 /* A model of losses; its nest has the numbers from 1 on, without a gap. */
 struct wale_loss_model {
 	u32 kind;
@@ -72,7 +81,7 @@ static int wale_parse_model(struct wale_impair_request *request,
 		loss->number[i] = i < model->max && tb[i + 1] ?
 				  nla_get_u32(tb[i + 1]) : model->usual[i];
 	if (!tb[2])	/* 2^32 is WALE_LOSS_ALWAYS too */
-		loss->number[1] = min_t(u64, (1ULL << 32) -
+		loss->number[1] = min_t(u64, WALE_CHANCE_ALL -
 					     wale_chance(loss->number[0]),
 					U32_MAX);
 	request->loss_begins = true;
@@ -104,9 +113,82 @@ static int wale_parse_loss(struct wale_impair_request *request,
 	return 0;
 }
 
+static int wale_parse_table(struct wale_impair_request *request,
+			    const struct nlattr *attr,
+			    struct netlink_ext_ack *extack)
+{
+	u32 count = nla_len(attr) / sizeof(request->table->entry[0]);
+	struct wale_jitter_table *table;
+
+	request->table_given = true;
+	if (!nla_len(attr))
+		return 0;
+	if (count > WALE_JITTER_TABLE_MAX ||
+	    nla_len(attr) % sizeof(table->entry[0])) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: table of jitter must be up to 16384 numbers of 16 bits");
+		return -EINVAL;
+	}
+	table = kvzalloc(struct_size(table, entry, count), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	request->table = table;
+	table->count = count;
+	strscpy(table->name, "table", sizeof(table->name));
+	memcpy(table->entry, nla_data(attr), nla_len(attr));
+	return 0;
+}
+
+static int wale_parse_jitter(const struct wale_sched_data *q,
+			     struct wale_impair_request *request,
+			     const struct nlattr *attr,
+			     struct netlink_ext_ack *extack)
+{
+	struct wale_impair_params *params = &request->params;
+	struct nlattr *tb[TCA_WALE_JITTER_MAX + 1];
+	bool has_table = q->impair && q->impair->table;
+	int err;
+
+	if (!attr)
+		return 0;
+	err = wale_parse(tb, TCA_WALE_JITTER_MAX, attr, wale_jitter_policy,
+			 extack);
+	if (err)
+		return err;
+	if (tb[TCA_WALE_JITTER_TIME64])
+		params->jitter_ns = nla_get_u64(tb[TCA_WALE_JITTER_TIME64]);
+	if (params->jitter_ns > WALE_TIME_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_JITTER_TIME64],
+				    "wale: jitter must be 0 to 1 day");
+		return -ERANGE;
+	}
+	if (tb[TCA_WALE_JITTER_REORDERING])
+		params->reordering =
+			nla_get_u32(tb[TCA_WALE_JITTER_REORDERING]);
+	if (params->reordering > 1) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_JITTER_REORDERING],
+				    "wale: reordering of jitter must be 0 or 1");
+		return -ERANGE;
+	}
+	if (tb[TCA_WALE_JITTER_TABLE]) {
+		err = wale_parse_table(request, tb[TCA_WALE_JITTER_TABLE],
+				       extack);
+		if (err)
+			return err;
+		has_table = request->table;
+	}
+	request->table_name = tb[TCA_WALE_JITTER_NAME];
+	if (!request->table_name || has_table)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, request->table_name,
+			    "wale: name of jitter is that of a table: it needs one");
+	return -EINVAL;
+}
+
 /* Those that say something of impairments. */
 static const u8 wale_impair_attrs[] = {
 	TCA_WALE_LOSS_GEMODEL, TCA_WALE_LOSS_STATE, TCA_WALE_LOSS_ECN,
+	TCA_WALE_JITTER,
 };
 
 /**
@@ -116,7 +198,7 @@ static const u8 wale_impair_attrs[] = {
  * @tb: the attributes
  * @extack: what was expected
  *
- * Return: 0, -EINVAL or -ERANGE.
+ * Return: 0, -EINVAL, -ERANGE or -ENOMEM.
  */
 int wale_impair_parse(const struct wale_sched_data *q,
 		      struct wale_impair_request *request, struct nlattr **tb,
@@ -124,6 +206,7 @@ int wale_impair_parse(const struct wale_sched_data *q,
 {
 	struct wale_impair_params *params = &request->params;
 	size_t i;
+	int err;
 
 	for (i = 0; i < ARRAY_SIZE(wale_impair_attrs); i++)
 		request->given |= !!tb[wale_impair_attrs[i]];
@@ -137,7 +220,10 @@ int wale_impair_parse(const struct wale_sched_data *q,
 			return -ERANGE;
 		}
 	}
-	return wale_parse_loss(request, tb, extack);
+	err = wale_parse_loss(request, tb, extack);
+	if (err)
+		return err;
+	return wale_parse_jitter(q, request, tb[TCA_WALE_JITTER], extack);
 }
 
 /**
@@ -153,7 +239,10 @@ int wale_impair_prepare(const struct wale_sched_data *q,
 	if (q->impair || !request->given)
 		return 0;
 	request->impair = kvzalloc_obj(*request->impair, GFP_KERNEL);
-	return request->impair ? 0 : -ENOMEM;
+	if (!request->impair)
+		return -ENOMEM;
+	wale_impair_seed(request->impair, q->seed);
+	return 0;
 }
 
 /**
@@ -173,6 +262,11 @@ void wale_impair_apply(struct wale_sched_data *q,
 	if (!q->impair)
 		return;
 	q->impair->params = request->params;
+	if (request->table_given)
+		swap(q->impair->table, request->table);
+	if (request->table_name)
+		nla_strscpy(q->impair->table->name, request->table_name,
+			    sizeof(q->impair->table->name));
 	if (!request->loss_begins)
 		return;
 	q->loss = 0;
@@ -185,6 +279,7 @@ void wale_impair_apply(struct wale_sched_data *q,
  */
 void wale_impair_request_free(struct wale_impair_request *request)
 {
+	kvfree(request->table);
 	kvfree(request->impair);
 }
 
@@ -202,6 +297,23 @@ static int wale_dump_model(const struct wale_loss_params *loss,
 	for (i = 0; i < max; i++)
 		if (nla_put_u32(skb, i + 1, loss->number[i]))
 			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int wale_dump_jitter(const struct wale_impair *impair,
+			    struct sk_buff *skb)
+{
+	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_WALE_JITTER);
+
+	if (!nest ||
+	    nla_put_u64_64bit(skb, TCA_WALE_JITTER_TIME64,
+			      impair->params.jitter_ns, TCA_WALE_JITTER_PAD) ||
+	    (impair->table && nla_put_string(skb, TCA_WALE_JITTER_NAME,
+					     impair->table->name)) ||
+	    nla_put_u32(skb, TCA_WALE_JITTER_REORDERING,
+			impair->params.reordering))
+		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
@@ -224,5 +336,6 @@ int wale_dump_impair(const struct wale_sched_data *q, struct sk_buff *skb)
 	    nla_put_u32(skb, TCA_WALE_LOSS, q->loss) :
 	    wale_dump_model(&params->loss, skb))
 		return -EMSGSIZE;
-	return nla_put_u32(skb, TCA_WALE_LOSS_ECN, params->ecn);
+	return nla_put_u32(skb, TCA_WALE_LOSS_ECN, params->ecn) ?:
+	       wale_dump_jitter(q->impair, skb);
 }

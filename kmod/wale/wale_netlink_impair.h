@@ -19,12 +19,18 @@ struct wale_sched_data;
  * @given: it says something of them
  * @loss_begins: the model of losses starts
  * @params: as they will be
+ * @table_given: the distribution of jitter changes
+ * @table_name: what it is called, or NULL
+ * @table: that distribution, or the one that it replaced; NULL: uniform
  * @impair: new, for a link that had none, or NULL
  */
 struct wale_impair_request {
 	bool given;
 	bool loss_begins;
 	struct wale_impair_params params;
+	bool table_given;
+	struct wale_jitter_table *table;
+	const struct nlattr *table_name;
 	struct wale_impair *impair;
 };
 

@@ -21,6 +21,7 @@ enum wale_purpose {
 	WALE_PURPOSE_BUFFER	= 2,
 	WALE_PURPOSE_FLOWS	= 3,
 	WALE_PURPOSE_MARK	= 4,
+	WALE_PURPOSE_JITTER	= 5,
 };
 
 /**

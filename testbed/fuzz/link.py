@@ -67,6 +67,7 @@ class Link:
         self.options = grammar.sets["options"]
         settable = grammar.operations[0].do or frozenset()
         self.settable = tuple(a for a in self.options if a.name in settable)
+        self.nested = {a.name for a in self.options if a.kind == "nest"}
         self.number = {attribute.name: attribute.number for attribute in self.options}
         self.positions: Sequence[Position] = ()
         self.pools: values.Pools = {}
@@ -252,7 +253,7 @@ class Link:
             if place[0] != ifindex or not asked or kind != "wale":
                 continue
             shown = self._decode(options)
-            for name in given.keys() - {"pad", "sessions", "feedback", "trace", "rem"}:
+            for name in given.keys() - self.nested - {"pad", "trace"}:
                 off = name == "mark" and not any(given[name])  # and is not shown then
                 if shown.get(name) != (None if off else given[name]):
                     what = f"{name} was accepted as another value than is shown"

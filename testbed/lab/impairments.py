@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, model_validator
+from typing import Annotated
 
-from lab.fields import STRICT, Probability, Switch
+from pydantic import BaseModel, Field, model_validator
+
+from lab.fields import STRICT, Probability, Switch, TimeNs
 
 
 def _percent(probability: float) -> str:
@@ -61,6 +63,24 @@ class FourStates(BaseModel):
         return ["loss", "state", *map(_percent, numbers)]
 
 
+class Jitter(BaseModel):
+    """A random time that is added to the delay of each packet; the sum is never negative."""
+
+    model_config = STRICT
+
+    time: TimeNs
+    """how much: uniform from -time to time, or time times what the table has"""
+    distribution: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$|^/")] = "uniform"
+    """uniform, or a table of tc: normal, pareto, paretonormal or the path of one"""
+    reordering: Switch = False
+    """packets may overtake others"""
+
+    def options(self) -> list[str]:
+        """Return the tc options."""
+        words = ["jitter", f"{self.time}ns", "distribution", self.distribution]
+        return words + (["reordering"] if self.reordering else [])
+
+
 class Impairments(BaseModel):
     """Part of a link's options."""
 
@@ -74,6 +94,8 @@ class Impairments(BaseModel):
     """instead: losses in bursts, by a chain of four states"""
     ecn: Switch = False
     """packets of senders with ECN are marked in the place of being lost at random"""
+    jitter: Jitter | None = None
+    """how the delay varies from packet to packet"""
 
     @model_validator(mode="after")
     def _check_losses(self) -> Impairments:
@@ -86,4 +108,7 @@ class Impairments(BaseModel):
         words = ["loss", _percent(self.loss)] if self.loss else []
         for model in (self.loss_gemodel, self.loss_state):
             words += model.options() if model else []
-        return words + (["ecn"] if self.ecn else [])
+        words += ["ecn"] if self.ecn else []
+        for impairment in (self.jitter,):
+            words += impairment.options() if impairment else []
+        return words

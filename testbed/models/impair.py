@@ -7,12 +7,15 @@ it changes when a packet's service ends: that is models/link.py, without loss an
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .link import Packet, Verdict
 from .streams import Purpose, Stream
 
 ALWAYS = 0xFFFFFFFF
 ONE = 1 << 32
+TABLE_UNIT = 8192
 
 
 def chance(probability: int) -> int:
@@ -93,3 +96,77 @@ class Losses:
                 break
             move -= weight
         return fate < self.model.lost(self.state)
+
+
+def jitter_offset(jitter_ns: int, table: tuple[int, ...], draw64: int) -> int:
+    """Return what is added to a delay, by the upper half of a draw; no table: uniform."""
+    share = draw64 >> 32
+    if not table:
+        return (2 * jitter_ns + 1) * share // ONE - jitter_ns
+    entry = table[len(table) * share // ONE]
+    return (2 * jitter_ns * entry + TABLE_UNIT) // (2 * TABLE_UNIT)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The impairments of a link; the defaults are those of a new qdisc."""
+
+    seed: int = 0
+    delay_ns: int = 0
+    loss: Model | None = None
+    jitter_ns: int = 0
+    table: tuple[int, ...] = ()
+    reordering: bool = False
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of a packet that entered the buffer."""
+
+    lost: bool
+    departures_ns: tuple[int, ...] = ()  # two of a packet that is duplicated
+
+
+class Line:
+    """What happens to packets at the end of their service; the n-th takes the n-th draws."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.jitter = Stream(settings.seed, Purpose.JITTER)
+        self.last_ns = self.served = 0
+
+    def delay_ns(self) -> int:
+        """Return the delay of the next packet."""
+        settings = self.settings
+        if not settings.jitter_ns:
+            return settings.delay_ns
+        draw = self.jitter.draw64(self.served)
+        return max(settings.delay_ns + jitter_offset(settings.jitter_ns, settings.table, draw), 0)
+
+    def serve(self, end_ns: int, lost: bool) -> Fate:
+        """Return what becomes of a packet whose service ends."""
+        departure_ns = end_ns + self.delay_ns()
+        self.served += 1
+        if lost:
+            return Fate(True)
+        if not self.settings.reordering:
+            departure_ns = max(departure_ns, self.last_ns)
+        self.last_ns = max(departure_ns, self.last_ns)
+        return Fate(False, (departure_ns,))
+
+
+def fates(packets: Iterable[Packet], settings: Settings) -> list[Fate | None]:
+    """Return what a link does to packets that a link without loss and delay serves so.
+
+    None is for those that do not enter the buffer.
+    """
+    losses = Losses(settings.loss, settings.seed) if settings.loss else None
+    line = Line(settings)
+    result: list[Fate | None] = []
+    for packet in packets:
+        if packet.verdict is not Verdict.SENT:
+            result.append(None)
+            continue
+        assert packet.completion_ns is not None
+        result.append(line.serve(packet.completion_ns, bool(losses and losses.next())))
+    return result

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 
-from .impair import ALWAYS, FourStates, Gemodel, Losses, Model
+from .impair import ALWAYS, FourStates, Gemodel, Losses, Model, jitter_offset
 
 Header = Callable[[str, str, str], str]
 
@@ -14,6 +15,13 @@ wale_vec_losses: a model of losses by its number (1 gemodel, 2 state) and its
 probabilities, and which of the first packets are lost: packet n is bit n % 64 of
 word n / 64.
 """
+
+JITTER_TEXT = """
+wale_vec_jitters: what a draw adds to the delay with a jitter in ns; `count` is how
+many entries of wale_vec_jitter_table are the distribution, 0: it is uniform.
+"""
+SEED = 20050331
+DAY_NS = 86_400 * 10**9
 WORDS = 8
 PERCENT = (1 << 32) // 100
 MODELS: list[tuple[str, Model]] = [
@@ -59,4 +67,26 @@ def losses_table(header: Header) -> str:
         + "static const struct wale_vec_loss wale_vec_losses[] = {\n"
         + "\n".join(rows)
         + "\n};\n"
+    )
+
+
+def jitter_table(header: Header) -> str:
+    """Return wale_vectors_jitter.h."""
+    rng = random.Random(SEED)
+    table = (-32768, -8192, -1, 0, 1, 8192, 32767)
+    rows = []
+    for _ in range(200):
+        jitter_ns = rng.choice([0, 1, 4095, 4096, 10**6, rng.randint(1, DAY_NS), DAY_NS])
+        count = rng.choice([0, 0, 1, 2, len(table)])
+        draw = rng.choice([0, (1 << 64) - 1, rng.getrandbits(64), rng.getrandbits(64)])
+        offset = jitter_offset(jitter_ns, table[:count], draw)
+        rows.append(f"\t{{ {jitter_ns}ULL, {count}, {draw:#x}ULL, {offset}LL }},\n")
+    return (
+        header("wale_vectors_jitter.h", "the jitter of a delay", JITTER_TEXT)
+        + f"static const __s16 wale_vec_jitter_table[] = {{ {', '.join(map(str, table))} }};\n\n"
+        + "struct wale_vec_jitter {\n\t__u64 jitter_ns;\n\t__u32 count;\n\t__u64 draw;\n"
+        + "\t__s64 offset_ns;\n};\n\n"
+        + "static const struct wale_vec_jitter wale_vec_jitters[] = {\n"
+        + "".join(rows)
+        + "};\n"
     )

@@ -42,6 +42,7 @@ class Purpose(enum.IntEnum):
     SESSIONS = 1
     BUFFER = 2
     MARK = 4
+    JITTER = 5
 
 
 def mix(value: int) -> int:

@@ -50,6 +50,7 @@ FEEDBACK: dict[str, Any] = {**FULL, "feedback": {"idle": 1000 * MS}}
 SWITCH: dict[str, Any] = {"rate": 10**7, "delay": MS, "overhead": 2, "limit_cells": 1000}
 SWITCH |= {"policy": 2, "flows": 20, "input_rate": 10**7, "seed": 1}
 BURSTS: dict[str, Any] = {"rate": 10**6, "gemodel": {"p": 1 << 28, "r": 1 << 30}, "seed": 1}
+BURSTS |= {"jitter": {"time": MS, "table": list(range(3000)), "name": "line", "reordering": 1}}
 LINKS = {
     "constant": FULL,
     "bursts": BURSTS,

@@ -9,24 +9,34 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from lib import net
 from lib.netstat import netstat
-from lib.pair import Pair
+from lib.pair import MS, Pair
 from lib.tap import equal, main, true
 from lib.wale import LOSS_ALWAYS
+from switch import events
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from models.impair import FourStates, Gemodel, Losses, Model
+from models.impair import Fate, FourStates, Gemodel, Losses, Model, Settings, fates
+from models.link import Config, Link
 
 PERCENT = (1 << 32) // 100
 ECT0 = 2
 GE = Gemodel(2 * PERCENT, 20 * PERCENT, 90 * PERCENT, PERCENT // 10)
 STATES = FourStates(3 * PERCENT, 10 * PERCENT, 30 * PERCENT, 40 * PERCENT, PERCENT)
 COUNT = 4000
+TABLE = tuple(round(8192 * math.tan(k / 100)) for k in range(-100, 101))
+#: How late a release may be, ns: two quanta of the clock of the guest.
+LATE_NS = 512
+
+Stream = list[tuple[int, int]]
 
 
 def option(model: Model) -> dict[str, dict[str, int]]:
@@ -55,6 +65,65 @@ def within(share: float, probability: float, count: int, what: str, spread: floa
     """Fail unless a share is that of a probability, but for 4.5 standard deviations."""
     bound = 4.5 * math.sqrt(spread * probability * (1 - probability) / count)
     true(abs(share - probability) <= bound, f"{what}: {share}, expected {probability} +- {bound}")
+
+
+def attributes(settings: Settings) -> dict[str, Any]:
+    """Return the options of a link with these impairments."""
+    options: dict[str, Any] = {"seed": settings.seed, "delay": settings.delay_ns}
+    if settings.loss:
+        options |= option(settings.loss)
+    if settings.jitter_ns:
+        jitter = {"time": settings.jitter_ns, "reordering": int(settings.reordering)}
+        options["jitter"] = jitter | {"table": settings.table}
+    return options
+
+
+def stream(seed: int, count: int, mean_gap_ns: int) -> Stream:
+    """Return packets (gap in ns, bytes of IP), each of its own length."""
+    rng = random.Random(seed)
+    gaps = [0, 0, mean_gap_ns, mean_gap_ns // 3, 4 * mean_gap_ns]
+    return [(rng.choice(gaps), 100 + number) for number in range(count)]
+
+
+def compare(settings: Settings, packets: Stream, **limits: int) -> dict[str, int]:
+    """Fail unless each packet leaves as the model has it; return the statistics."""
+    pair = Pair()
+    pair.add(**attributes(settings), **limits)
+    tracing = net.Tracing()
+    tracing.on()
+    for gap_ns, length in packets:
+        net.sleep_ns(gap_ns)
+        net.send(pair.socket, "a0", net.ip_packet(length))
+    pair.drain()
+    found = events(tracing.text())
+    arrived = [(int(f["now_ns"]), int(f["len"])) for kind, f in found if kind == "enqueue"]
+    served = Link(Config(**limits)).run(arrived)
+    left = [(f["departure_ns"], f["now_ns"], f["len"]) for kind, f in found if kind == "dequeue"]
+    released = [(int(departure), int(now), int(length)) for departure, now, length in left]
+    expected_fates = fates(served, settings)
+    check_departures([length for _, length in arrived], expected_fates, released)
+    stats = pair.stats()
+    equal(pair.get().imbalance(), 0, "imbalance")
+    equal((pair.get().qlen, pair.get().backlog), (0, 0), "qlen and backlog of an empty link")
+    equal(stats["sent_packets"], len(released), "sent")
+    pair.close()
+    return stats
+
+
+def check_departures(
+    lengths: list[int], expected_fates: list[Fate | None], released: list[tuple[int, int, int]]
+) -> None:
+    """Fail unless packets left when the model says, in that order, and hardly late."""
+    wanted = [
+        (departure, length)
+        for length, fate in zip(lengths, expected_fates, strict=True)
+        if fate and not fate.lost
+        for departure in fate.departures_ns
+    ]
+    wanted.sort(key=lambda one: one[0])
+    equal([(d, length) for d, _, length in released], wanted, "departures, in their order")
+    for departure, now, length in released:
+        true(0 <= now - departure <= LATE_NS, f"packet {length}: {now - departure} ns late")
 
 
 def test_losses_as_the_model() -> None:
@@ -172,6 +241,83 @@ def test_losses_with_cells_and_gso() -> None:
     pair.close()
 
 
+JITTERS = {
+    "uniform": Settings(seed=1, delay_ns=20 * MS, jitter_ns=5 * MS),
+    "table": Settings(seed=2, delay_ns=20 * MS, jitter_ns=5 * MS, table=TABLE),
+    "more than the delay": Settings(seed=3, delay_ns=3 * MS, jitter_ns=9 * MS),
+    "without delay": Settings(seed=4, jitter_ns=9 * MS, table=TABLE, loss=GE),
+    "a nanosecond": Settings(seed=5, delay_ns=5 * MS, jitter_ns=1),
+}
+
+
+def test_jitter_as_the_model() -> None:
+    """Packets leave when the model says; in the order of arrival, unless reordering is on."""
+    for name, settings in JITTERS.items():
+        for reordering in (False, True):
+            for limits in ({}, {"rate": 10**6}):
+                try:
+                    compare(replace(settings, reordering=reordering), stream(7, 400, MS), **limits)
+                except AssertionError as error:
+                    what = f"{name}, reordering {reordering}, {limits}"
+                    raise AssertionError(f"{what}: {error}") from None
+
+
+def test_order_of_arrival() -> None:
+    """With jitter alone nothing overtakes; with reordering much does, and nothing is lost."""
+    for reordering in (0, 1):
+        pair = Pair()
+        pair.add(delay=20 * MS, jitter={"time": 15 * MS, "reordering": reordering}, seed=1)
+        pair.send(1000, 500, gap_ns=MS)
+        pair.drain()
+        net.sleep_ns(1000)
+        came = pair.received()
+        equal(sorted(came), list(range(1000)), "packets that came")
+        equal(came == sorted(came), not reordering, "in order")
+        pair.close()
+
+
+def test_change_of_jitter() -> None:
+    """Off and on while packets are on the line: in order again, and the table stays."""
+    pair = Pair()
+    on = {"time": 30 * MS, "table": [-8192, 8192], "name": "two", "reordering": 1}
+    pair.add(delay=40 * MS, jitter=on, seed=1, flows=10)
+    pair.send(100, 500, gap_ns=MS)
+    pair.change(jitter={"time": 0})
+    held = pair.held()
+    true(held > 20, f"{held} held")
+    pair.send(100, 500, gap_ns=MS)
+    shown = {"time": 0, "name": "two", "reordering": 1}
+    equal(pair.get().options["jitter"], shown, "jitter")
+    pair.drain()
+    net.sleep_ns(1000)
+    came = pair.received()
+    later = [number for number in came if number >= 100]
+    equal(later, list(range(100, 200)), "packets without jitter")
+    equal(sorted(came), list(range(200)), "packets that came")
+    pair.change(jitter={"table": [], "reordering": 0})
+    equal(pair.get().options["jitter"], {"time": 0, "reordering": 0}, "uniform again")
+    pair.close()
+
+
+def test_purged_from_the_line() -> None:
+    """A device that goes down drops what the line holds, also what overtakes; classes too."""
+    for options in ({}, {"flows": 10}):
+        pair = Pair()
+        pair.add(delay=40 * MS, jitter={"time": 30 * MS, "reordering": 1}, seed=1, **options)
+        pair.send(100, 500, gap_ns=MS)
+        pair.change(flows=10)  # all that is held becomes the crowd's
+        held = pair.held()
+        net.ip_batch(["link set a0 down"], pair.a)
+        stats = pair.stats()
+        equal(stats["dropped_purge_packets"], held, "purged")
+        equal((stats["line_packets"], stats["line_bytes"]), (0, 0), "on the line")
+        equal(pair.get().imbalance(), 0, "imbalance")
+        for one in pair.control.classes(pair.dev).values():
+            equal((one.imbalance(), one.qlen), (0, 0), "imbalance of a class")
+        net.ip_batch(["link set a0 up"], pair.a)
+        pair.close()
+
+
 if __name__ == "__main__":
     main(
         [
@@ -182,5 +328,9 @@ if __name__ == "__main__":
             test_change_of_losses,
             test_marks_in_place_of_losses,
             test_losses_with_cells_and_gso,
+            test_jitter_as_the_model,
+            test_order_of_arrival,
+            test_change_of_jitter,
+            test_purged_from_the_line,
         ]
     )

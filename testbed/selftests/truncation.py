@@ -43,6 +43,7 @@ TRACED: dict[str, Any] = {
     "feedback": {},
     "gemodel": {"p": 1 << 28, "r": 1 << 29, "bad": 1 << 30, "good": 1 << 20},
     "ecn": 1,
+    "jitter": {"time": 5, "table": [1, -2, 3], "name": "three", "reordering": 1},
 }
 STATES: dict[str, Any] = {
     "rate": 10**6,

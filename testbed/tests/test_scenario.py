@@ -403,6 +403,11 @@ def test_link_options() -> None:
         ("loss_gemodel: {p: 1%}", "loss gemodel 1% 99% 100% 0%"),
         ("loss_gemodel: {p: 1%, r: 10%, bad: 50%, good: 0.5%}", "loss gemodel 1% 10% 50% 0.5%"),
         ("loss_state: {p13: 5%}, ecn: on", "loss state 5% 95% 0% 100% 0% ecn"),
+        ("jitter: {time: 5ms}", "jitter 5000000ns distribution uniform"),
+        (
+            "jitter: {time: 5ms, distribution: normal, reordering: on}",
+            "jitter 5000000ns distribution normal reordering",
+        ),
     ],
 )
 def test_impairment_options(options: str, tc: str) -> None:

@@ -13,7 +13,7 @@ _wale_interfaces()
 
 _wale_link_options()
 {
-	echo --rate --delay --limit --policy --threshold --z --last --flows \
+	echo --rate --delay --jitter --limit --policy --threshold --z --last --flows \
 		--input_rate --loss --ecn --noecn --overhead --drops --seed --trace \
 		--loop --hold --stop --sessions --feedback --nofeedback \
 		--up --down --replace
@@ -49,6 +49,12 @@ _wale_link_add()
 	--limit)
 		echo cells
 		[[ -n $cur ]] || _wale_link_options
+		;;
+	--jitter)
+		echo distribution reordering noreordering
+		;;
+	distribution)
+		echo uniform normal pareto paretonormal
 		;;
 	--loss)
 		echo gemodel state

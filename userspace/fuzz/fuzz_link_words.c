@@ -23,7 +23,9 @@ static int parse(struct link_config *c, char *text)
 
 	memset(c, 0, sizeof(*c));
 	while (n < WORDS_MAX && (word = strsep(&text, " \n")))
-		if (*word)
+		if (!strcmp(word, "distribution"))
+			return 1; /* a file */
+		else if (*word)
 			words[n++] = word;
 	for (; i < n && taken > 0; i += taken) {
 		/* files are for fuzz_link_trace.c */
@@ -85,9 +87,12 @@ static bool same_buffer(const struct link_config *a,
 	       a->flows == b->flows && a->input_rate == b->input_rate;
 }
 
-static bool same_loss(const struct link_config *a, const struct link_config *b)
+static bool same_impairments(const struct link_config *a,
+			     const struct link_config *b)
 {
 	return a->loss == b->loss && a->ecn == b->ecn &&
+	       a->jitter.time_ns == b->jitter.time_ns &&
+	       a->jitter.reordering == b->jitter.reordering &&
 	       !memcmp(a->loss_numbers, b->loss_numbers,
 		       sizeof(a->loss_numbers));
 }
@@ -102,7 +107,7 @@ static bool same(const struct link_config *a, const struct link_config *b)
 	return a->set == b->set && a->rate == b->rate &&
 	       a->delay_ns == b->delay_ns &&
 	       a->limit_packets == b->limit_packets &&
-	       a->limit_bytes == b->limit_bytes && same_loss(a, b) &&
+	       a->limit_bytes == b->limit_bytes && same_impairments(a, b) &&
 	       a->overhead == b->overhead && a->drops == b->drops &&
 	       a->seed == b->seed && a->trace_end == b->trace_end &&
 	       !memcmp(&a->sessions, &b->sessions, sizeof(a->sessions)) &&

@@ -68,6 +68,35 @@ static int encode_numbers(int type, const uint32_t *numbers, int n,
 	return put(to, type | NLA_F_NESTED, buf, length);
 }
 
+/* The nest with the table is too long for the stack of some. */
+static int encode_jitter(const struct link_jitter *jitter, attribute_put_fn put,
+			 void *to)
+{
+	size_t size = jitter->n_entries * sizeof(*jitter->entries);
+	char *buf = calloc(1, size + sizeof(*jitter) + 64);
+	size_t length = 0;
+	int err;
+
+	if (!buf)
+		return -ENOMEM;
+	if (jitter->set & LINK_JITTER_TIME)
+		attribute_append(buf, &length, TCA_WALE_JITTER_TIME64,
+				 &jitter->time_ns, sizeof(jitter->time_ns));
+	if (jitter->set & LINK_JITTER_TABLE)
+		attribute_append(buf, &length, TCA_WALE_JITTER_TABLE,
+				 size ? jitter->entries : (int16_t *)buf, size);
+	if (jitter->set & LINK_JITTER_NAME)
+		attribute_append(buf, &length, TCA_WALE_JITTER_NAME,
+				 jitter->name, strlen(jitter->name) + 1);
+	if (jitter->set & LINK_JITTER_REORDERING)
+		attribute_append(buf, &length, TCA_WALE_JITTER_REORDERING,
+				 &jitter->reordering,
+				 sizeof(jitter->reordering));
+	err = put(to, TCA_WALE_JITTER | NLA_F_NESTED, buf, length);
+	free(buf);
+	return err;
+}
+
 /* Without an idle time, the nest is empty: off. */
 static int encode_feedback(uint64_t idle_ns, attribute_put_fn put, void *to)
 {
@@ -125,6 +154,8 @@ int link_config_encode(const struct link_config *c, attribute_put_fn put,
 	if (!err && c->set & LINK_LOSS_STATE)
 		err = encode_numbers(TCA_WALE_LOSS_STATE, c->loss_numbers,
 				     TCA_WALE_LOSS_STATE_MAX, put, to);
+	if (!err && c->set & LINK_JITTER)
+		err = encode_jitter(&c->jitter, put, to);
 	if (!err && c->set & LINK_FEEDBACK)
 		err = encode_feedback(c->feedback_idle_ns, put, to);
 	return err;
@@ -203,6 +234,33 @@ static void decode_numbers(uint32_t *numbers, int n,
 			numbers[a.type - 1] = attribute_u32(&a);
 }
 
+/* The kernel shows the name of a table, and not the table. */
+static void decode_jitter(struct link_jitter *jitter,
+			  const struct attribute *nest)
+{
+	const char *at = nest->data;
+	size_t length = nest->length;
+	struct attribute a;
+
+	while (attribute_next(&at, &length, &a)) {
+		switch (a.type) {
+		case TCA_WALE_JITTER_TIME64:
+			jitter->set |= LINK_JITTER_TIME;
+			jitter->time_ns = attribute_u64(&a);
+			break;
+		case TCA_WALE_JITTER_NAME:
+			jitter->set |= LINK_JITTER_NAME;
+			snprintf(jitter->name, sizeof(jitter->name), "%.*s",
+				 (int)a.length, (const char *)a.data);
+			break;
+		case TCA_WALE_JITTER_REORDERING:
+			jitter->set |= LINK_JITTER_REORDERING;
+			jitter->reordering = attribute_u32(&a);
+			break;
+		}
+	}
+}
+
 static uint64_t decode_feedback(const void *data, size_t length)
 {
 	uint64_t idle_ns = 0;
@@ -226,7 +284,7 @@ static int decode_trace(struct link_trace *trace, const struct attribute *a)
 	return 0;
 }
 
-static bool decode_loss(struct link_config *c, const struct attribute *a)
+static bool decode_impairment(struct link_config *c, const struct attribute *a)
 {
 	switch (a->type) {
 	case TCA_WALE_LOSS:
@@ -244,6 +302,10 @@ static bool decode_loss(struct link_config *c, const struct attribute *a)
 	case TCA_WALE_LOSS_ECN:
 		c->set |= LINK_ECN;
 		c->ecn = attribute_u32(a);
+		return true;
+	case TCA_WALE_JITTER:
+		c->set |= LINK_JITTER;
+		decode_jitter(&c->jitter, a);
 		return true;
 	}
 	return false;
@@ -348,7 +410,7 @@ static int decode_one(struct link_config *c, const struct attribute *a)
 		c->feedback_idle_ns = decode_feedback(a->data, a->length);
 		break;
 	default:
-		if (!decode_loss(c, a))
+		if (!decode_impairment(c, a))
 			decode_buffer(c, a);
 		break;
 	}

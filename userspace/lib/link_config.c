@@ -48,7 +48,9 @@ const char *link_trace_end_name(uint32_t end)
 void link_config_free(struct link_config *c)
 {
 	free(c->trace.steps);
+	free(c->jitter.entries);
 	c->trace.steps = NULL;
+	c->jitter.entries = NULL;
 	c->trace.n_steps = 0;
 }
 
@@ -250,6 +252,8 @@ static const struct {
 	  "rate RATE            such as 10mbit, or unlimited" },
 	{ "delay", LINK_DELAY, parse_delay, NULL,
 	  "delay TIME           propagation delay, such as 50ms" },
+	{ "jitter", LINK_JITTER, NULL, link_parse_jitter,
+	  "jitter TIME [distribution uniform|NAME|PATH] [reordering|noreordering]" },
 	{ "limit", LINK_LIMIT, NULL, link_parse_limit,
 	  "limit SIZE|PACKETS|N cells   the buffer: 30kb, 20p, 1000 cells" },
 	{ "policy", LINK_POLICY, NULL, link_parse_policy,
@@ -398,6 +402,7 @@ void link_config_print(FILE *to, const struct link_config *c)
 		fprintf(to, "%s ", link_trace_end_name(c->trace_end));
 	if (c->set & LINK_DELAY)
 		fprintf(to, "delay %s ", units_format_time(buf, c->delay_ns));
+	link_jitter_print(to, c);
 	link_limit_print(to, c);
 	link_policy_print(to, c);
 	link_loss_print(to, c);

@@ -44,6 +44,7 @@ enum link_config_bit {
 	LINK_LOSS_GEMODEL = 1 << 22,
 	LINK_LOSS_STATE = 1 << 23,
 	LINK_ECN = 1 << 24,
+	LINK_JITTER = 1 << 25,
 	LINK_LIMIT = LINK_LIMIT_PACKETS | LINK_LIMIT_BYTES | LINK_LIMIT_CELLS,
 	LINK_THRESHOLD = LINK_THRESHOLD_NUMBER | LINK_THRESHOLD_SHARE,
 	LINK_LOSSES = LINK_LOSS | LINK_LOSS_GEMODEL | LINK_LOSS_STATE,
@@ -99,6 +100,23 @@ struct link_rem {
 	uint32_t phi;
 };
 
+/* Bits of struct link_jitter.set. */
+enum link_jitter_bit {
+	LINK_JITTER_TIME = 1 << 0,
+	LINK_JITTER_TABLE = 1 << 1,
+	LINK_JITTER_NAME = 1 << 2,
+	LINK_JITTER_REORDERING = 1 << 3,
+};
+
+struct link_jitter {
+	unsigned int set;
+	uint64_t time_ns;
+	int16_t *entries; /* in 1 / WALE_JITTER_UNIT of the time */
+	uint32_t n_entries; /* 0: uniform */
+	char name[WALE_JITTER_NAME_MAX];
+	uint32_t reordering;
+};
+
 /* Most numbers that a model of losses has. */
 #define LINK_LOSS_NUMBERS TCA_WALE_LOSS_STATE_MAX
 
@@ -113,6 +131,7 @@ struct link_config {
 	uint32_t loss; /* 2^-32 */
 	uint32_t loss_numbers[LINK_LOSS_NUMBERS]; /* of a model, 2^-32 */
 	uint32_t ecn;
+	struct link_jitter jitter;
 	uint32_t overhead;
 	uint32_t drops;
 	uint64_t seed;
@@ -207,6 +226,11 @@ int link_parse_ecn(struct link_config *c, int argc, char **argv,
 void link_loss_print(FILE *to, const struct link_config *c);
 /* Of LINK_LOSS_GEMODEL or LINK_LOSS_STATE; NULL: it has fewer numbers. */
 const char *link_loss_number_name(unsigned int bit, unsigned int i);
+
+/* link_jitter.c: as link_config_parse(). */
+int link_parse_jitter(struct link_config *c, int argc, char **argv,
+		      struct link_error *error);
+void link_jitter_print(FILE *to, const struct link_config *c);
 
 void link_rem_print(FILE *to, const struct link_rem *rem);
 void link_limit_print(FILE *to, const struct link_config *c);

@@ -141,6 +141,17 @@ static void json_loss(struct json *j, const struct link_config *c)
 		json_put_number(j, "ecn", c->ecn ? "true" : "false");
 }
 
+static void json_jitter(struct json *j, const struct link_jitter *jitter)
+{
+	json_open(j, "jitter", '{');
+	json_put_u64(j, "time_ns", jitter->time_ns);
+	json_put_string(j, "distribution",
+			jitter->set & LINK_JITTER_NAME ? jitter->name
+						       : "uniform");
+	json_put_number(j, "reordering", jitter->reordering ? "true" : "false");
+	json_close(j, '}');
+}
+
 void link_config_json(struct json *j, const struct link_config *c)
 {
 	if (c->set & LINK_TRACE)
@@ -149,6 +160,8 @@ void link_config_json(struct json *j, const struct link_config *c)
 		json_rate(j, c->rate);
 	if (c->set & LINK_DELAY)
 		json_put_u64(j, "delay_ns", c->delay_ns);
+	if (c->set & LINK_JITTER)
+		json_jitter(j, &c->jitter);
 	if (c->set & LINK_LIMIT_PACKETS)
 		json_put_u64(j, "limit_packets", c->limit_packets);
 	if (c->set & LINK_LIMIT_BYTES)

@@ -104,6 +104,16 @@ static void test_errors(void)
 	test_error("loss state 1% loss 2%", LINK_ERROR_DUPLICATE, "2%");
 	test_error("loss often", LINK_ERROR_INVALID, "gemodel");
 	test_error("ecn noecn", LINK_ERROR_DUPLICATE, "noecn");
+	test_error("jitter", LINK_ERROR_MISSING, "");
+	test_error("jitter 86401s", LINK_ERROR_INVALID, "out of range");
+	test_error("jitter 5ms distribution", LINK_ERROR_MISSING, "uniform");
+	test_error("jitter 5ms distribution cauchy", LINK_ERROR_INVALID,
+		   "normal");
+	test_error("jitter 5ms distribution /nonexistent/x", LINK_ERROR_INVALID,
+		   "path");
+	test_error("jitter 1ms distribution uniform distribution uniform",
+		   LINK_ERROR_DUPLICATE, "uniform");
+	test_error("jitter 1ms jitter 2ms", LINK_ERROR_DUPLICATE, "2ms");
 	test_error("overhead frame", LINK_ERROR_INVALID, "ethernet");
 	test_error("drops never", LINK_ERROR_INVALID, "remote");
 	test_error("seed -1", LINK_ERROR_INVALID, "whole number");
@@ -354,6 +364,43 @@ static void test_feedback_stats(void)
 		printf("# got %s\n", buf);
 }
 
+/* A file with these contents, as a distribution. */
+static void test_table(const char *contents, const char *expected)
+{
+	char path[] = "/tmp/wale-table-XXXXXX", text[64];
+	struct link_error error = { .text = "" };
+	FILE *file = fdopen(mkstemp(path), "w");
+	struct link_config c;
+	char got[160] = "";
+	struct words w;
+	uint32_t i;
+
+	fputs(contents, file);
+	fclose(file);
+	snprintf(text, sizeof(text), "jitter 1ms distribution %s", path);
+	if (parse(&c, &w, text, &error))
+		snprintf(got, sizeof(got), "%s", error.text);
+	else
+		for (i = 0; i < c.jitter.n_entries; i++)
+			snprintf(got + strlen(got), sizeof(got) - strlen(got),
+				 "%d ", c.jitter.entries[i]);
+	if (!ok(strstr(got, expected), "a table gives \"%s\"", expected))
+		printf("# got \"%s\"\n", got);
+	link_config_free(&c);
+	unlink(path);
+}
+
+static void test_tables(void)
+{
+	test_table("# a table\n 1 -2\t3# three\n\n-32768 32767",
+		   "1 -2 3 -32768 32767 ");
+	test_table("# nothing\n", "not a table");
+	test_table("1 2 x\n", "not a table");
+	test_table("1 2x\n", "not a table");
+	test_table("32768\n", "not a table");
+	test_table("-32769\n", "not a table");
+}
+
 static void test_json(void)
 {
 	char buf[1024] = "";
@@ -401,6 +448,13 @@ int main(void)
 			"loss state 5% 95% 0% 100% 0% noecn ");
 	test_round_trip("loss state 5% 20% 30% 40% 1% seed 3",
 			"loss state 5% 20% 30% 40% 1% seed 3 ");
+	test_round_trip("jitter 5ms delay 20ms", "delay 20ms jitter 5ms ");
+	test_round_trip("jitter 5ms reordering loss 0%",
+			"jitter 5ms reordering loss 0% ");
+	test_round_trip(
+		"jitter 0 distribution uniform noreordering drops local",
+		"drops local ");
+	test_tables();
 	test_round_trip("overhead atm drops local",
 			"overhead atm drops local ");
 	test_round_trip("hold trace 10s:2mbit,5s:0",

@@ -6,8 +6,10 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
+#include "../wale_jitter.c"
 #include "../wale_loss.c"
 #include "../wale_random.h"
+#include "vectors/wale_vectors_jitter.h"
 #include "vectors/wale_vectors_losses.h"
 
 static void wale_loss_desc(const struct wale_vec_loss *vec, char *desc)
@@ -64,9 +66,44 @@ static void wale_loss_valid_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wale_loss_is_valid(&params));
 }
 
+/* The same is added to the delay as in the model. */
+static void wale_jitter_vector_test(struct kunit *test)
+{
+	const size_t size = sizeof(wale_vec_jitter_table);
+	struct wale_jitter_table *table;
+	unsigned int i;
+
+	table = kunit_kzalloc(test, sizeof(*table) + size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, table);
+	memcpy(table->entry, wale_vec_jitter_table, size);
+	for (i = 0; i < ARRAY_SIZE(wale_vec_jitters); i++) {
+		const struct wale_vec_jitter *vec = &wale_vec_jitters[i];
+
+		table->count = vec->count;
+		KUNIT_EXPECT_EQ_MSG(test,
+				    wale_jitter_offset(vec->jitter_ns,
+						       vec->count ? table : NULL,
+						       vec->draw),
+				    vec->offset_ns, "vector %u", i);
+	}
+}
+
+/* A delay is never negative. */
+static void wale_jitter_delay_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, wale_jitter_delay(5, -4), 1ULL);
+	KUNIT_EXPECT_EQ(test, wale_jitter_delay(5, -5), 0ULL);
+	KUNIT_EXPECT_EQ(test, wale_jitter_delay(5, -6), 0ULL);
+	KUNIT_EXPECT_EQ(test, wale_jitter_delay(WALE_TIME_MAX,
+						4 * (s64)WALE_TIME_MAX),
+			5 * WALE_TIME_MAX);
+}
+
 static struct kunit_case wale_impair_cases[] = {
 	KUNIT_CASE_PARAM(wale_loss_vector_test, wale_loss_gen_params),
 	KUNIT_CASE(wale_loss_valid_test),
+	KUNIT_CASE(wale_jitter_vector_test),
+	KUNIT_CASE(wale_jitter_delay_test),
 	{}
 };
 

@@ -63,6 +63,7 @@ OPTIONS: dict[str, tuple[int, str]] = {
     "gemodel": (25, "gemodel"),
     "state": (26, "state"),
     "ecn": (27, "I"),
+    "jitter": (28, "jitter"),
 }
 SESSIONS: dict[str, tuple[int, str]] = {
     "arrival": (2, "I"),
@@ -84,12 +85,19 @@ GEMODEL: dict[str, tuple[int, str]] = {
 STATE: dict[str, tuple[int, str]] = {
     name: (number, "I") for number, name in enumerate(("p13", "p31", "p32", "p23", "p14"), start=1)
 }
+JITTER: dict[str, tuple[int, str]] = {
+    "time": (2, "Q"),
+    "table": (3, "table"),
+    "name": (4, "text"),
+    "reordering": (5, "I"),
+}
 NESTS = {
     "sessions": SESSIONS,
     "feedback": FEEDBACK,
     "rem": REM,
     "gemodel": GEMODEL,
     "state": STATE,
+    "jitter": JITTER,
 }
 STATISTICS = (
     "offered_packets offered_bytes sent_packets sent_bytes dropped_buffer_packets "
@@ -125,6 +133,10 @@ def encode(values: Mapping[str, Any], table: Mapping[str, tuple[int, str]] = OPT
             payload = value
         elif form == "trace":
             payload = b"".join(struct.pack("QQ", duration, rate) for duration, rate in value)
+        elif form == "table":
+            payload = struct.pack(f"{len(value)}h", *value)
+        elif form == "text":
+            payload = value.encode() + b"\0"
         elif form in NESTS:
             number |= NLA_F_NESTED
             payload = encode(value, NESTS[form])
@@ -144,6 +156,8 @@ def decode(data: bytes, table: Mapping[str, tuple[int, str]] = OPTIONS) -> dict[
         name, form = names[number]
         if form == "trace":
             result[name] = list(struct.iter_unpack("QQ", payload))
+        elif form == "text":
+            result[name] = payload.rstrip(b"\0").decode()
         elif form in NESTS:
             result[name] = decode(payload, NESTS[form])
         else:

@@ -34,6 +34,7 @@
  *   TCA_WALE_LOSS_STATE           nest of TCA_WALE_LOSS_STATE_*: losses in bursts
  *   TCA_WALE_LOSS_ECN        u32  1: mark (ECN) what would be lost at random, if
  *                                 it can be marked
+ *   TCA_WALE_JITTER               nest of TCA_WALE_JITTER_*
  *
  * A new link without an attribute has: no rate limit, no delay, a buffer of
  * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random, no
@@ -59,9 +60,9 @@
  *     flows share it; an empty nest ends that.  While it is on, the overhead
  *     stays as it is.
  *
- * No change moves a packet that is on the line, and none overtakes another: one
- * that is served after the delay was made shorter leaves with the packets ahead
- * of it, or later.
+ * No change moves a packet that is on the line, and none overtakes another, unless
+ * TCA_WALE_JITTER_REORDERING says so: one that is served after the delay was made
+ * shorter leaves with the packets ahead of it, or later.
  *
  * The steps of a trace are dumped if there are at most WALE_TRACE_DUMP_MAX of
  * them; TCA_WALE_TRACE_STEPS is always dumped with a trace.
@@ -93,6 +94,11 @@
 
 /* TCA_WALE_LOSS: every packet is lost. */
 #define WALE_LOSS_ALWAYS	0xffffffffU
+
+/* TCA_WALE_JITTER_TABLE: entries, and one; TCA_WALE_JITTER_NAME: with its end. */
+#define WALE_JITTER_TABLE_MAX	16384U
+#define WALE_JITTER_UNIT	8192
+#define WALE_JITTER_NAME_MAX	128
 
 #define WALE_TRACE_STEP_MIN	1000ULL	/* 1 us, in ns */
 #define WALE_TRACE_STEPS_MAX	4000	/* what TCA_OPTIONS, 64 kB, can carry */
@@ -212,6 +218,7 @@ enum {
 	TCA_WALE_LOSS_GEMODEL,
 	TCA_WALE_LOSS_STATE,
 	TCA_WALE_LOSS_ECN,
+	TCA_WALE_JITTER,
 	__TCA_WALE_MAX
 };
 
@@ -331,6 +338,28 @@ enum {
 };
 
 #define TCA_WALE_LOSS_STATE_MAX (__TCA_WALE_LOSS_STATE_MAX - 1)
+
+/*
+ * Jitter J: to the delay of each packet is added a random time, and the sum is
+ * never negative.  It is uniform in -J .. J, or J / WALE_JITTER_UNIT times an entry
+ * of TABLE, which has the quantiles of a distribution, all equally likely.  (Tables
+ * of tc are such.)  A packet that would overtake another leaves with it instead,
+ * unless REORDERING is 1.
+ *
+ * What is not given stays as it is.  An empty TABLE is the uniform distribution.
+ * NAME is what TABLE is called by people; it alone is shown.
+ */
+enum {
+	TCA_WALE_JITTER_UNSPEC,
+	TCA_WALE_JITTER_PAD,
+	TCA_WALE_JITTER_TIME64,		/* u64, ns; J, 0 .. WALE_TIME_MAX */
+	TCA_WALE_JITTER_TABLE,		/* array of __s16 */
+	TCA_WALE_JITTER_NAME,		/* string */
+	TCA_WALE_JITTER_REORDERING,	/* u32, 0 or 1 */
+	__TCA_WALE_JITTER_MAX
+};
+
+#define TCA_WALE_JITTER_MAX (__TCA_WALE_JITTER_MAX - 1)
 
 /*
  * Statistics.  All are u64.  Packets and bytes are those of the wire: after

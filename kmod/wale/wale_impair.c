@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wale_impair.c - what a link does to packets at the end of their service, and
+ * the line, on which they may then overtake others
+ *
+ * Each packet whose service ends takes one draw of each stream of an impairment
+ * that is on, also one that is lost: so what becomes of the n-th does not depend
+ * on the other impairments.
+ *
+ * The line stays a list in the order of departures, to which a packet is added
+ * behind its tail; only those that depart before the tail are in a tree.  What is
+ * due next is the first of the list or of the tree.  Of two that depart at the
+ * same time, that of the list came first: when the other was added, it departed
+ * before the tail, which was behind the first.
+ */
+
+#include <linux/mm.h>
+#include <linux/skbuff.h>
+
+#include "wale.h"
+
+/**
+ * wale_impair_seed() - every draw of an impairment begins anew
+ * @impair: the impairments, or NULL
+ * @seed: of the link
+ */
+void wale_impair_seed(struct wale_impair *impair, u64 seed)
+{
+	if (!impair)
+		return;
+	wale_loss_start(&impair->loss, &impair->params.loss);
+	wale_stream_init(&impair->jitter_stream, seed, WALE_PURPOSE_JITTER);
+}
+
+/**
+ * wale_impair_free() - free the impairments of a link that is empty
+ * @impair: the impairments, or NULL
+ */
+void wale_impair_free(struct wale_impair *impair)
+{
+	if (!impair)
+		return;
+	kvfree(impair->table);
+	kvfree(impair);
+}
+
+/**
+ * wale_impair_may_overtake() - can a packet depart before one ahead of it?
+ * @impair: the impairments
+ *
+ * Return: true if it can.
+ */
+bool wale_impair_may_overtake(const struct wale_impair *impair)
+{
+	return impair->params.jitter_ns && impair->params.reordering;
+}
+
+/* When a packet departs whose service ends now. */
+static u64 wale_impair_departure(struct wale_sched_data *q, u64 now)
+{
+	struct wale_impair *impair = q->impair;
+	const struct wale_impair_params *params = &impair->params;
+	u64 delay_ns = q->delay_ns, draw;
+
+	if (params->jitter_ns) {
+		draw = wale_stream_draw(&impair->jitter_stream);
+		delay_ns = wale_jitter_delay(delay_ns,
+					     wale_jitter_offset(params->jitter_ns,
+								impair->table,
+								draw));
+	}
+	if (wale_impair_may_overtake(impair))
+		return now + delay_ns;
+	return max(q->last_departure_ns, now + delay_ns);
+}
+
+/**
+ * wale_impair_complete() - the service of a packet has ended
+ * @sch: the qdisc, which has impairments
+ * @skb: the packet, on no list
+ * @now: ns
+ */
+void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	u64 departure_ns = wale_impair_departure(q, now);
+
+	if (wale_skb_cb(skb)->lost)
+		wale_link_vanish(sch, skb, now);
+	else
+		wale_link_enter_line(q, skb, departure_ns);
+}
+
+/**
+ * wale_impair_line_up() - a packet is added to the line
+ * @q: the link
+ * @skb: the packet, with its departure
+ */
+void wale_impair_line_up(struct wale_sched_data *q, struct sk_buff *skb)
+{
+	struct rb_node **link = &q->impair->overtakers.rb_node, *parent = NULL;
+	u64 departure_ns = wale_skb_cb(skb)->departure_ns;
+
+	if (!q->line.tail ||
+	    wale_skb_cb(q->line.tail)->departure_ns <= departure_ns) {
+		__qdisc_enqueue_tail(skb, &q->line);
+		return;
+	}
+	while (*link) {
+		parent = *link;
+		link = wale_skb_cb(rb_to_skb(parent))->departure_ns <=
+		       departure_ns ? &parent->rb_right : &parent->rb_left;
+	}
+	rb_link_node(&skb->rbnode, parent, link);
+	rb_insert_color(&skb->rbnode, &q->impair->overtakers);
+}
+
+/**
+ * wale_impair_line_first() - the packet that departs next
+ * @q: the link, which has impairments
+ *
+ * Return: the packet, or NULL.
+ */
+struct sk_buff *wale_impair_line_first(const struct wale_sched_data *q)
+{
+	struct sk_buff *skb = skb_rb_first(&q->impair->overtakers);
+	struct sk_buff *head = q->line.head;
+
+	if (!skb || (head && wale_skb_cb(head)->departure_ns <=
+			     wale_skb_cb(skb)->departure_ns))
+		return head;
+	return skb;
+}
+
+/**
+ * wale_impair_line_remove() - take the packet that departs next off the line
+ * @sch: the qdisc, which has impairments
+ * @skb: wale_impair_line_first()
+ */
+void wale_impair_line_remove(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (skb == q->line.head) {
+		__qdisc_dequeue_head(&q->line);
+		return;
+	}
+	rb_erase(&skb->rbnode, &q->impair->overtakers);
+	/* the node was in the place of these */
+	skb->next = NULL;
+	skb->prev = NULL;
+	skb->dev = qdisc_dev(sch);
+}
