@@ -60,7 +60,8 @@
  * @block: the filters that name classes
  *
  * A packet whose verdict is "lost" (see struct wale_skb_cb) waits and is served
- * like any other, but neither sch->q.qlen nor any parent knows of it.
+ * like any other, but neither sch->q.qlen nor any parent knows of it; they count
+ * two of a packet that will be duplicated.
  */
 struct wale_sched_data {
 	/* every packet: when, where */
@@ -108,6 +109,7 @@ struct wale_sched_data {
  * @merged: the reassembly takes it and the packet before it for one
  * @wire_len: bytes on the wire
  * @lost: it will vanish when its service ends
+ * @twice: if not, there will then be two of it
  *
  * Its class, where flows are told apart, is tc_classid of struct qdisc_skb_cb.
  */
@@ -121,8 +123,9 @@ struct wale_skb_cb {
 			u32 merged : 1;
 		};
 	} __packed __aligned(4);
-	u32 wire_len : 31;
+	u32 wire_len : 30;
 	u32 lost : 1;
+	u32 twice : 1;
 } __packed __aligned(4);
 
 static inline struct wale_skb_cb *wale_skb_cb(const struct sk_buff *skb)
@@ -165,6 +168,8 @@ void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
 void wale_link_forget(struct Qdisc *sch, struct sk_buff *skb);
 void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now);
 void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now);
+void wale_link_line_up(struct wale_sched_data *q, struct sk_buff *skb,
+		       u64 departure_ns);
 void wale_link_enter_line(struct wale_sched_data *q, struct sk_buff *skb,
 			  u64 departure_ns);
 void wale_link_discard(struct Qdisc *sch, struct sk_buff *skb,

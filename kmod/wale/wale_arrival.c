@@ -187,19 +187,25 @@ static void wale_link_count_offered(struct wale_sched_data *q,
 		wale_count(&wale_skb_counts(q, skb)->offered, len);
 }
 
-/* It is in the buffer, or on its way to it. */
+/* It is in the buffer, or on its way to it; or two of it will be, on the line. */
 static void wale_link_hold(struct Qdisc *sch, struct sk_buff *skb)
 {
-	sch->q.qlen++;
-	qdisc_qstats_backlog_inc(sch, skb);
+	u32 copies = 1 + wale_skb_cb(skb)->twice;
+
+	sch->q.qlen += copies;
+	sch->qstats.backlog += copies * qdisc_pkt_len(skb);
 }
 
 /* One wire packet, with a limit in cells. */
 static void wale_link_accept_cells(struct Qdisc *sch, struct sk_buff *skb,
 				   u64 now)
 {
+	struct wale_sched_data *q = qdisc_priv(sch);
+
 	wale_link_disown(skb, false);
-	wale_link_enter(qdisc_priv(sch), skb);
+	if (q->impair)
+		wale_skb_cb(skb)->twice = wale_impair_doubles(q->impair);
+	wale_link_enter(q, skb);
 	wale_link_hold(sch, skb);
 	trace_wale_enqueue(sch, skb, now);
 	wale_atm_accept(sch, skb, now);
@@ -220,6 +226,8 @@ static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
 	}
 
 	cb->lost = wale_link_draw_loss(q, skb);
+	if (q->impair)
+		cb->twice = wale_impair_doubles(q->impair);
 	wale_link_disown(skb, cb->lost);
 	wale_link_enter(q, skb);
 	__skb_queue_tail(&q->waiting, skb);

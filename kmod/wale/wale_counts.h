@@ -35,6 +35,9 @@ enum wale_drop_reason {
  * @line: that are on the propagation line now
  * @dropped: by reason
  * @marked: that got a mark
+ * @duplicated: copies that were made
+ * @corrupted: that were damaged
+ * @reordered: that overtook others on the line
  * @unmarkable: that would have got one, but are no ECT (policy rem)
  * @dropped_cells: that were not admitted
  * @wasted_cells: that were served, of packets that were dropped as partial
@@ -46,6 +49,9 @@ struct wale_counts {
 	struct wale_counter dropped[__WALE_DROP_MAX];
 	struct wale_counter marked;
 	struct wale_counter unmarkable;
+	struct wale_counter duplicated;
+	struct wale_counter corrupted;
+	struct wale_counter reordered;
 	u64 dropped_cells;
 	u64 wasted_cells;
 };

@@ -5,7 +5,8 @@
  *
  * Each packet whose service ends takes one draw of each stream of an impairment
  * that is on, also one that is lost: so what becomes of the n-th does not depend
- * on the other impairments.
+ * on the other impairments.  Whether there will be two of a packet is drawn when
+ * it enters the buffer, as for a loss, because only then can parents be told.
  *
  * The line stays a list in the order of departures, to which a packet is added
  * behind its tail; only those that depart before the tail are in a tree.  What is
@@ -29,7 +30,12 @@ void wale_impair_seed(struct wale_impair *impair, u64 seed)
 	if (!impair)
 		return;
 	wale_loss_start(&impair->loss, &impair->params.loss);
+	impair->delayed = 0;
 	wale_stream_init(&impair->jitter_stream, seed, WALE_PURPOSE_JITTER);
+	wale_stream_init(&impair->reorder_stream, seed, WALE_PURPOSE_REORDER);
+	wale_stream_init(&impair->duplicate_stream, seed,
+			 WALE_PURPOSE_DUPLICATE);
+	wale_stream_init(&impair->corrupt_stream, seed, WALE_PURPOSE_CORRUPT);
 }
 
 /**
@@ -52,7 +58,53 @@ void wale_impair_free(struct wale_impair *impair)
  */
 bool wale_impair_may_overtake(const struct wale_impair *impair)
 {
-	return impair->params.jitter_ns && impair->params.reordering;
+	return impair->params.reorder ||
+	       (impair->params.jitter_ns && impair->params.reordering);
+}
+
+static void wale_impair_count(struct wale_sched_data *q,
+			      const struct sk_buff *skb, size_t counter)
+{
+	u32 len = wale_skb_cb(skb)->wire_len;
+
+	wale_count((void *)&q->counts + counter, len);
+	if (q->classes)
+		wale_count((void *)wale_skb_counts(q, skb) + counter, len);
+}
+
+/* A draw is used up if there is a probability. */
+static bool wale_impair_draws(struct wale_stream *stream, u32 probability)
+{
+	return probability && (wale_stream_draw(stream) >> 32) <
+			      wale_chance(probability);
+}
+
+/**
+ * wale_impair_doubles() - will there be two of the packet that is admitted?
+ * @impair: the impairments
+ *
+ * Return: true if there will, unless it is lost.
+ */
+bool wale_impair_doubles(struct wale_impair *impair)
+{
+	return wale_impair_draws(&impair->duplicate_stream,
+				 impair->params.duplicate);
+}
+
+/* Does the packet whose service ends skip the delay? */
+static bool wale_impair_skips(struct wale_impair *impair)
+{
+	const struct wale_impair_params *params = &impair->params;
+	bool skips = wale_impair_draws(&impair->reorder_stream,
+				       params->reorder);
+
+	if (impair->delayed < params->gap - 1)
+		skips = false;
+	if (skips)
+		impair->delayed = 0;
+	else if (impair->delayed < U32_MAX)
+		impair->delayed++;
+	return skips;
 }
 
 /* When a packet departs whose service ends now. */
@@ -69,9 +121,49 @@ static u64 wale_impair_departure(struct wale_sched_data *q, u64 now)
 								impair->table,
 								draw));
 	}
-	if (wale_impair_may_overtake(impair))
+	if (wale_impair_skips(impair))
+		return now;
+	if (params->jitter_ns && params->reordering)
 		return now + delay_ns;
 	return max(q->last_departure_ns, now + delay_ns);
+}
+
+/*
+ * Turn a bit of the IP packet; false: there was none, or no memory.  Its checksum
+ * must be there, and be checked: a device would compute that of the damaged packet,
+ * and a receiver on this host would not look.
+ */
+static bool wale_impair_damage(struct sk_buff *skb, u32 draw)
+{
+	u32 offset = max(skb_network_offset(skb), 0), bit, at;
+
+	if (skb->len <= offset)
+		return false;
+	if (skb->ip_summed == CHECKSUM_PARTIAL && skb_checksum_help(skb))
+		return false;
+	bit = (skb->len - offset) * 8ULL * draw >> 32;
+	at = offset + bit / 8;
+	if (skb_ensure_writable(skb, at + 1))
+		return false;
+	skb->data[at] ^= 1 << bit % 8;
+	skb->ip_summed = CHECKSUM_NONE;
+	return true;
+}
+
+/* The copy that parents count already; or NULL, and they are told so. */
+static struct sk_buff *wale_impair_copy(struct wale_sched_data *q,
+					struct sk_buff *skb)
+{
+	struct sk_buff *copy = skb_clone(skb, GFP_ATOMIC);
+
+	if (copy) {
+		wale_impair_count(q, skb,
+				  offsetof(struct wale_counts, duplicated));
+	} else {
+		q->gone_packets++;
+		q->gone_bytes += qdisc_pkt_len(skb);
+	}
+	return copy;
 }
 
 /**
@@ -83,12 +175,25 @@ static u64 wale_impair_departure(struct wale_sched_data *q, u64 now)
 void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	u64 departure_ns = wale_impair_departure(q, now);
+	struct wale_impair *impair = q->impair;
+	u64 departure_ns = wale_impair_departure(q, now), draw = 0;
+	struct sk_buff *copy = NULL;
 
-	if (wale_skb_cb(skb)->lost)
+	if (impair->params.corrupt)
+		draw = wale_stream_draw(&impair->corrupt_stream);
+	if (wale_skb_cb(skb)->lost) {
 		wale_link_vanish(sch, skb, now);
-	else
-		wale_link_enter_line(q, skb, departure_ns);
+		return;
+	}
+	if (draw >> 32 < wale_chance(impair->params.corrupt) &&
+	    wale_impair_damage(skb, draw))
+		wale_impair_count(q, skb,
+				  offsetof(struct wale_counts, corrupted));
+	if (wale_skb_cb(skb)->twice)
+		copy = wale_impair_copy(q, skb);
+	wale_link_enter_line(q, skb, departure_ns);
+	if (copy)
+		wale_link_line_up(q, copy, departure_ns);
 }
 
 /**
@@ -106,6 +211,7 @@ void wale_impair_line_up(struct wale_sched_data *q, struct sk_buff *skb)
 		__qdisc_enqueue_tail(skb, &q->line);
 		return;
 	}
+	wale_impair_count(q, skb, offsetof(struct wale_counts, reordered));
 	while (*link) {
 		parent = *link;
 		link = wale_skb_cb(rb_to_skb(parent))->departure_ns <=

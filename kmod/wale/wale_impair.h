@@ -26,12 +26,22 @@ struct wale_sched_data;
  * @ecn: 1: mark what can be marked in the place of losing it
  * @jitter_ns: of the delay; 0: none
  * @reordering: 1: packets overtake others by jitter
+ * @reorder: probability that a packet skips the delay
+ * @gap: but only if so many since the last one, with this one
+ * @duplicate: probability that there are two of a packet
+ * @corrupt: probability that a bit of a packet is turned
+ *
+ * Probabilities are fractions of 2^32; WALE_LOSS_ALWAYS is one.
  */
 struct wale_impair_params {
 	struct wale_loss_params loss;
 	u32 ecn;
 	u64 jitter_ns;
 	u32 reordering;
+	u32 reorder;
+	u32 gap;
+	u32 duplicate;
+	u32 corrupt;
 };
 
 /**
@@ -40,19 +50,28 @@ struct wale_impair_params {
  * @overtakers: on the line, ahead of its tail, which they overtook; by departure
  * @table: the distribution of jitter; NULL: uniform
  * @loss: the chain of @params.loss
+ * @delayed: packets since the last that skipped the delay
  * @jitter_stream: draws of jitter
+ * @reorder_stream: draws of reorder
+ * @duplicate_stream: draws of duplicate
+ * @corrupt_stream: draws of corrupt
  */
 struct wale_impair {
 	struct wale_impair_params params;
 	struct rb_root overtakers;
 	struct wale_jitter_table *table;
 	struct wale_loss loss;
+	u32 delayed;
 	struct wale_stream jitter_stream;
+	struct wale_stream reorder_stream;
+	struct wale_stream duplicate_stream;
+	struct wale_stream corrupt_stream;
 };
 
 void wale_impair_seed(struct wale_impair *impair, u64 seed);
 void wale_impair_free(struct wale_impair *impair);
 void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now);
+bool wale_impair_doubles(struct wale_impair *impair);
 bool wale_impair_may_overtake(const struct wale_impair *impair);
 
 /* the line, where packets may overtake others */

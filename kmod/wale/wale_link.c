@@ -73,8 +73,8 @@ void wale_link_forget(struct Qdisc *sch, struct sk_buff *skb)
 	if (cb->lost)
 		return;
 	cb->lost = true;
-	q->gone_packets++;
-	q->gone_bytes += qdisc_pkt_len(skb);
+	q->gone_packets += 1 + cb->twice;
+	q->gone_bytes += (1 + cb->twice) * qdisc_pkt_len(skb);
 }
 
 /**
@@ -116,13 +116,13 @@ void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 }
 
 /**
- * wale_link_enter_line() - a packet leaves the buffer for the line
+ * wale_link_line_up() - a packet is on the line
  * @q: the link
  * @skb: the packet, on no list
  * @departure_ns: when it leaves the line
  */
-void wale_link_enter_line(struct wale_sched_data *q, struct sk_buff *skb,
-			  u64 departure_ns)
+void wale_link_line_up(struct wale_sched_data *q, struct sk_buff *skb,
+		       u64 departure_ns)
 {
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 
@@ -131,11 +131,23 @@ void wale_link_enter_line(struct wale_sched_data *q, struct sk_buff *skb,
 	wale_count(&q->counts.line, cb->wire_len);
 	if (q->classes)
 		wale_count(&wale_skb_counts(q, skb)->line, cb->wire_len);
-	wale_link_leave(q, skb);
 	if (q->impair)
 		wale_impair_line_up(q, skb);
 	else
 		__qdisc_enqueue_tail(skb, &q->line);
+}
+
+/**
+ * wale_link_enter_line() - a packet leaves the buffer for the line
+ * @q: the link
+ * @skb: the packet, on no list
+ * @departure_ns: when it leaves the line
+ */
+void wale_link_enter_line(struct wale_sched_data *q, struct sk_buff *skb,
+			  u64 departure_ns)
+{
+	wale_link_line_up(q, skb, departure_ns);
+	wale_link_leave(q, skb);
 }
 
 /**

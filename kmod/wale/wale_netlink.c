@@ -77,6 +77,10 @@ static const struct nla_policy wale_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_LOSS_STATE]		= { .type = NLA_NESTED },
 	[TCA_WALE_LOSS_ECN]		= { .type = NLA_U32 },
 	[TCA_WALE_JITTER]		= { .type = NLA_NESTED },
+	[TCA_WALE_REORDER]		= { .type = NLA_U32 },
+	[TCA_WALE_REORDER_GAP]		= { .type = NLA_U32 },
+	[TCA_WALE_DUPLICATE]		= { .type = NLA_U32 },
+	[TCA_WALE_CORRUPT]		= { .type = NLA_U32 },
 };
 
 /**

@@ -185,11 +185,43 @@ static int wale_parse_jitter(const struct wale_sched_data *q,
 	return -EINVAL;
 }
 
+/* Of a new link. */
+static const struct wale_impair_params wale_impair_none = { .gap = 1 };
+
 /* Those that say something of impairments. */
 static const u8 wale_impair_attrs[] = {
 	TCA_WALE_LOSS_GEMODEL, TCA_WALE_LOSS_STATE, TCA_WALE_LOSS_ECN,
-	TCA_WALE_JITTER,
+	TCA_WALE_JITTER, TCA_WALE_REORDER, TCA_WALE_REORDER_GAP,
+	TCA_WALE_DUPLICATE, TCA_WALE_CORRUPT,
 };
+
+/* Those that are a number each. */
+static int wale_parse_numbers(struct wale_impair_params *params,
+			      struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
+{
+	if (tb[TCA_WALE_LOSS_ECN])
+		params->ecn = nla_get_u32(tb[TCA_WALE_LOSS_ECN]);
+	if (tb[TCA_WALE_REORDER])
+		params->reorder = nla_get_u32(tb[TCA_WALE_REORDER]);
+	if (tb[TCA_WALE_REORDER_GAP])
+		params->gap = nla_get_u32(tb[TCA_WALE_REORDER_GAP]);
+	if (tb[TCA_WALE_DUPLICATE])
+		params->duplicate = nla_get_u32(tb[TCA_WALE_DUPLICATE]);
+	if (tb[TCA_WALE_CORRUPT])
+		params->corrupt = nla_get_u32(tb[TCA_WALE_CORRUPT]);
+	if (params->ecn > 1) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LOSS_ECN],
+				    "wale: ecn must be 0 or 1");
+		return -ERANGE;
+	}
+	if (!params->gap) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_REORDER_GAP],
+				    "wale: gap of reorder must be 1 to 4294967295");
+		return -ERANGE;
+	}
+	return 0;
+}
 
 /**
  * wale_impair_parse() - what a request says of impairments
@@ -210,17 +242,9 @@ int wale_impair_parse(const struct wale_sched_data *q,
 
 	for (i = 0; i < ARRAY_SIZE(wale_impair_attrs); i++)
 		request->given |= !!tb[wale_impair_attrs[i]];
-	if (q->impair)
-		*params = q->impair->params;
-	if (tb[TCA_WALE_LOSS_ECN]) {
-		params->ecn = nla_get_u32(tb[TCA_WALE_LOSS_ECN]);
-		if (params->ecn > 1) {
-			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LOSS_ECN],
-					    "wale: ecn must be 0 or 1");
-			return -ERANGE;
-		}
-	}
-	err = wale_parse_loss(request, tb, extack);
+	*params = q->impair ? q->impair->params : wale_impair_none;
+	err = wale_parse_numbers(params, tb, extack) ?:
+	      wale_parse_loss(request, tb, extack);
 	if (err)
 		return err;
 	return wale_parse_jitter(q, request, tb[TCA_WALE_JITTER], extack);
@@ -304,8 +328,12 @@ static int wale_dump_model(const struct wale_loss_params *loss,
 static int wale_dump_jitter(const struct wale_impair *impair,
 			    struct sk_buff *skb)
 {
-	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_WALE_JITTER);
+	struct nlattr *nest;
 
+	if (!impair->params.jitter_ns && !impair->table &&
+	    !impair->params.reordering)
+		return 0;
+	nest = nla_nest_start_noflag(skb, TCA_WALE_JITTER);
 	if (!nest ||
 	    nla_put_u64_64bit(skb, TCA_WALE_JITTER_TIME64,
 			      impair->params.jitter_ns, TCA_WALE_JITTER_PAD) ||
@@ -316,6 +344,12 @@ static int wale_dump_jitter(const struct wale_impair *impair,
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
+}
+
+/* Only what is on. */
+static int wale_dump_number(struct sk_buff *skb, int attr, u32 number)
+{
+	return number ? nla_put_u32(skb, attr, number) : 0;
 }
 
 /**
@@ -336,6 +370,12 @@ int wale_dump_impair(const struct wale_sched_data *q, struct sk_buff *skb)
 	    nla_put_u32(skb, TCA_WALE_LOSS, q->loss) :
 	    wale_dump_model(&params->loss, skb))
 		return -EMSGSIZE;
-	return nla_put_u32(skb, TCA_WALE_LOSS_ECN, params->ecn) ?:
-	       wale_dump_jitter(q->impair, skb);
+	if (wale_dump_number(skb, TCA_WALE_LOSS_ECN, params->ecn) ||
+	    wale_dump_number(skb, TCA_WALE_REORDER, params->reorder) ||
+	    (params->reorder &&
+	     nla_put_u32(skb, TCA_WALE_REORDER_GAP, params->gap)) ||
+	    wale_dump_number(skb, TCA_WALE_DUPLICATE, params->duplicate) ||
+	    wale_dump_number(skb, TCA_WALE_CORRUPT, params->corrupt))
+		return -EMSGSIZE;
+	return wale_dump_jitter(q->impair, skb);
 }

@@ -23,9 +23,10 @@
  * - Senders that listen can be told the rate (wale_feedback.c).
  * - The buffer can be that of an ATM switch, counted in cells (wale_atm.c), and
  *   shared by flows in several ways (wale_policy.c).
+ * - The link can lose packets in bursts (wale_loss.c), vary the delay
+ *   (wale_jitter.c), reorder, duplicate and damage them (wale_impair.c).
  *
- * Not modelled: reordering, duplication, corruption (netem does these, as a
- * parent or on the other side); medium access; more than one class of service.
+ * Not modelled: medium access; more than one class of service.
  *
  * Place it where the link is: on the egress of a router, or on the sender's own
  * (packets are orphaned, as they would be once they have left the host).

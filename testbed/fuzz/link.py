@@ -54,6 +54,8 @@ SWITCHES = (
     (4, ("last",)),
 )
 ATM = 2
+#: What is not shown if it is 0.
+ONLY_IF_ON = ("mark", "loss-ecn", "reorder", "duplicate", "corrupt")
 
 Position = tuple[int, int, int]  # ifindex, parent, handle
 
@@ -254,7 +256,8 @@ class Link:
                 continue
             shown = self._decode(options)
             for name in given.keys() - self.nested - {"pad", "trace"}:
-                off = name == "mark" and not any(given[name])  # and is not shown then
+                off = name in ONLY_IF_ON and not any(given[name])  # and is not shown then
+                off |= name == "reorder-gap" and "reorder" not in shown
                 if shown.get(name) != (None if off else given[name]):
                     what = f"{name} was accepted as another value than is shown"
                     detail = f"{given[name]!r}, {shown.get(name)!r}"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, model_validator
 
-from lab.fields import STRICT, Probability, Switch, TimeNs
+from lab.fields import STRICT, Positive, Probability, Switch, TimeNs
 
 
 def _percent(probability: float) -> str:
@@ -81,6 +81,21 @@ class Jitter(BaseModel):
         return words + (["reordering"] if self.reordering else [])
 
 
+class Reorder(BaseModel):
+    """Some packets skip the propagation delay, and so overtake others."""
+
+    model_config = STRICT
+
+    share: Probability
+    """of the packets"""
+    gap: Positive = 1
+    """but only the n-th since the last that did"""
+
+    def options(self) -> list[str]:
+        """Return the tc options."""
+        return ["reorder", _percent(self.share), "gap", str(self.gap)]
+
+
 class Impairments(BaseModel):
     """Part of a link's options."""
 
@@ -96,6 +111,12 @@ class Impairments(BaseModel):
     """packets of senders with ECN are marked in the place of being lost at random"""
     jitter: Jitter | None = None
     """how the delay varies from packet to packet"""
+    reorder: Reorder | None = None
+    """packets that overtake others"""
+    duplicate: Probability = 0.0
+    """probability that two of a packet leave"""
+    corrupt: Probability = 0.0
+    """probability that a bit of a packet is turned"""
 
     @model_validator(mode="after")
     def _check_losses(self) -> Impairments:
@@ -109,6 +130,8 @@ class Impairments(BaseModel):
         for model in (self.loss_gemodel, self.loss_state):
             words += model.options() if model else []
         words += ["ecn"] if self.ecn else []
-        for impairment in (self.jitter,):
+        for impairment in (self.jitter, self.reorder):
             words += impairment.options() if impairment else []
+        for name, share in (("duplicate", self.duplicate), ("corrupt", self.corrupt)):
+            words += [name, _percent(share)] if share else []
         return words

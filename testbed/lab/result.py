@@ -429,7 +429,7 @@ def _counters(qdisc: dict[str, Any]) -> dict[str, Any] | None:
 def link_results(
     raw: dict[str, Any], scenario: Scenario, plan: Plan, links_text: str
 ) -> list[dict[str, Any]]:
-    """The `links` of result.json, each with the check offered = sent + dropped + held."""
+    """The `links` of result.json, each with a check that no packet is missing."""
     results = []
     samples: dict[str, list[dict[str, str]]] = {}
     for row in _rows(links_text):
@@ -472,9 +472,11 @@ def link_results(
                 "peak_backlog_packets": counters["peak_backlog_packets"],
                 "peak_backlog_bytes": counters["peak_backlog_bytes"],
                 "epoch_s": (counters.get("epoch_ns", 0) - raw["start_ns"]) / 1e9,
-                "balanced": counters["offered_packets"]
+                "balanced": counters["offered_packets"] + counters.get("duplicated_packets", 0)
                 == counters["sent_packets"] + sum(dropped_by.values()) + held,
             }
+            happened = ("duplicated_packets", "corrupted_packets", "reordered_packets")
+            found |= {name: counters[name] for name in happened if counters.get(name)}
             cells = ("peak_backlog_cells", "dropped_cells", "wasted_cells")
             found |= {name: counters[name] for name in cells if name in counters}
         direction = link.name.rpartition(".")[2]
@@ -543,7 +545,8 @@ def problems(result: dict[str, Any]) -> list[str]:
         if not f["completed"]
     ]
     found += [
-        f"link {ln['name']}: offered {ln['offered_packets']} packets is not sent + dropped + held"
+        f"link {ln['name']}: offered {ln['offered_packets']} packets, and duplicates, are not "
+        "sent + dropped + held"
         for ln in result["links"]
         if ln["balanced"] is False
     ]

@@ -117,6 +117,10 @@ class Settings:
     jitter_ns: int = 0
     table: tuple[int, ...] = ()
     reordering: bool = False
+    reorder: int = 0
+    gap: int = 1
+    duplicate: int = 0
+    corrupt: int = 0
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,12 @@ class Fate:
 
     lost: bool
     departures_ns: tuple[int, ...] = ()  # two of a packet that is duplicated
+    bit: int | None = None  # of the IP packet, that is turned; as a share of 2^32
+
+    @property
+    def copies(self) -> int:
+        """Return how many of it leave."""
+        return len(self.departures_ns)
 
 
 class Line:
@@ -132,27 +142,50 @@ class Line:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.jitter = Stream(settings.seed, Purpose.JITTER)
         self.last_ns = self.served = 0
+        self.skipped = -1  # the last packet that skipped the delay
+
+    def draw(self, purpose: Purpose) -> int:
+        """Return the draw of the packet whose service ends."""
+        return Stream(self.settings.seed, purpose).draw64(self.served)
+
+    def skips(self) -> bool:
+        """Tell whether it skips the delay."""
+        settings = self.settings
+        if self.draw(Purpose.REORDER) >> 32 >= chance(settings.reorder):
+            return False
+        if self.served - self.skipped < settings.gap:
+            return False
+        self.skipped = self.served
+        return True
+
+    def bit(self) -> int | None:
+        """Return which of its bits is turned, as a share of 2^32; None: none."""
+        draw = self.draw(Purpose.CORRUPT)
+        return draw & ALWAYS if draw >> 32 < chance(self.settings.corrupt) else None
 
     def delay_ns(self) -> int:
         """Return the delay of the next packet."""
         settings = self.settings
         if not settings.jitter_ns:
             return settings.delay_ns
-        draw = self.jitter.draw64(self.served)
+        draw = self.draw(Purpose.JITTER)
         return max(settings.delay_ns + jitter_offset(settings.jitter_ns, settings.table, draw), 0)
 
     def serve(self, end_ns: int, lost: bool) -> Fate:
         """Return what becomes of a packet whose service ends."""
         departure_ns = end_ns + self.delay_ns()
+        if not (self.settings.jitter_ns and self.settings.reordering):
+            departure_ns = max(departure_ns, self.last_ns)
+        if self.skips():
+            departure_ns = end_ns
+        bit = self.bit()
+        doubled = self.draw(Purpose.DUPLICATE) >> 32 < chance(self.settings.duplicate)
         self.served += 1
         if lost:
             return Fate(True)
-        if not self.settings.reordering:
-            departure_ns = max(departure_ns, self.last_ns)
         self.last_ns = max(departure_ns, self.last_ns)
-        return Fate(False, (departure_ns,))
+        return Fate(False, (departure_ns,) * (1 + doubled), bit)
 
 
 def fates(packets: Iterable[Packet], settings: Settings) -> list[Fate | None]:

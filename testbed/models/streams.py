@@ -43,6 +43,9 @@ class Purpose(enum.IntEnum):
     BUFFER = 2
     MARK = 4
     JITTER = 5
+    REORDER = 6
+    DUPLICATE = 7
+    CORRUPT = 8
 
 
 def mix(value: int) -> int:

@@ -75,8 +75,8 @@ def _ull(value: int) -> str:
 RANDOM_TEXT = """
 wale_vec_splitmix64: the published first values for the state
 WALE_VEC_SPLITMIX64_SEED: value n is mix(seed + (n + 1) * GAMMA).
-wale_vec_streams: the first draws of a seed and purpose (0 loss, 1 sessions,
-2 buffer); draw32 is draw64 >> 32.
+wale_vec_streams: the first draws of a seed and purpose (as in wale_random.h);
+draw32 is draw64 >> 32.
 """
 
 

@@ -51,6 +51,7 @@ SWITCH: dict[str, Any] = {"rate": 10**7, "delay": MS, "overhead": 2, "limit_cell
 SWITCH |= {"policy": 2, "flows": 20, "input_rate": 10**7, "seed": 1}
 BURSTS: dict[str, Any] = {"rate": 10**6, "gemodel": {"p": 1 << 28, "r": 1 << 30}, "seed": 1}
 BURSTS |= {"jitter": {"time": MS, "table": list(range(3000)), "name": "line", "reordering": 1}}
+BURSTS |= {"reorder": 1 << 30, "duplicate": 1 << 30, "corrupt": 1 << 30}
 LINKS = {
     "constant": FULL,
     "bursts": BURSTS,

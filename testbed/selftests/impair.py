@@ -10,6 +10,8 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import socket
+import struct
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -75,6 +77,8 @@ def attributes(settings: Settings) -> dict[str, Any]:
     if settings.jitter_ns:
         jitter = {"time": settings.jitter_ns, "reordering": int(settings.reordering)}
         options["jitter"] = jitter | {"table": settings.table}
+    for name in ("reorder", "gap", "duplicate", "corrupt"):
+        options[name] = getattr(settings, name)
     return options
 
 
@@ -103,6 +107,10 @@ def compare(settings: Settings, packets: Stream, **limits: int) -> dict[str, int
     expected_fates = fates(served, settings)
     check_departures([length for _, length in arrived], expected_fates, released)
     stats = pair.stats()
+    there = [fate for fate in expected_fates if fate and not fate.lost]
+    doubled = sum(len(fate.departures_ns) - 1 for fate in there)
+    equal(stats["duplicated_packets"], doubled, "duplicated")
+    equal(stats["corrupted_packets"], sum(f.bit is not None for f in there), "corrupted")
     equal(pair.get().imbalance(), 0, "imbalance")
     equal((pair.get().qlen, pair.get().backlog), (0, 0), "qlen and backlog of an empty link")
     equal(stats["sent_packets"], len(released), "sent")
@@ -295,15 +303,185 @@ def test_change_of_jitter() -> None:
     equal(later, list(range(100, 200)), "packets without jitter")
     equal(sorted(came), list(range(200)), "packets that came")
     pair.change(jitter={"table": [], "reordering": 0})
-    equal(pair.get().options["jitter"], {"time": 0, "reordering": 0}, "uniform again")
+    true("jitter" not in pair.get().options, "jitter is shown")
     pair.close()
+
+
+MIXED = Settings(
+    seed=6,
+    delay_ns=20 * MS,
+    loss=GE,
+    jitter_ns=8 * MS,
+    table=TABLE,
+    reorder=10 * PERCENT,
+    gap=4,
+    duplicate=15 * PERCENT,
+    corrupt=10 * PERCENT,
+)
+
+
+def test_all_of_them_as_the_model() -> None:
+    """Reordering, duplication, corruption, jitter and losses together."""
+    for reordering in (False, True):
+        for limits in ({}, {"rate": 10**6}, {"rate": 10**6, "limit_packets": 15}):
+            settings = replace(MIXED, reordering=reordering)
+            stats = compare(settings, stream(8, 1000, MS), **limits)
+            for name in ("duplicated", "corrupted", "reordered", "dropped_loss"):
+                true(stats[f"{name}_packets"] > 10, f"{name}: {stats}")
+
+
+def test_reorder() -> None:
+    """A packet that skips the delay overtakes as many as are on the line; gap says how often."""
+    for share, gap, first in ((LOSS_ALWAYS, 5, 4), (50 * PERCENT, 1, None), (LOSS_ALWAYS, 1, 0)):
+        settings = Settings(seed=3, delay_ns=10 * MS, reorder=share, gap=gap)
+        stats = compare(settings, stream(3, 500, MS))
+        expected = 0 if (share, gap) == (LOSS_ALWAYS, 1) else 50
+        true(stats["reordered_packets"] >= expected, f"reordered: {stats}")
+        if first is not None:
+            line = fates(Link(Config()).run([(100 * MS * k, 100) for k in range(20)]), settings)
+            early = [k for k, f in enumerate(line) if f and f.departures_ns[0] == 100 * MS * k]
+            equal(early, list(range(first, 20, gap)), "packets that skip the delay")
+
+
+def test_duplicates() -> None:
+    """Two of a packet leave together, with the same data; without copies nothing is new."""
+    pair = Pair()
+    pair.add(seed=1, delay=5 * MS, duplicate=LOSS_ALWAYS, flows=5)
+    pair.send(50, 700)
+    pair.send_gso(30, 700)
+    held = pair.get()
+    equal(held.stats["duplicated_packets"], held.stats["line_packets"] // 2, "copies on the line")
+    pair.drain()
+    net.sleep_ns(1000)
+    equal(pair.received(), [k for k in range(80) for _ in range(2)], "packets that came")
+    stats = pair.stats()
+    equal((stats["offered_packets"], stats["sent_packets"]), (80, 160), "offered and sent")
+    equal(stats["duplicated_packets"], 80, "duplicated")
+    for one in (pair.get(), *pair.control.classes(pair.dev).values()):
+        equal((one.imbalance(), one.imbalance_bytes()), (0, 0), "imbalance")
+        equal((one.qlen, one.backlog), (0, 0), "qlen and backlog")
+    pair.close()
+
+
+def differing_bits(one: bytes, other: bytes) -> int:
+    """Return in how many bits two packets differ."""
+    return sum((a ^ b).bit_count() for a, b in zip(one, other, strict=True))
+
+
+def test_corruption() -> None:
+    """One bit differs, anywhere in the packet, where the model has it; the MAC header stays."""
+    pair = Pair()
+    settings = Settings(seed=9, corrupt=30 * PERCENT)
+    pair.add(**attributes(settings))
+    with pair.b.entered():
+        tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+        tap.setsockopt(socket.SOL_SOCKET, 33, 1 << 27)
+        tap.bind(("b0", 0))
+        tap.setblocking(False)
+    packets = [net.ip_packet(60 + number % 1400, number=number) for number in range(1000)]
+    fate_list = fates(Link(Config()).run([(n, len(p)) for n, p in enumerate(packets)]), settings)
+    turned = []
+    for packet, fate in zip(packets, fate_list, strict=True):
+        assert fate
+        net.send(pair.socket, "a0", packet)
+        net.sleep_ns(1000)
+        frame = tap.recv(2048)
+        equal(frame[:14], bytes.fromhex("0200000000020200000000010800"), "the MAC header")
+        expected = bytearray(packet)
+        if fate.bit is not None:
+            bit = len(packet) * 8 * fate.bit >> 32
+            expected[bit // 8] ^= 1 << bit % 8
+            turned.append(bit / (len(packet) * 8))
+        equal(differing_bits(frame[14:], bytes(expected)), 0, "bits other than the model's")
+    within(len(turned) / 1000, 0.3, 1000, "corrupted")
+    within(
+        sum(share < 0.5 for share in turned) / len(turned), 0.5, len(turned), "in the first half"
+    )
+    stats = pair.stats()
+    equal(stats["corrupted_packets"], len(turned), "corrupted")
+    tap.close()
+    pair.close()
+
+
+def test_checksums_of_corrupted() -> None:
+    """The receiver sees the damage: of packets that leave checksums to the device as well."""
+    pair = Pair()
+    pair.add(seed=2, corrupt=LOSS_ALWAYS)
+    with pair.b.entered():
+        other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        other.bind(("10.0.0.2", 4001))
+    with pair.a.entered():
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sender.connect(("10.0.0.2", 9))
+    for number in range(200):
+        sender.send(struct.pack("!I", number).ljust(1000, b"\0"))
+    pair.drain()
+    net.sleep_ns(MS)
+    equal(pair.received(), [], "packets whose damage nobody saw")
+    equal(pair.stats()["corrupted_packets"], 200, "corrupted")
+    with pair.b.entered():
+        wrong = netstat("InCsumErrors", "Udp")
+    true(wrong > 150, f"{wrong} wrong checksums of UDP")
+    for sock in (other, sender):
+        sock.close()
+    pair.close()
+
+
+def test_streams_are_apart() -> None:
+    """An impairment that is switched on does not move the draws of the others."""
+    packets = [(k * MS, 100) for k in range(500)]
+    served = Link(Config()).run(packets)
+    every = fates(served, MIXED)
+    for name, value in (("corrupt", 0), ("duplicate", 0), ("jitter_ns", 0), ("loss", None)):
+        without = replace(MIXED, **{name: value})
+        compare(without, stream(8, 300, MS))
+        some = fates(served, without)
+        for attribute in ("bit", "lost", "copies"):
+            if (name, attribute) in (("corrupt", "bit"), ("loss", "lost"), ("duplicate", "copies")):
+                continue
+            both = [(a, b) for a, b in zip(every, some, strict=True) if a and b]
+            both = [(a, b) for a, b in both if attribute == "lost" or not (a.lost or b.lost)]
+            values = [[getattr(f, attribute) for f in fs] for fs in zip(*both, strict=True)]
+            equal(values[0], values[1], f"{attribute} without {name}")
+
+
+def test_parents_count_copies() -> None:
+    """A parent's qlen and backlog are those of the link at all times, and zero in the end."""
+    for setup, parent in (
+        ("tc qdisc add dev a0 root handle 1: prio", 0x10002),
+        ("tc qdisc add dev a0 root handle 1: tbf rate 1gbit burst 200kb latency 1s", 0x10001),
+    ):
+        pair = Pair()
+        net.run(setup, pair.a)
+        options = attributes(replace(MIXED, reordering=True)) | {"rate": 10**6}
+        pair.control.add(pair.dev, options | {"limit_packets": 20}, parent, 0x100000)
+        for number in range(200):
+            pair.send(number % 4, 60 + number)
+            pair.send_gso(1 + number % 9, 200 + number)
+            root, link = (pair.control.get(pair.dev, kind) for kind in (setup.split()[8], "wale"))
+            equal((root.qlen, root.backlog), (link.qlen, link.backlog), f"{root.kind}: the queue")
+            equal((link.imbalance(), link.imbalance_bytes()), (0, 0), "imbalance")
+            net.sleep_ns(3 * MS)
+        pair.drain()
+        net.sleep_ns(100 * MS)
+        root = pair.control.get(pair.dev, setup.split()[8])
+        equal((root.qlen, root.backlog), (0, 0), f"{root.kind}: at the end")
+        stats = pair.stats()
+        true(stats["duplicated_packets"] > 20, f"{stats}")
+        pair.send(30, 500)
+        pair.control.delete(pair.dev, parent, 0x100000)
+        root = pair.control.get(pair.dev, setup.split()[8])
+        equal((root.qlen, root.backlog), (0, 0), f"{root.kind}: after the link was deleted")
+        pair.close()
 
 
 def test_purged_from_the_line() -> None:
     """A device that goes down drops what the line holds, also what overtakes; classes too."""
-    for options in ({}, {"flows": 10}):
+    choices: list[dict[str, Any]] = [{}, {"flows": 10}]
+    for options in choices:
         pair = Pair()
-        pair.add(delay=40 * MS, jitter={"time": 30 * MS, "reordering": 1}, seed=1, **options)
+        options |= {"jitter": {"time": 30 * MS, "reordering": 1}, "duplicate": 1 << 31}
+        pair.add(delay=40 * MS, seed=1, **options)
         pair.send(100, 500, gap_ns=MS)
         pair.change(flows=10)  # all that is held becomes the crowd's
         held = pair.held()
@@ -331,6 +509,13 @@ if __name__ == "__main__":
             test_jitter_as_the_model,
             test_order_of_arrival,
             test_change_of_jitter,
+            test_all_of_them_as_the_model,
+            test_reorder,
+            test_duplicates,
+            test_corruption,
+            test_checksums_of_corrupted,
+            test_streams_are_apart,
+            test_parents_count_copies,
             test_purged_from_the_line,
         ]
     )

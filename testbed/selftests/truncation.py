@@ -44,6 +44,10 @@ TRACED: dict[str, Any] = {
     "gemodel": {"p": 1 << 28, "r": 1 << 29, "bad": 1 << 30, "good": 1 << 20},
     "ecn": 1,
     "jitter": {"time": 5, "table": [1, -2, 3], "name": "three", "reordering": 1},
+    "reorder": 1 << 28,
+    "gap": 5,
+    "duplicate": 1 << 27,
+    "corrupt": 1 << 26,
 }
 STATES: dict[str, Any] = {
     "rate": 10**6,

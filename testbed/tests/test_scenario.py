@@ -405,6 +405,10 @@ def test_link_options() -> None:
         ("loss_state: {p13: 5%}, ecn: on", "loss state 5% 95% 0% 100% 0% ecn"),
         ("jitter: {time: 5ms}", "jitter 5000000ns distribution uniform"),
         (
+            "reorder: {share: 25%, gap: 5}, duplicate: 1%, corrupt: 0.1%",
+            "reorder 25% gap 5 duplicate 1% corrupt 0.1%",
+        ),
+        (
             "jitter: {time: 5ms, distribution: normal, reordering: on}",
             "jitter 5000000ns distribution normal reordering",
         ),

@@ -14,7 +14,8 @@ _wale_interfaces()
 _wale_link_options()
 {
 	echo --rate --delay --jitter --limit --policy --threshold --z --last --flows \
-		--input_rate --loss --ecn --noecn --overhead --drops --seed --trace \
+		--input_rate --loss --ecn --noecn --reorder \
+		--duplicate --corrupt --overhead --drops --seed --trace \
 		--loop --hold --stop --sessions --feedback --nofeedback \
 		--up --down --replace
 }
@@ -50,6 +51,9 @@ _wale_link_add()
 		echo cells
 		[[ -n $cur ]] || _wale_link_options
 		;;
+	--reorder)
+		echo gap
+		;;
 	--jitter)
 		echo distribution reordering noreordering
 		;;
@@ -59,7 +63,7 @@ _wale_link_add()
 	--loss)
 		echo gemodel state
 		;;
-	--delay | --threshold | --z | --last | --flows | --seed) ;;
+	--delay | --threshold | --z | --last | --flows | --duplicate | --corrupt | --seed) ;;
 	*)
 		[[ $cur == -* || -z $cur ]] && _wale_link_options
 		;;

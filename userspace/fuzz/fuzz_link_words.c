@@ -93,6 +93,8 @@ static bool same_impairments(const struct link_config *a,
 	return a->loss == b->loss && a->ecn == b->ecn &&
 	       a->jitter.time_ns == b->jitter.time_ns &&
 	       a->jitter.reordering == b->jitter.reordering &&
+	       a->reorder == b->reorder && a->reorder_gap == b->reorder_gap &&
+	       a->duplicate == b->duplicate && a->corrupt == b->corrupt &&
 	       !memcmp(a->loss_numbers, b->loss_numbers,
 		       sizeof(a->loss_numbers));
 }

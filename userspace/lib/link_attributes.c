@@ -136,6 +136,10 @@ int link_config_encode(const struct link_config *c, attribute_put_fn put,
 		FIELD(LINK_FLOWS, TCA_WALE_FLOWS, flows),
 		FIELD(LINK_INPUT_RATE, TCA_WALE_INPUT_RATE64, input_rate),
 		FIELD(LINK_ECN, TCA_WALE_LOSS_ECN, ecn),
+		FIELD(LINK_REORDER, TCA_WALE_REORDER, reorder),
+		FIELD(LINK_REORDER, TCA_WALE_REORDER_GAP, reorder_gap),
+		FIELD(LINK_DUPLICATE, TCA_WALE_DUPLICATE, duplicate),
+		FIELD(LINK_CORRUPT, TCA_WALE_CORRUPT, corrupt),
 #undef FIELD
 		{ LINK_TRACE, TCA_WALE_TRACE, c->trace.steps,
 		  c->trace.n_steps * sizeof(*c->trace.steps) },
@@ -302,6 +306,21 @@ static bool decode_impairment(struct link_config *c, const struct attribute *a)
 	case TCA_WALE_LOSS_ECN:
 		c->set |= LINK_ECN;
 		c->ecn = attribute_u32(a);
+		return true;
+	case TCA_WALE_REORDER:
+		c->set |= LINK_REORDER;
+		c->reorder = attribute_u32(a);
+		return true;
+	case TCA_WALE_REORDER_GAP:
+		c->reorder_gap = attribute_u32(a);
+		return true;
+	case TCA_WALE_DUPLICATE:
+		c->set |= LINK_DUPLICATE;
+		c->duplicate = attribute_u32(a);
+		return true;
+	case TCA_WALE_CORRUPT:
+		c->set |= LINK_CORRUPT;
+		c->corrupt = attribute_u32(a);
 		return true;
 	case TCA_WALE_JITTER:
 		c->set |= LINK_JITTER;

@@ -279,6 +279,12 @@ static const struct {
 	{ "ecn", LINK_ECN, NULL, link_parse_ecn,
 	  "ecn | noecn          mark (ECN) what can be in the place of losing it?" },
 	{ "noecn", LINK_ECN, NULL, link_parse_ecn, NULL },
+	{ "reorder", LINK_REORDER, NULL, link_parse_reorder,
+	  "reorder PERCENT [gap N]   of packets skip the delay, one of N at most" },
+	{ "duplicate", LINK_DUPLICATE, NULL, link_parse_duplicate,
+	  "duplicate PERCENT    of packets leave twice" },
+	{ "corrupt", LINK_CORRUPT, NULL, link_parse_corrupt,
+	  "corrupt PERCENT      of packets have a bit turned" },
 	{ "overhead", LINK_OVERHEAD, parse_overhead, NULL,
 	  "overhead raw|ethernet|atm   what a packet takes on the wire" },
 	{ "drops", LINK_DROPS, parse_drops, NULL,
@@ -406,6 +412,7 @@ void link_config_print(FILE *to, const struct link_config *c)
 	link_limit_print(to, c);
 	link_policy_print(to, c);
 	link_loss_print(to, c);
+	link_impair_print(to, c);
 	if (c->set & LINK_OVERHEAD)
 		print_name(to, "overhead", link_overhead_name(c->overhead));
 	if (c->set & LINK_DROPS)

@@ -45,6 +45,9 @@ enum link_config_bit {
 	LINK_LOSS_STATE = 1 << 23,
 	LINK_ECN = 1 << 24,
 	LINK_JITTER = 1 << 25,
+	LINK_REORDER = 1 << 26,
+	LINK_DUPLICATE = 1 << 27,
+	LINK_CORRUPT = 1 << 28,
 	LINK_LIMIT = LINK_LIMIT_PACKETS | LINK_LIMIT_BYTES | LINK_LIMIT_CELLS,
 	LINK_THRESHOLD = LINK_THRESHOLD_NUMBER | LINK_THRESHOLD_SHARE,
 	LINK_LOSSES = LINK_LOSS | LINK_LOSS_GEMODEL | LINK_LOSS_STATE,
@@ -132,6 +135,10 @@ struct link_config {
 	uint32_t loss_numbers[LINK_LOSS_NUMBERS]; /* of a model, 2^-32 */
 	uint32_t ecn;
 	struct link_jitter jitter;
+	uint32_t reorder; /* 2^-32, as the two below the next */
+	uint32_t reorder_gap;
+	uint32_t duplicate;
+	uint32_t corrupt;
 	uint32_t overhead;
 	uint32_t drops;
 	uint64_t seed;
@@ -231,6 +238,15 @@ const char *link_loss_number_name(unsigned int bit, unsigned int i);
 int link_parse_jitter(struct link_config *c, int argc, char **argv,
 		      struct link_error *error);
 void link_jitter_print(FILE *to, const struct link_config *c);
+
+/* link_impair.c: each as link_config_parse(). */
+int link_parse_reorder(struct link_config *c, int argc, char **argv,
+		       struct link_error *error);
+int link_parse_duplicate(struct link_config *c, int argc, char **argv,
+			 struct link_error *error);
+int link_parse_corrupt(struct link_config *c, int argc, char **argv,
+		       struct link_error *error);
+void link_impair_print(FILE *to, const struct link_config *c);
 
 void link_rem_print(FILE *to, const struct link_rem *rem);
 void link_limit_print(FILE *to, const struct link_config *c);

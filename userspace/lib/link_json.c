@@ -112,26 +112,40 @@ static void json_policy(struct json *j, const struct link_config *c)
 		json_named_rate(j, "input_rate", c->input_rate);
 }
 
+static void json_share(struct json *j, const char *name, uint32_t share)
+{
+	char buf[UNITS_MAX];
+
+	json_put_number(j, name, units_format_probability(buf, share));
+}
+
 static void json_model(struct json *j, const char *name, unsigned int bit,
 		       const uint32_t *numbers)
 {
-	char buf[UNITS_MAX];
 	unsigned int i;
 
 	json_open(j, name, '{');
 	for (i = 0; link_loss_number_name(bit, i); i++)
-		json_put_number(j, link_loss_number_name(bit, i),
-				units_format_probability(buf, numbers[i]));
+		json_share(j, link_loss_number_name(bit, i), numbers[i]);
 	json_close(j, '}');
+}
+
+static void json_impairments(struct json *j, const struct link_config *c)
+{
+	if (c->set & LINK_REORDER) {
+		json_share(j, "reorder", c->reorder);
+		json_put_u64(j, "reorder_gap", c->reorder_gap);
+	}
+	if (c->set & LINK_DUPLICATE)
+		json_share(j, "duplicate", c->duplicate);
+	if (c->set & LINK_CORRUPT)
+		json_share(j, "corrupt", c->corrupt);
 }
 
 static void json_loss(struct json *j, const struct link_config *c)
 {
-	char buf[UNITS_MAX];
-
 	if (c->set & LINK_LOSS)
-		json_put_number(j, "loss",
-				units_format_probability(buf, c->loss));
+		json_share(j, "loss", c->loss);
 	if (c->set & LINK_LOSS_GEMODEL)
 		json_model(j, "loss_gemodel", LINK_LOSS_GEMODEL,
 			   c->loss_numbers);
@@ -170,6 +184,7 @@ void link_config_json(struct json *j, const struct link_config *c)
 		json_put_u64(j, "limit_cells", c->limit_cells);
 	json_policy(j, c);
 	json_loss(j, c);
+	json_impairments(j, c);
 	if (c->set & LINK_OVERHEAD)
 		json_enum(j, "overhead", link_overhead_name(c->overhead),
 			  c->overhead);

@@ -53,6 +53,12 @@ static const char *const names[TCA_WALE_STATS_MAX + 1] = {
 	[TCA_WALE_STATS_PRICE] = "price",
 	[TCA_WALE_STATS_MARK_PROBABILITY] = "mark_probability",
 	[TCA_WALE_STATS_PRICE_NEXT_NS] = "price_next_ns",
+	[TCA_WALE_STATS_DUPLICATED_PACKETS] = "duplicated_packets",
+	[TCA_WALE_STATS_DUPLICATED_BYTES] = "duplicated_bytes",
+	[TCA_WALE_STATS_CORRUPTED_PACKETS] = "corrupted_packets",
+	[TCA_WALE_STATS_CORRUPTED_BYTES] = "corrupted_bytes",
+	[TCA_WALE_STATS_REORDERED_PACKETS] = "reordered_packets",
+	[TCA_WALE_STATS_REORDERED_BYTES] = "reordered_bytes",
 };
 
 const char *link_stats_name(int type)
@@ -127,6 +133,20 @@ static void print_marks(FILE *to, const struct link_stats *s,
 				s->value[TCA_WALE_STATS_MARK_PROBABILITY]));
 }
 
+/* If the link ever did one of these. */
+static void print_impairments(FILE *to, const struct link_stats *s,
+			      const char *indent, const char *newline)
+{
+	if (!s->value[TCA_WALE_STATS_DUPLICATED_PACKETS] &&
+	    !s->value[TCA_WALE_STATS_CORRUPTED_PACKETS] &&
+	    !s->value[TCA_WALE_STATS_REORDERED_PACKETS])
+		return;
+	fprintf(to, "%s%s", newline, indent);
+	print_pair(to, s, "duplicated", TCA_WALE_STATS_DUPLICATED_PACKETS);
+	print_pair(to, s, "corrupted", TCA_WALE_STATS_CORRUPTED_PACKETS);
+	print_pair(to, s, "reordered", TCA_WALE_STATS_REORDERED_PACKETS);
+}
+
 void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 		      const char *newline)
 {
@@ -151,6 +171,7 @@ void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 	print_pair(to, s, "peak", TCA_WALE_STATS_PEAK_BACKLOG_PACKETS);
 	print_pair(to, s, "line", TCA_WALE_STATS_LINE_PACKETS);
 	print_marks(to, s, indent, newline);
+	print_impairments(to, s, indent, newline);
 	if (s->known[TCA_WALE_STATS_BACKLOG_CELLS]) {
 		fprintf(to, "%s%s", newline, indent);
 		print_cells(to, s);

@@ -114,6 +114,13 @@ static void test_errors(void)
 	test_error("jitter 1ms distribution uniform distribution uniform",
 		   LINK_ERROR_DUPLICATE, "uniform");
 	test_error("jitter 1ms jitter 2ms", LINK_ERROR_DUPLICATE, "2ms");
+	test_error("reorder", LINK_ERROR_MISSING, "");
+	test_error("reorder 101%", LINK_ERROR_INVALID, "out of range");
+	test_error("reorder 1% gap", LINK_ERROR_MISSING, "a gap");
+	test_error("reorder 1% gap 0", LINK_ERROR_INVALID, "out of range");
+	test_error("reorder 1% gap 4294967296", LINK_ERROR_INVALID, "range");
+	test_error("duplicate often", LINK_ERROR_INVALID, "a share");
+	test_error("corrupt 2%x", LINK_ERROR_INVALID, "a share");
 	test_error("overhead frame", LINK_ERROR_INVALID, "ethernet");
 	test_error("drops never", LINK_ERROR_INVALID, "remote");
 	test_error("seed -1", LINK_ERROR_INVALID, "whole number");
@@ -344,7 +351,7 @@ static void test_feedback_stats(void)
 	static struct payload payload;
 	struct link_stats s;
 	uint64_t value;
-	char buf[512] = "";
+	char buf[2048] = "";
 	FILE *memory = fmemopen(buf, sizeof(buf), "w");
 	int type;
 
@@ -454,6 +461,10 @@ int main(void)
 	test_round_trip(
 		"jitter 0 distribution uniform noreordering drops local",
 		"drops local ");
+	test_round_trip("reorder 25% gap 5", "reorder 25% gap 5 ");
+	test_round_trip("duplicate 1% reorder 100% corrupt 0.1% loss 2%",
+			"loss 2% reorder 100% duplicate 1% corrupt 0.1% ");
+	test_round_trip("corrupt 0%", "corrupt 0% ");
 	test_tables();
 	test_round_trip("overhead atm drops local",
 			"overhead atm drops local ");

@@ -64,6 +64,10 @@ OPTIONS: dict[str, tuple[int, str]] = {
     "state": (26, "state"),
     "ecn": (27, "I"),
     "jitter": (28, "jitter"),
+    "reorder": (29, "I"),
+    "gap": (30, "I"),
+    "duplicate": (31, "I"),
+    "corrupt": (32, "I"),
 }
 SESSIONS: dict[str, tuple[int, str]] = {
     "arrival": (2, "I"),
@@ -108,7 +112,8 @@ STATISTICS = (
     "dropped_early_packets dropped_early_bytes dropped_partial_packets dropped_partial_bytes "
     "backlog_cells peak_backlog_cells dropped_cells wasted_cells busy_flows crowded_packets "
     "marked_packets marked_bytes unmarkable_packets unmarkable_bytes price mark_probability "
-    "price_next_ns"
+    "price_next_ns duplicated_packets duplicated_bytes corrupted_packets corrupted_bytes "
+    "reordered_packets reordered_bytes"
 ).split()
 DROPPED = (
     "dropped_buffer",
@@ -195,18 +200,20 @@ class Qdisc:
                         self.stats[STATISTICS[which - 2]] = struct.unpack("Q", value)[0]
 
     def imbalance(self) -> int:
-        """Return offered - (sent + dropped + backlog + line), in packets."""
+        """Return offered + duplicated - (sent + dropped + backlog + line), in packets."""
         s = self.stats
         dropped = sum(s[f"{reason}_packets"] for reason in DROPPED)
         held = s["backlog_packets"] + s["line_packets"]
-        return s["offered_packets"] - s["sent_packets"] - dropped - held
+        came = s["offered_packets"] + s["duplicated_packets"]
+        return came - s["sent_packets"] - dropped - held
 
     def imbalance_bytes(self) -> int:
         """Return the same in bytes."""
         s = self.stats
         dropped = sum(s[f"{reason}_bytes"] for reason in DROPPED)
         held = s["backlog_bytes"] + s["line_bytes"]
-        return s["offered_bytes"] - s["sent_bytes"] - dropped - held
+        came = s["offered_bytes"] + s["duplicated_bytes"]
+        return came - s["sent_bytes"] - dropped - held
 
 
 class Control(Socket):

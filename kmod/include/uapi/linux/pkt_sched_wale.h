@@ -35,6 +35,10 @@
  *   TCA_WALE_LOSS_ECN        u32  1: mark (ECN) what would be lost at random, if
  *                                 it can be marked
  *   TCA_WALE_JITTER               nest of TCA_WALE_JITTER_*
+ *   TCA_WALE_REORDER         u32  probability that a packet skips the delay
+ *   TCA_WALE_REORDER_GAP     u32  but only the n-th since the last that did
+ *   TCA_WALE_DUPLICATE       u32  probability that two of a packet leave
+ *   TCA_WALE_CORRUPT         u32  probability that a bit of a packet is turned
  *
  * A new link without an attribute has: no rate limit, no delay, a buffer of
  * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random, no
@@ -61,7 +65,7 @@
  *     stays as it is.
  *
  * No change moves a packet that is on the line, and none overtakes another, unless
- * TCA_WALE_JITTER_REORDERING says so: one that is served after the delay was made
+ * TCA_WALE_REORDER or TCA_WALE_JITTER_REORDERING says so: one that is served after the delay was made
  * shorter leaves with the packets ahead of it, or later.
  *
  * The steps of a trace are dumped if there are at most WALE_TRACE_DUMP_MAX of
@@ -70,7 +74,11 @@
  * Statistics are nested in TCA_STATS_APP (see TCA_WALE_STATS_*).  At every
  * instant, in packets:
  *
- *   offered = sent + dropped (all reasons) + backlog + line
+ *   offered + duplicated = sent + dropped (all reasons) + backlog + line
+ *
+ * A duplicate is made at the end of a packet's service, so that it takes no place
+ * in the buffer and no service, and leaves with it.  Bits are turned in the IP
+ * packet, before that.  Probabilities are fractions of 2^32, WALE_LOSS_ALWAYS is one.
  *
  * With TCA_WALE_FLOWS, each flow is a class (RTM_GETTCLASS) with such statistics
  * of its own.  A packet's flow is the class that a filter of the qdisc or the
@@ -219,6 +227,10 @@ enum {
 	TCA_WALE_LOSS_STATE,
 	TCA_WALE_LOSS_ECN,
 	TCA_WALE_JITTER,
+	TCA_WALE_REORDER,
+	TCA_WALE_REORDER_GAP,
+	TCA_WALE_DUPLICATE,
+	TCA_WALE_CORRUPT,
 	__TCA_WALE_MAX
 };
 
@@ -417,6 +429,12 @@ enum {
 	TCA_WALE_STATS_PRICE,		/* now, 1 / WALE_REM_PRICE_UNIT */
 	TCA_WALE_STATS_MARK_PROBABILITY,	/* now, fraction of 2^32 */
 	TCA_WALE_STATS_PRICE_NEXT_NS,	/* CLOCK_MONOTONIC of its next update */
+	TCA_WALE_STATS_DUPLICATED_PACKETS,	/* copies that were made */
+	TCA_WALE_STATS_DUPLICATED_BYTES,
+	TCA_WALE_STATS_CORRUPTED_PACKETS,	/* a bit was turned */
+	TCA_WALE_STATS_CORRUPTED_BYTES,
+	TCA_WALE_STATS_REORDERED_PACKETS,	/* overtook others */
+	TCA_WALE_STATS_REORDERED_BYTES,
 	__TCA_WALE_STATS_MAX
 };
 
