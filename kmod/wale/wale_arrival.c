@@ -40,11 +40,12 @@ static bool wale_link_draws_loss(struct wale_sched_data *q)
  * @q: the link
  * @skb: the packet; it may get a mark instead
  *
- * Return: true if it will.
+ * Return: true if it will, and was not to be lost anyway.
  */
 bool wale_link_draw_loss(struct wale_sched_data *q, struct sk_buff *skb)
 {
-	return wale_link_draws_loss(q) && !wale_mark_saves(q, skb);
+	return wale_link_draws_loss(q) && !wale_skb_cb(skb)->lost &&
+	       !wale_mark_saves(q, skb);
 }
 
 /*
@@ -202,11 +203,12 @@ static void wale_link_accept_cells(struct Qdisc *sch, struct sk_buff *skb,
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
-	wale_link_disown(skb, false);
+	wale_link_disown(skb, wale_skb_cb(skb)->lost);
 	if (q->impair)
 		wale_skb_cb(skb)->twice = wale_impair_doubles(q->impair);
 	wale_link_enter(q, skb);
-	wale_link_hold(sch, skb);
+	if (!wale_skb_cb(skb)->lost)
+		wale_link_hold(sch, skb);
 	trace_wale_enqueue(sch, skb, now);
 	wale_atm_accept(sch, skb, now);
 }
@@ -225,7 +227,8 @@ static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
 		return;
 	}
 
-	cb->lost = wale_link_draw_loss(q, skb);
+	if (wale_link_draw_loss(q, skb))
+		cb->lost = true;
 	if (q->impair)
 		cb->twice = wale_impair_doubles(q->impair);
 	wale_link_disown(skb, cb->lost);
@@ -251,6 +254,8 @@ static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 		.arrival_ns = now, .wire_len = wale_skb_wire_len(q, skb),
 	};
 	wale_link_count_offered(q, skb);
+	if (q->impair)
+		cb->lost = wale_impair_lists(q, skb);
 	if (wale_buffer_counts_cells(&q->buffer))
 		wale_link_accept_cells(sch, skb, now);
 	else

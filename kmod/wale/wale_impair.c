@@ -80,6 +80,30 @@ static bool wale_impair_draws(struct wale_stream *stream, u32 probability)
 }
 
 /**
+ * wale_impair_lists() - is the packet that has just been counted on the list?
+ * @q: the link, which has impairments
+ * @skb: the packet
+ *
+ * Return: true if it will be lost.
+ */
+bool wale_impair_lists(const struct wale_sched_data *q,
+		       const struct sk_buff *skb)
+{
+	const struct wale_drop_list *list = &q->impair->params.drops;
+	u32 class;
+
+	if (!list->count)
+		return false;
+	if (wale_drop_list_has(list, 0, q->counts.offered.packets))
+		return true;
+	if (!q->classes)
+		return false;
+	class = wale_skb_class(skb);
+	return wale_drop_list_has(list, class ?: WALE_CLASS_CROWD,
+				  wale_skb_counts(q, skb)->offered.packets);
+}
+
+/**
  * wale_impair_doubles() - will there be two of the packet that is admitted?
  * @impair: the impairments
  *

@@ -30,6 +30,7 @@ struct wale_sched_data;
  * @gap: but only if so many since the last one, with this one
  * @duplicate: probability that there are two of a packet
  * @corrupt: probability that a bit of a packet is turned
+ * @drops: packets that are lost, by their numbers
  *
  * Probabilities are fractions of 2^32; WALE_LOSS_ALWAYS is one.
  */
@@ -42,6 +43,7 @@ struct wale_impair_params {
 	u32 gap;
 	u32 duplicate;
 	u32 corrupt;
+	struct wale_drop_list drops;
 };
 
 /**
@@ -71,6 +73,8 @@ struct wale_impair {
 void wale_impair_seed(struct wale_impair *impair, u64 seed);
 void wale_impair_free(struct wale_impair *impair);
 void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now);
+bool wale_impair_lists(const struct wale_sched_data *q,
+		       const struct sk_buff *skb);
 bool wale_impair_doubles(struct wale_impair *impair);
 bool wale_impair_may_overtake(const struct wale_impair *impair);
 

@@ -105,3 +105,22 @@ bool wale_loss_next(struct wale_loss *loss, u64 draw)
 		loss->now = state->to_second;
 	return (u32)draw < loss->state[loss->now].lost;
 }
+
+/**
+ * wale_drop_list_has() - is a packet lost by its number?
+ * @list: the list
+ * @flow: whose packets are numbered; 0: the link's
+ * @n: its number
+ *
+ * Return: true if it is.
+ */
+bool wale_drop_list_has(const struct wale_drop_list *list, u32 flow, u64 n)
+{
+	u32 i;
+
+	for (i = 0; i < list->count; i++)
+		if (list->range[i].flow == flow && n >= list->range[i].first &&
+		    n <= list->range[i].last)
+			return true;
+	return false;
+}

@@ -57,6 +57,16 @@ struct wale_loss {
 };
 
 /**
+ * struct wale_drop_list - packets that are lost, by their numbers
+ * @count: of @range
+ * @range: of packets
+ */
+struct wale_drop_list {
+	u32 count;
+	struct wale_drop_range range[WALE_DROP_RANGES_MAX];
+};
+
+/**
  * wale_chance() - of 2^32 draws, how many are below a probability?
  * @probability: fraction of 2^32; WALE_LOSS_ALWAYS: all
  *
@@ -70,6 +80,7 @@ static inline u64 wale_chance(u32 probability)
 bool wale_loss_is_valid(const struct wale_loss_params *params);
 void wale_loss_start(struct wale_loss *loss,
 		     const struct wale_loss_params *params);
+bool wale_drop_list_has(const struct wale_drop_list *list, u32 flow, u64 n);
 bool wale_loss_next(struct wale_loss *loss, u64 draw);
 
 #endif /* _WALE_LOSS_H */

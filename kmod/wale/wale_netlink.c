@@ -81,6 +81,7 @@ static const struct nla_policy wale_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_REORDER_GAP]		= { .type = NLA_U32 },
 	[TCA_WALE_DUPLICATE]		= { .type = NLA_U32 },
 	[TCA_WALE_CORRUPT]		= { .type = NLA_U32 },
+	[TCA_WALE_DROP_LIST]		= { .type = NLA_BINARY },
 };
 
 /**
@@ -499,8 +500,8 @@ int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 	if (!err)
 		err = wale_check_sharing(qdisc_priv(sch), &request, tb, extack);
 	if (!err)
-		err = wale_impair_parse(qdisc_priv(sch), &request.impair, tb,
-					extack);
+		err = wale_impair_parse(qdisc_priv(sch), &request.impair,
+					request.buffer.flows, tb, extack);
 	if (!err)
 		err = wale_prepare(sch, &request, extack);
 	if (!err) {

@@ -192,7 +192,7 @@ static const struct wale_impair_params wale_impair_none = { .gap = 1 };
 static const u8 wale_impair_attrs[] = {
 	TCA_WALE_LOSS_GEMODEL, TCA_WALE_LOSS_STATE, TCA_WALE_LOSS_ECN,
 	TCA_WALE_JITTER, TCA_WALE_REORDER, TCA_WALE_REORDER_GAP,
-	TCA_WALE_DUPLICATE, TCA_WALE_CORRUPT,
+	TCA_WALE_DUPLICATE, TCA_WALE_CORRUPT, TCA_WALE_DROP_LIST,
 };
 
 /* Those that are a number each. */
@@ -223,18 +223,63 @@ static int wale_parse_numbers(struct wale_impair_params *params,
 	return 0;
 }
 
+/* A range must be one, and of a flow that the link can tell from others. */
+static int wale_check_range(const struct wale_drop_range *range, u32 flows,
+			    const struct nlattr *attr,
+			    struct netlink_ext_ack *extack)
+{
+	if (!range->first || range->last < range->first) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: packets that are dropped are numbered from 1, and the last of a range is not before its first");
+		return -ERANGE;
+	}
+	if (range->flow > flows && !(flows && range->flow == WALE_CLASS_CROWD)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: drop names a flow that the link does not tell apart: give it as many flows");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+static int wale_parse_drops(struct wale_drop_list *drops, u32 flows,
+			    const struct nlattr *attr,
+			    struct netlink_ext_ack *extack)
+{
+	u32 i, count;
+	int err;
+
+	if (!attr)
+		return 0;
+	count = nla_len(attr) / sizeof(drops->range[0]);
+	if (count > WALE_DROP_RANGES_MAX ||
+	    nla_len(attr) % sizeof(drops->range[0])) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: drop must be up to 32 ranges of 12 bytes: a flow, and the numbers of a first and a last packet, all u32");
+		return -EINVAL;
+	}
+	drops->count = count;
+	memcpy(drops->range, nla_data(attr), nla_len(attr));
+	for (i = 0; i < count; i++) {
+		err = wale_check_range(&drops->range[i], flows, attr, extack);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 /**
  * wale_impair_parse() - what a request says of impairments
  * @q: the link, as it is
  * @request: zeroed; what came, and what it makes of the rest
+ * @flows: number of flows that the link will tell apart
  * @tb: the attributes
  * @extack: what was expected
  *
  * Return: 0, -EINVAL, -ERANGE or -ENOMEM.
  */
 int wale_impair_parse(const struct wale_sched_data *q,
-		      struct wale_impair_request *request, struct nlattr **tb,
-		      struct netlink_ext_ack *extack)
+		      struct wale_impair_request *request, u32 flows,
+		      struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	struct wale_impair_params *params = &request->params;
 	size_t i;
@@ -244,6 +289,8 @@ int wale_impair_parse(const struct wale_sched_data *q,
 		request->given |= !!tb[wale_impair_attrs[i]];
 	*params = q->impair ? q->impair->params : wale_impair_none;
 	err = wale_parse_numbers(params, tb, extack) ?:
+	      wale_parse_drops(&params->drops, flows, tb[TCA_WALE_DROP_LIST],
+			       extack) ?:
 	      wale_parse_loss(request, tb, extack);
 	if (err)
 		return err;
@@ -375,7 +422,10 @@ int wale_dump_impair(const struct wale_sched_data *q, struct sk_buff *skb)
 	    (params->reorder &&
 	     nla_put_u32(skb, TCA_WALE_REORDER_GAP, params->gap)) ||
 	    wale_dump_number(skb, TCA_WALE_DUPLICATE, params->duplicate) ||
-	    wale_dump_number(skb, TCA_WALE_CORRUPT, params->corrupt))
+	    wale_dump_number(skb, TCA_WALE_CORRUPT, params->corrupt) ||
+	    (params->drops.count &&
+	     nla_put(skb, TCA_WALE_DROP_LIST, params->drops.count *
+		     sizeof(params->drops.range[0]), params->drops.range)))
 		return -EMSGSIZE;
 	return wale_dump_jitter(q->impair, skb);
 }

@@ -35,8 +35,8 @@ struct wale_impair_request {
 };
 
 int wale_impair_parse(const struct wale_sched_data *q,
-		      struct wale_impair_request *request, struct nlattr **tb,
-		      struct netlink_ext_ack *extack);
+		      struct wale_impair_request *request, u32 flows,
+		      struct nlattr **tb, struct netlink_ext_ack *extack);
 int wale_impair_prepare(const struct wale_sched_data *q,
 			struct wale_impair_request *request);
 void wale_impair_apply(struct wale_sched_data *q,

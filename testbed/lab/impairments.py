@@ -81,6 +81,21 @@ class Jitter(BaseModel):
         return words + (["reordering"] if self.reordering else [])
 
 
+class Drop(BaseModel):
+    """Packets that are lost, by their numbers."""
+
+    model_config = STRICT
+
+    packets: Annotated[str, Field(pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$")]
+    """such as "10,11,20-25", counted from 1 as they arrive"""
+    flow: Annotated[int, Field(ge=0, le=65535)] = 0
+    """of the flow of this class; 0: of the whole link"""
+
+    def options(self) -> list[str]:
+        """Return the tc options."""
+        return ["drop", "flow", str(self.flow), "packets", self.packets]
+
+
 class Reorder(BaseModel):
     """Some packets skip the propagation delay, and so overtake others."""
 
@@ -111,6 +126,8 @@ class Impairments(BaseModel):
     """packets of senders with ECN are marked in the place of being lost at random"""
     jitter: Jitter | None = None
     """how the delay varies from packet to packet"""
+    drop: list[Drop] = []
+    """packets that are lost, by their numbers"""
     reorder: Reorder | None = None
     """packets that overtake others"""
     duplicate: Probability = 0.0
@@ -130,7 +147,7 @@ class Impairments(BaseModel):
         for model in (self.loss_gemodel, self.loss_state):
             words += model.options() if model else []
         words += ["ecn"] if self.ecn else []
-        for impairment in (self.jitter, self.reorder):
+        for impairment in (self.jitter, self.reorder, *self.drop):
             words += impairment.options() if impairment else []
         for name, share in (("duplicate", self.duplicate), ("corrupt", self.corrupt)):
             words += [name, _percent(share)] if share else []

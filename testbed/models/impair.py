@@ -121,6 +121,7 @@ class Settings:
     gap: int = 1
     duplicate: int = 0
     corrupt: int = 0
+    drop: tuple[tuple[int, int, int], ...] = ()  # flow (0: the link), first, last
 
 
 @dataclass(frozen=True)
@@ -196,10 +197,12 @@ def fates(packets: Iterable[Packet], settings: Settings) -> list[Fate | None]:
     losses = Losses(settings.loss, settings.seed) if settings.loss else None
     line = Line(settings)
     result: list[Fate | None] = []
-    for packet in packets:
+    for number, packet in enumerate(packets, start=1):
         if packet.verdict is not Verdict.SENT:
             result.append(None)
             continue
         assert packet.completion_ns is not None
-        result.append(line.serve(packet.completion_ns, bool(losses and losses.next())))
+        listed = any(first <= number <= last for flow, first, last in settings.drop if not flow)
+        lost = bool(losses and losses.next())
+        result.append(line.serve(packet.completion_ns, lost or listed))
     return result

@@ -255,6 +255,8 @@ def test_links_are_changed() -> None:
     pair = here.pair
     base: dict[str, Any] = {"rate": 10**7, "delay": MS, "loss": 0, "seed": 9}
     base |= {"sessions": {}, "feedback": {}}
+    base |= {"jitter": {"time": 0, "table": [], "reordering": 0}}
+    base |= {"reorder": 0, "duplicate": 0, "corrupt": 0}
     base |= {"overhead": 0, "limit_packets": 1000, "policy": 0, "flows": 20}
     pair.add(**base)
     pair.send(20)
@@ -298,6 +300,30 @@ def test_packets_are_split() -> None:
     true(dropped > 0, "no drop for want of memory")
     equal(len(pair.received()), pair.stats()["sent_packets"], "packets at the receiver")
     pair.delete()
+
+
+def test_packets_are_copied_and_damaged() -> None:
+    """Without memory there is no copy, or no damage, and it is not counted; parents are told."""
+    here = stage()
+    pair = here.pair
+    pair.add(duplicate=(1 << 32) - 1, corrupt=(1 << 32) - 1, seed=1)
+
+    def act() -> None:
+        pair.send(3, 500)
+        pair.send_gso(20)  # whose data are not where bits can be turned
+        pair.drain()
+
+    copies = Operation("sch_wale", act, nothing, lambda: (0, 0, 0), lambda: (0, 0, 0))
+    here.exercise(copies=copies)
+    link = pair.get()
+    equal((link.imbalance(), link.imbalance_bytes()), (0, 0), "imbalance in packets and bytes")
+    equal((link.qlen, link.backlog), (0, 0), "qlen and backlog of an empty link")
+    stats = link.stats
+    for name in ("duplicated", "corrupted"):
+        count = stats[f"{name}_packets"]
+        true(0 < count < stats["offered_packets"], f"{name}: {count}")
+    pair.delete()
+    pair.received()
 
 
 def test_links_publish() -> None:
@@ -577,6 +603,7 @@ if __name__ == "__main__":
             test_links_are_added,
             test_links_are_changed,
             test_packets_are_split,
+            test_packets_are_copied_and_damaged,
             test_links_publish,
             test_links_wait_for_the_channel,
             test_modules_are_loaded,

@@ -77,7 +77,7 @@ def attributes(settings: Settings) -> dict[str, Any]:
     if settings.jitter_ns:
         jitter = {"time": settings.jitter_ns, "reordering": int(settings.reordering)}
         options["jitter"] = jitter | {"table": settings.table}
-    for name in ("reorder", "gap", "duplicate", "corrupt"):
+    for name in ("reorder", "gap", "duplicate", "corrupt", "drop"):
         options[name] = getattr(settings, name)
     return options
 
@@ -317,6 +317,7 @@ MIXED = Settings(
     gap=4,
     duplicate=15 * PERCENT,
     corrupt=10 * PERCENT,
+    drop=((0, 7, 9), (0, 20, 20), (0, 800, 5000)),
 )
 
 
@@ -328,6 +329,53 @@ def test_all_of_them_as_the_model() -> None:
             stats = compare(settings, stream(8, 1000, MS), **limits)
             for name in ("duplicated", "corrupted", "reordered", "dropped_loss"):
                 true(stats[f"{name}_packets"] > 10, f"{name}: {stats}")
+
+
+def test_drop_list() -> None:
+    """Exactly the packets of the list are lost, of the link and of flows, GSO or not."""
+    pair = Pair()
+    pair.add(seed=1, drop=[(0, 2, 4), (0, 10, 10)], ecn=1)
+    wanted = [number in (1, 2, 3, 9) for number in range(30)]
+    equal(arrivals(pair, 30, tos=ECT0), wanted, "lost")
+    equal(pair.stats()["dropped_loss_packets"], 4, "counted as losses")
+    equal(pair.stats()["marked_packets"], 0, "marked")
+    equal(pair.get().options["drop"], [(0, 2, 4), (0, 10, 10)], "shown")
+    pair.change(drop=[(0, 35, 36)])  # the numbers go on
+    first = pair.sent
+    pair.send_gso(20, 500)
+    pair.drain()
+    net.sleep_ns(1000)
+    came = pair.received()
+    equal([n for n in range(first, first + 20) if n not in came], [34, 35], "lost of GSO")
+    pair.change(drop=[])
+    equal(sum(arrivals(pair, 20)), 0, "lost without a list")
+    true("drop" not in pair.get().options, "an empty list is shown")
+    pair.delete()
+    pair.add(seed=1, flows=3, drop=[(1, 2, 3), (3, 1, 1), (0, 12, 12)])
+    lost = []
+    for number in range(18):
+        pair.socket.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, 0x10000 + number % 3 + 1)
+        lost += [number] if arrivals(pair, 1)[0] else []
+    equal(lost, [2, 3, 6, 11], "lost of flows")
+    pair.socket.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, 0)
+    classes = pair.control.classes(pair.dev)
+    drops = {minor: one.stats["dropped_loss_packets"] for minor, one in classes.items()}
+    equal(drops, {1: 2, 2: 0, 3: 2}, "lost of each class")
+    pair.close()
+
+
+def test_drop_list_with_cells() -> None:
+    """With a limit in cells as well; what is on the list is never in a parent's count."""
+    pair = Pair()
+    options = {"overhead": 2, "limit_cells": 100_000, "rate": 10**6, "flows": 3}
+    pair.add(seed=1, drop=[(0, 3, 5)], **options)
+    pair.send(6, 500)
+    equal(pair.get().qlen, 3, "qlen")
+    pair.drain()
+    net.sleep_ns(1000)
+    equal(pair.received(), [0, 1, 5], "came")
+    equal((pair.get().imbalance(), pair.get().qlen), (0, 0), "imbalance and qlen")
+    pair.close()
 
 
 def test_reorder() -> None:
@@ -510,6 +558,8 @@ if __name__ == "__main__":
             test_order_of_arrival,
             test_change_of_jitter,
             test_all_of_them_as_the_model,
+            test_drop_list,
+            test_drop_list_with_cells,
             test_reorder,
             test_duplicates,
             test_corruption,

@@ -48,6 +48,7 @@ TRACED: dict[str, Any] = {
     "gap": 5,
     "duplicate": 1 << 27,
     "corrupt": 1 << 26,
+    "drop": [(0, 5, 6), (0, 9, 9)],
 }
 STATES: dict[str, Any] = {
     "rate": 10**6,

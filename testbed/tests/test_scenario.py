@@ -405,6 +405,10 @@ def test_link_options() -> None:
         ("loss_state: {p13: 5%}, ecn: on", "loss state 5% 95% 0% 100% 0% ecn"),
         ("jitter: {time: 5ms}", "jitter 5000000ns distribution uniform"),
         (
+            'drop: [{packets: "10,20-25"}, {flow: 3, packets: "1"}]',
+            "drop flow 0 packets 10,20-25 drop flow 3 packets 1",
+        ),
+        (
             "reorder: {share: 25%, gap: 5}, duplicate: 1%, corrupt: 0.1%",
             "reorder 25% gap 5 duplicate 1% corrupt 0.1%",
         ),

@@ -95,6 +95,8 @@ static bool same_impairments(const struct link_config *a,
 	       a->jitter.reordering == b->jitter.reordering &&
 	       a->reorder == b->reorder && a->reorder_gap == b->reorder_gap &&
 	       a->duplicate == b->duplicate && a->corrupt == b->corrupt &&
+	       a->n_drop == b->n_drop &&
+	       !memcmp(a->drop, b->drop, a->n_drop * sizeof(a->drop[0])) &&
 	       !memcmp(a->loss_numbers, b->loss_numbers,
 		       sizeof(a->loss_numbers));
 }

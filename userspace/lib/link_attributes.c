@@ -141,6 +141,8 @@ int link_config_encode(const struct link_config *c, attribute_put_fn put,
 		FIELD(LINK_DUPLICATE, TCA_WALE_DUPLICATE, duplicate),
 		FIELD(LINK_CORRUPT, TCA_WALE_CORRUPT, corrupt),
 #undef FIELD
+		{ LINK_DROP, TCA_WALE_DROP_LIST, c->drop,
+		  c->n_drop * sizeof(c->drop[0]) },
 		{ LINK_TRACE, TCA_WALE_TRACE, c->trace.steps,
 		  c->trace.n_steps * sizeof(*c->trace.steps) },
 	};
@@ -321,6 +323,13 @@ static bool decode_impairment(struct link_config *c, const struct attribute *a)
 	case TCA_WALE_CORRUPT:
 		c->set |= LINK_CORRUPT;
 		c->corrupt = attribute_u32(a);
+		return true;
+	case TCA_WALE_DROP_LIST:
+		c->set |= LINK_DROP;
+		c->n_drop = a->length / sizeof(c->drop[0]);
+		if (c->n_drop > WALE_DROP_RANGES_MAX)
+			c->n_drop = WALE_DROP_RANGES_MAX;
+		memcpy(c->drop, a->data, c->n_drop * sizeof(c->drop[0]));
 		return true;
 	case TCA_WALE_JITTER:
 		c->set |= LINK_JITTER;

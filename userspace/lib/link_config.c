@@ -279,6 +279,8 @@ static const struct {
 	{ "ecn", LINK_ECN, NULL, link_parse_ecn,
 	  "ecn | noecn          mark (ECN) what can be in the place of losing it?" },
 	{ "noecn", LINK_ECN, NULL, link_parse_ecn, NULL },
+	{ "drop", LINK_DROP, NULL, link_parse_drop,
+	  "drop off|[flow F] packets 10,20-25 ...   lose these, counted from 1" },
 	{ "reorder", LINK_REORDER, NULL, link_parse_reorder,
 	  "reorder PERCENT [gap N]   of packets skip the delay, one of N at most" },
 	{ "duplicate", LINK_DUPLICATE, NULL, link_parse_duplicate,
@@ -329,7 +331,7 @@ int link_config_parse(struct link_config *c, int argc, char **argv,
 	if (argc < 2 && !(options[i].bit & bare))
 		return link_error_set(error, LINK_ERROR_MISSING, argv[0],
 				      "a value must follow");
-	if (c->set & options[i].bit)
+	if (c->set & options[i].bit & ~LINK_DROP) /* one for each flow */
 		return link_error_set(error, LINK_ERROR_DUPLICATE, argv[0],
 				      "%s", argc < 2 ? argv[0] : argv[1]);
 
@@ -412,6 +414,7 @@ void link_config_print(FILE *to, const struct link_config *c)
 	link_limit_print(to, c);
 	link_policy_print(to, c);
 	link_loss_print(to, c);
+	link_drop_print(to, c);
 	link_impair_print(to, c);
 	if (c->set & LINK_OVERHEAD)
 		print_name(to, "overhead", link_overhead_name(c->overhead));

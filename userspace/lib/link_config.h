@@ -48,6 +48,7 @@ enum link_config_bit {
 	LINK_REORDER = 1 << 26,
 	LINK_DUPLICATE = 1 << 27,
 	LINK_CORRUPT = 1 << 28,
+	LINK_DROP = 1 << 29,
 	LINK_LIMIT = LINK_LIMIT_PACKETS | LINK_LIMIT_BYTES | LINK_LIMIT_CELLS,
 	LINK_THRESHOLD = LINK_THRESHOLD_NUMBER | LINK_THRESHOLD_SHARE,
 	LINK_LOSSES = LINK_LOSS | LINK_LOSS_GEMODEL | LINK_LOSS_STATE,
@@ -139,6 +140,8 @@ struct link_config {
 	uint32_t reorder_gap;
 	uint32_t duplicate;
 	uint32_t corrupt;
+	struct wale_drop_range drop[WALE_DROP_RANGES_MAX];
+	uint32_t n_drop; /* 0: none */
 	uint32_t overhead;
 	uint32_t drops;
 	uint64_t seed;
@@ -247,6 +250,11 @@ int link_parse_duplicate(struct link_config *c, int argc, char **argv,
 int link_parse_corrupt(struct link_config *c, int argc, char **argv,
 		       struct link_error *error);
 void link_impair_print(FILE *to, const struct link_config *c);
+
+/* link_drop.c: as link_config_parse(). */
+int link_parse_drop(struct link_config *c, int argc, char **argv,
+		    struct link_error *error);
+void link_drop_print(FILE *to, const struct link_config *c);
 
 void link_rem_print(FILE *to, const struct link_rem *rem);
 void link_limit_print(FILE *to, const struct link_config *c);

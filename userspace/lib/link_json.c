@@ -130,8 +130,25 @@ static void json_model(struct json *j, const char *name, unsigned int bit,
 	json_close(j, '}');
 }
 
+static void json_drop(struct json *j, const struct link_config *c)
+{
+	uint32_t i;
+
+	json_open(j, "drop", '[');
+	for (i = 0; i < c->n_drop; i++) {
+		json_open(j, NULL, '{');
+		json_put_u64(j, "flow", c->drop[i].flow);
+		json_put_u64(j, "first", c->drop[i].first);
+		json_put_u64(j, "last", c->drop[i].last);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static void json_impairments(struct json *j, const struct link_config *c)
 {
+	if (c->set & LINK_DROP)
+		json_drop(j, c);
 	if (c->set & LINK_REORDER) {
 		json_share(j, "reorder", c->reorder);
 		json_put_u64(j, "reorder_gap", c->reorder_gap);

@@ -121,6 +121,15 @@ static void test_errors(void)
 	test_error("reorder 1% gap 4294967296", LINK_ERROR_INVALID, "range");
 	test_error("duplicate often", LINK_ERROR_INVALID, "a share");
 	test_error("corrupt 2%x", LINK_ERROR_INVALID, "a share");
+	test_error("drop", LINK_ERROR_MISSING, "");
+	test_error("drop packets", LINK_ERROR_MISSING, "20-25");
+	test_error("drop flow 3", LINK_ERROR_INVALID, "packets LIST");
+	test_error("drop flow 65536 packets 1", LINK_ERROR_INVALID, "a flow");
+	test_error("drop packets 0", LINK_ERROR_INVALID, "out of range");
+	test_error("drop packets 5-4", LINK_ERROR_INVALID, "out of range");
+	test_error("drop packets 5,", LINK_ERROR_INVALID, "20-25");
+	test_error("drop packets 1-2-3", LINK_ERROR_INVALID, "20-25");
+	test_error("drop packets 4294967296", LINK_ERROR_INVALID, "range");
 	test_error("overhead frame", LINK_ERROR_INVALID, "ethernet");
 	test_error("drops never", LINK_ERROR_INVALID, "remote");
 	test_error("seed -1", LINK_ERROR_INVALID, "whole number");
@@ -465,6 +474,13 @@ int main(void)
 	test_round_trip("duplicate 1% reorder 100% corrupt 0.1% loss 2%",
 			"loss 2% reorder 100% duplicate 1% corrupt 0.1% ");
 	test_round_trip("corrupt 0%", "corrupt 0% ");
+	test_round_trip("drop packets 10,11,20-25 delay 1ms",
+			"delay 1ms drop packets 10,11,20-25 ");
+	test_round_trip("drop flow 3 packets 5 drop flow 65535 packets 1-9 "
+			"drop packets 7",
+			"drop flow 3 packets 5 drop flow 65535 packets 1-9 "
+			"drop packets 7 ");
+	test_round_trip("drop off", "drop off ");
 	test_tables();
 	test_round_trip("overhead atm drops local",
 			"overhead atm drops local ");

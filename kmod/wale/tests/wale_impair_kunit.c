@@ -66,6 +66,25 @@ static void wale_loss_valid_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wale_loss_is_valid(&params));
 }
 
+/* Ranges include their ends, and are of their flow. */
+static void wale_drop_list_test(struct kunit *test)
+{
+	static const struct wale_drop_list list = {
+		.count = 3,
+		.range = { { 0, 2, 4 }, { 7, 1, 1 }, { 7, U32_MAX, U32_MAX } },
+	};
+
+	KUNIT_EXPECT_FALSE(test, wale_drop_list_has(&list, 0, 1));
+	KUNIT_EXPECT_TRUE(test, wale_drop_list_has(&list, 0, 2));
+	KUNIT_EXPECT_TRUE(test, wale_drop_list_has(&list, 0, 4));
+	KUNIT_EXPECT_FALSE(test, wale_drop_list_has(&list, 0, 5));
+	KUNIT_EXPECT_TRUE(test, wale_drop_list_has(&list, 7, 1));
+	KUNIT_EXPECT_FALSE(test, wale_drop_list_has(&list, 7, 2));
+	KUNIT_EXPECT_TRUE(test, wale_drop_list_has(&list, 7, U32_MAX));
+	KUNIT_EXPECT_FALSE(test, wale_drop_list_has(&list, 7, 1ULL << 32));
+	KUNIT_EXPECT_FALSE(test, wale_drop_list_has(&list, 6, 1));
+}
+
 /* The same is added to the delay as in the model. */
 static void wale_jitter_vector_test(struct kunit *test)
 {
@@ -102,6 +121,7 @@ static void wale_jitter_delay_test(struct kunit *test)
 static struct kunit_case wale_impair_cases[] = {
 	KUNIT_CASE_PARAM(wale_loss_vector_test, wale_loss_gen_params),
 	KUNIT_CASE(wale_loss_valid_test),
+	KUNIT_CASE(wale_drop_list_test),
 	KUNIT_CASE(wale_jitter_vector_test),
 	KUNIT_CASE(wale_jitter_delay_test),
 	{}

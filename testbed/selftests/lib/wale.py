@@ -68,6 +68,7 @@ OPTIONS: dict[str, tuple[int, str]] = {
     "gap": (30, "I"),
     "duplicate": (31, "I"),
     "corrupt": (32, "I"),
+    "drop": (33, "ranges"),
 }
 SESSIONS: dict[str, tuple[int, str]] = {
     "arrival": (2, "I"),
@@ -138,6 +139,8 @@ def encode(values: Mapping[str, Any], table: Mapping[str, tuple[int, str]] = OPT
             payload = value
         elif form == "trace":
             payload = b"".join(struct.pack("QQ", duration, rate) for duration, rate in value)
+        elif form == "ranges":
+            payload = b"".join(struct.pack("III", *one) for one in value)
         elif form == "table":
             payload = struct.pack(f"{len(value)}h", *value)
         elif form == "text":
@@ -161,6 +164,10 @@ def decode(data: bytes, table: Mapping[str, tuple[int, str]] = OPTIONS) -> dict[
         name, form = names[number]
         if form == "trace":
             result[name] = list(struct.iter_unpack("QQ", payload))
+        elif form == "table":
+            result[name] = list(struct.unpack(f"{len(payload) // 2}h", payload))
+        elif form == "ranges":
+            result[name] = list(struct.iter_unpack("III", payload))
         elif form == "text":
             result[name] = payload.rstrip(b"\0").decode()
         elif form in NESTS:

@@ -39,6 +39,8 @@
  *   TCA_WALE_REORDER_GAP     u32  but only the n-th since the last that did
  *   TCA_WALE_DUPLICATE       u32  probability that two of a packet leave
  *   TCA_WALE_CORRUPT         u32  probability that a bit of a packet is turned
+ *   TCA_WALE_DROP_LIST            array of struct wale_drop_range: packets that are
+ *                                 lost; empty: none
  *
  * A new link without an attribute has: no rate limit, no delay, a buffer of
  * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random, no
@@ -107,6 +109,8 @@
 #define WALE_JITTER_TABLE_MAX	16384U
 #define WALE_JITTER_UNIT	8192
 #define WALE_JITTER_NAME_MAX	128
+
+#define WALE_DROP_RANGES_MAX	32	/* of TCA_WALE_DROP_LIST */
 
 #define WALE_TRACE_STEP_MIN	1000ULL	/* 1 us, in ns */
 #define WALE_TRACE_STEPS_MAX	4000	/* what TCA_OPTIONS, 64 kB, can carry */
@@ -197,6 +201,23 @@ struct wale_trace_step {
 	__u64 rate;
 };
 
+/**
+ * struct wale_drop_range - packets that are lost, by their numbers
+ * @flow: minor number of the flow's class; 0: of the whole link
+ * @first: the first, 1 ..
+ * @last: the last, @first ..
+ *
+ * Packets are those of the wire, numbered from 1 in the order of their arrival
+ * since the link, or the flow's class, began to count (the n-th is that with which
+ * offered becomes n).  One that enters the buffer is lost at the end of its service,
+ * and counted as a random loss.
+ */
+struct wale_drop_range {
+	__u32 flow;
+	__u32 first;
+	__u32 last;
+};
+
 enum {
 	TCA_WALE_UNSPEC,
 	TCA_WALE_PAD,
@@ -231,6 +252,7 @@ enum {
 	TCA_WALE_REORDER_GAP,
 	TCA_WALE_DUPLICATE,
 	TCA_WALE_CORRUPT,
+	TCA_WALE_DROP_LIST,
 	__TCA_WALE_MAX
 };
 
