@@ -31,6 +31,7 @@ void wale_impair_seed(struct wale_impair *impair, u64 seed)
 		return;
 	wale_loss_start(&impair->loss, &impair->params.loss);
 	impair->delayed = 0;
+	wale_stream_init(&impair->slot_stream, seed, WALE_PURPOSE_SLOT);
 	wale_stream_init(&impair->jitter_stream, seed, WALE_PURPOSE_JITTER);
 	wale_stream_init(&impair->reorder_stream, seed, WALE_PURPOSE_REORDER);
 	wale_stream_init(&impair->duplicate_stream, seed,
@@ -190,6 +191,21 @@ static struct sk_buff *wale_impair_copy(struct wale_sched_data *q,
 	return copy;
 }
 
+/* When a packet leaves that is to leave: then, or in a slot. */
+static u64 wale_impair_slot(struct wale_impair *impair, u64 departure_ns,
+			    u32 len)
+{
+	const struct wale_slot_params *params = &impair->params.slot;
+	struct wale_slot *slot = &impair->slot;
+
+	if (!params->max_ns)
+		return departure_ns;
+	if (!wale_slot_takes(slot, params, departure_ns, len))
+		wale_slot_open(slot, params, departure_ns,
+			       wale_stream_draw(&impair->slot_stream));
+	return wale_slot_enter(slot, len);
+}
+
 /**
  * wale_impair_complete() - the service of a packet has ended
  * @sch: the qdisc, which has impairments
@@ -201,6 +217,7 @@ void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_impair *impair = q->impair;
 	u64 departure_ns = wale_impair_departure(q, now), draw = 0;
+	u32 len = wale_skb_cb(skb)->wire_len;
 	struct sk_buff *copy = NULL;
 
 	if (impair->params.corrupt)
@@ -215,9 +232,11 @@ void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 				  offsetof(struct wale_counts, corrupted));
 	if (wale_skb_cb(skb)->twice)
 		copy = wale_impair_copy(q, skb);
-	wale_link_enter_line(q, skb, departure_ns);
+	wale_link_enter_line(q, skb, wale_impair_slot(impair, departure_ns,
+						      len));
 	if (copy)
-		wale_link_line_up(q, copy, departure_ns);
+		wale_link_line_up(q, copy, wale_impair_slot(impair,
+							    departure_ns, len));
 }
 
 /**

@@ -15,6 +15,7 @@
 #include "wale_jitter.h"
 #include "wale_loss.h"
 #include "wale_random.h"
+#include "wale_slot.h"
 
 struct Qdisc;
 struct sk_buff;
@@ -31,6 +32,7 @@ struct wale_sched_data;
  * @duplicate: probability that there are two of a packet
  * @corrupt: probability that a bit of a packet is turned
  * @drops: packets that are lost, by their numbers
+ * @slot: in which packets leave
  *
  * Probabilities are fractions of 2^32; WALE_LOSS_ALWAYS is one.
  */
@@ -44,6 +46,7 @@ struct wale_impair_params {
 	u32 duplicate;
 	u32 corrupt;
 	struct wale_drop_list drops;
+	struct wale_slot_params slot;
 };
 
 /**
@@ -52,6 +55,8 @@ struct wale_impair_params {
  * @overtakers: on the line, ahead of its tail, which they overtook; by departure
  * @table: the distribution of jitter; NULL: uniform
  * @loss: the chain of @params.loss
+ * @slot: the last one
+ * @slot_stream: draws of slots
  * @delayed: packets since the last that skipped the delay
  * @jitter_stream: draws of jitter
  * @reorder_stream: draws of reorder
@@ -63,6 +68,8 @@ struct wale_impair {
 	struct rb_root overtakers;
 	struct wale_jitter_table *table;
 	struct wale_loss loss;
+	struct wale_slot slot;
+	struct wale_stream slot_stream;
 	u32 delayed;
 	struct wale_stream jitter_stream;
 	struct wale_stream reorder_stream;

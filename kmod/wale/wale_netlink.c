@@ -82,6 +82,7 @@ static const struct nla_policy wale_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_DUPLICATE]		= { .type = NLA_U32 },
 	[TCA_WALE_CORRUPT]		= { .type = NLA_U32 },
 	[TCA_WALE_DROP_LIST]		= { .type = NLA_BINARY },
+	[TCA_WALE_SLOT]			= { .type = NLA_NESTED },
 };
 
 /**

@@ -37,6 +37,14 @@ static const struct nla_policy wale_jitter_policy[TCA_WALE_JITTER_MAX + 1] = {
 	[TCA_WALE_JITTER_REORDERING]	= { .type = NLA_U32 },
 };
 
+static const struct nla_policy wale_slot_policy[TCA_WALE_SLOT_MAX + 1] = {
+	[TCA_WALE_SLOT_PAD]	= { .type = NLA_BINARY },
+	[TCA_WALE_SLOT_MIN64]	= { .type = NLA_U64 },
+	[TCA_WALE_SLOT_MAX64]	= { .type = NLA_U64 },
+	[TCA_WALE_SLOT_PACKETS]	= { .type = NLA_U32 },
+	[TCA_WALE_SLOT_BYTES]	= { .type = NLA_U32 },
+};
+
 /* A model of losses; its nest has the numbers from 1 on, without a gap. */
 struct wale_loss_model {
 	u32 kind;
@@ -193,6 +201,7 @@ static const u8 wale_impair_attrs[] = {
 	TCA_WALE_LOSS_GEMODEL, TCA_WALE_LOSS_STATE, TCA_WALE_LOSS_ECN,
 	TCA_WALE_JITTER, TCA_WALE_REORDER, TCA_WALE_REORDER_GAP,
 	TCA_WALE_DUPLICATE, TCA_WALE_CORRUPT, TCA_WALE_DROP_LIST,
+	TCA_WALE_SLOT,
 };
 
 /* Those that are a number each. */
@@ -221,6 +230,40 @@ static int wale_parse_numbers(struct wale_impair_params *params,
 		return -ERANGE;
 	}
 	return 0;
+}
+
+static int wale_parse_slot(struct wale_slot_params *slot,
+			   const struct nlattr *attr,
+			   struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[TCA_WALE_SLOT_MAX + 1];
+	int err;
+
+	if (!attr)
+		return 0;
+	*slot = (struct wale_slot_params){};
+	if (!nla_len(attr))
+		return 0;
+	err = wale_parse(tb, TCA_WALE_SLOT_MAX, attr, wale_slot_policy, extack);
+	if (err)
+		return err;
+	if (!tb[TCA_WALE_SLOT_MIN64]) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "wale: slot needs min");
+		return -EINVAL;
+	}
+	slot->min_ns = nla_get_u64(tb[TCA_WALE_SLOT_MIN64]);
+	slot->max_ns = tb[TCA_WALE_SLOT_MAX64] ?
+		       nla_get_u64(tb[TCA_WALE_SLOT_MAX64]) : slot->min_ns;
+	if (tb[TCA_WALE_SLOT_PACKETS])
+		slot->packets = nla_get_u32(tb[TCA_WALE_SLOT_PACKETS]);
+	if (tb[TCA_WALE_SLOT_BYTES])
+		slot->bytes = nla_get_u32(tb[TCA_WALE_SLOT_BYTES]);
+	if (slot->min_ns <= slot->max_ns && slot->max_ns &&
+	    slot->max_ns <= WALE_TIME_MAX)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr,
+			    "wale: slot must have a min of at most max, and a max of 1 ns to 1 day");
+	return -ERANGE;
 }
 
 /* A range must be one, and of a flow that the link can tell from others. */
@@ -291,6 +334,7 @@ int wale_impair_parse(const struct wale_sched_data *q,
 	err = wale_parse_numbers(params, tb, extack) ?:
 	      wale_parse_drops(&params->drops, flows, tb[TCA_WALE_DROP_LIST],
 			       extack) ?:
+	      wale_parse_slot(&params->slot, tb[TCA_WALE_SLOT], extack) ?:
 	      wale_parse_loss(request, tb, extack);
 	if (err)
 		return err;
@@ -393,6 +437,26 @@ static int wale_dump_jitter(const struct wale_impair *impair,
 	return 0;
 }
 
+static int wale_dump_slot(const struct wale_slot_params *slot,
+			  struct sk_buff *skb)
+{
+	struct nlattr *nest;
+
+	if (!slot->max_ns)
+		return 0;
+	nest = nla_nest_start_noflag(skb, TCA_WALE_SLOT);
+	if (!nest ||
+	    nla_put_u64_64bit(skb, TCA_WALE_SLOT_MIN64, slot->min_ns,
+			      TCA_WALE_SLOT_PAD) ||
+	    nla_put_u64_64bit(skb, TCA_WALE_SLOT_MAX64, slot->max_ns,
+			      TCA_WALE_SLOT_PAD) ||
+	    nla_put_u32(skb, TCA_WALE_SLOT_PACKETS, slot->packets) ||
+	    nla_put_u32(skb, TCA_WALE_SLOT_BYTES, slot->bytes))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 /* Only what is on. */
 static int wale_dump_number(struct sk_buff *skb, int attr, u32 number)
 {
@@ -427,5 +491,6 @@ int wale_dump_impair(const struct wale_sched_data *q, struct sk_buff *skb)
 	     nla_put(skb, TCA_WALE_DROP_LIST, params->drops.count *
 		     sizeof(params->drops.range[0]), params->drops.range)))
 		return -EMSGSIZE;
-	return wale_dump_jitter(q->impair, skb);
+	return wale_dump_slot(&params->slot, skb) ?:
+	       wale_dump_jitter(q->impair, skb);
 }

@@ -111,6 +111,27 @@ class Reorder(BaseModel):
         return ["reorder", _percent(self.share), "gap", str(self.gap)]
 
 
+class Slot(BaseModel):
+    """Packets leave in slots: what waits for one leaves there, as far as it has room."""
+
+    model_config = STRICT
+
+    min: TimeNs
+    """least time from one to the next"""
+    max: TimeNs | None = None
+    """most (min)"""
+    packets: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
+    """room of a slot; 0: any number"""
+    bytes: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
+    """room of a slot, in bytes of the wire; 0: any number"""
+
+    def options(self) -> list[str]:
+        """Return the tc options."""
+        most = self.min if self.max is None else self.max
+        words = ["slot", f"{self.min}ns", f"{most}ns"]
+        return [*words, "packets", str(self.packets), "bytes", str(self.bytes)]
+
+
 class Impairments(BaseModel):
     """Part of a link's options."""
 
@@ -128,6 +149,8 @@ class Impairments(BaseModel):
     """how the delay varies from packet to packet"""
     drop: list[Drop] = []
     """packets that are lost, by their numbers"""
+    slot: Slot | None = None
+    """slots in which packets leave"""
     reorder: Reorder | None = None
     """packets that overtake others"""
     duplicate: Probability = 0.0
@@ -147,7 +170,7 @@ class Impairments(BaseModel):
         for model in (self.loss_gemodel, self.loss_state):
             words += model.options() if model else []
         words += ["ecn"] if self.ecn else []
-        for impairment in (self.jitter, self.reorder, *self.drop):
+        for impairment in (self.jitter, self.slot, self.reorder, *self.drop):
             words += impairment.options() if impairment else []
         for name, share in (("duplicate", self.duplicate), ("corrupt", self.corrupt)):
             words += [name, _percent(share)] if share else []

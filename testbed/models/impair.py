@@ -122,6 +122,7 @@ class Settings:
     duplicate: int = 0
     corrupt: int = 0
     drop: tuple[tuple[int, int, int], ...] = ()  # flow (0: the link), first, last
+    slot: tuple[int, int, int, int] | None = None  # min, max in ns; packets, bytes, 0: any
 
 
 @dataclass(frozen=True)
@@ -138,12 +139,41 @@ class Fate:
         return len(self.departures_ns)
 
 
+class Slots:
+    """The slots in which packets leave; the n-th slot takes the n-th draw."""
+
+    def __init__(self, settings: Settings) -> None:
+        assert settings.slot
+        self.least_ns, self.most_ns, self.packets, self.bytes = settings.slot
+        self.stream = Stream(settings.seed, Purpose.SLOT)
+        self.at_ns, self.opened = 0, 0
+        self.lengths: list[int] = []  # of the packets in the last slot
+
+    def has_room(self, length: int) -> bool:
+        """Tell whether a packet fits into the last slot."""
+        if self.packets and len(self.lengths) + 1 > self.packets:
+            return False
+        return not (self.bytes and self.lengths and sum(self.lengths) + length > self.bytes)
+
+    def departure_ns(self, departure_ns: int, length: int) -> int:
+        """Return when a packet leaves that is to leave then."""
+        if departure_ns > self.at_ns or not self.has_room(length):
+            spread = self.most_ns - self.least_ns + 1
+            random_ns = spread * (self.stream.draw64(self.opened) >> 32) // ONE
+            self.at_ns = max(self.at_ns, departure_ns) + self.least_ns + random_ns
+            self.opened += 1
+            self.lengths = []
+        self.lengths.append(length)
+        return self.at_ns
+
+
 class Line:
     """What happens to packets at the end of their service; the n-th takes the n-th draws."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.last_ns = self.served = 0
+        self.slots = Slots(settings) if settings.slot else None
         self.skipped = -1  # the last packet that skipped the delay
 
     def draw(self, purpose: Purpose) -> int:
@@ -173,7 +203,7 @@ class Line:
         draw = self.draw(Purpose.JITTER)
         return max(settings.delay_ns + jitter_offset(settings.jitter_ns, settings.table, draw), 0)
 
-    def serve(self, end_ns: int, lost: bool) -> Fate:
+    def serve(self, end_ns: int, lost: bool, length: int) -> Fate:
         """Return what becomes of a packet whose service ends."""
         departure_ns = end_ns + self.delay_ns()
         if not (self.settings.jitter_ns and self.settings.reordering):
@@ -185,8 +215,11 @@ class Line:
         self.served += 1
         if lost:
             return Fate(True)
-        self.last_ns = max(departure_ns, self.last_ns)
-        return Fate(False, (departure_ns,) * (1 + doubled), bit)
+        departures_ns = (departure_ns,) * (1 + doubled)
+        if self.slots:
+            departures_ns = tuple(self.slots.departure_ns(d, length) for d in departures_ns)
+        self.last_ns = max(*departures_ns, self.last_ns)
+        return Fate(False, departures_ns, bit)
 
 
 def fates(packets: Iterable[Packet], settings: Settings) -> list[Fate | None]:
@@ -204,5 +237,5 @@ def fates(packets: Iterable[Packet], settings: Settings) -> list[Fate | None]:
         assert packet.completion_ns is not None
         listed = any(first <= number <= last for flow, first, last in settings.drop if not flow)
         lost = bool(losses and losses.next())
-        result.append(line.serve(packet.completion_ns, lost or listed))
+        result.append(line.serve(packet.completion_ns, lost or listed, packet.wire_len))
     return result

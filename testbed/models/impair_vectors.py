@@ -6,7 +6,16 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from .impair import ALWAYS, FourStates, Gemodel, Losses, Model, jitter_offset
+from .impair import (
+    ALWAYS,
+    FourStates,
+    Gemodel,
+    Losses,
+    Model,
+    Settings,
+    Slots,
+    jitter_offset,
+)
 
 Header = Callable[[str, str, str], str]
 
@@ -19,6 +28,11 @@ word n / 64.
 JITTER_TEXT = """
 wale_vec_jitters: what a draw adds to the delay with a jitter in ns; `count` is how
 many entries of wale_vec_jitter_table are the distribution, 0: it is uniform.
+"""
+SLOT_TEXT = """
+wale_vec_slots: packets in slots of min_ns to max_ns with room for so many packets
+and bytes (0: any number), drawn from a seed: when each would leave without, its
+length, and when it leaves.
 """
 SEED = 20050331
 DAY_NS = 86_400 * 10**9
@@ -87,6 +101,34 @@ def jitter_table(header: Header) -> str:
         + "struct wale_vec_jitter {\n\t__u64 jitter_ns;\n\t__u32 count;\n\t__u64 draw;\n"
         + "\t__s64 offset_ns;\n};\n\n"
         + "static const struct wale_vec_jitter wale_vec_jitters[] = {\n"
+        + "".join(rows)
+        + "};\n"
+    )
+
+
+def slot_table(header: Header) -> str:
+    """Return wale_vectors_slot.h."""
+    rng = random.Random(SEED)
+    rows = []
+    for seed, slot in enumerate(
+        [(10**6, 10**6, 0, 0), (0, 1, 1, 0), (10**6, 9 * 10**6, 3, 0), (10**7, 10**7, 0, 3000)]
+    ):
+        slots = Slots(Settings(seed=seed, slot=slot))
+        departure_ns, packets = 10**12, []
+        for _ in range(40):
+            departure_ns += rng.choice([0, 0, 10**5, rng.randint(1, 2 * 10**7)])
+            length = rng.choice([40, 1500, rng.randint(40, 4000)])
+            at_ns = slots.departure_ns(departure_ns, length)
+            packets.append(f"\t\t{{ {departure_ns}ULL, {length}, {at_ns}ULL }},\n")
+        numbers = ", ".join(f"{value}U" for value in slot)
+        rows.append(f"\t{{ {seed}, {{ {numbers} }}, {{\n{''.join(packets)}\t}} }},\n")
+    return (
+        header("wale_vectors_slot.h", "departures in slots", SLOT_TEXT)
+        + "#define WALE_VEC_SLOT_PACKETS 40\n\n"
+        + "struct wale_vec_slot {\n\t__u64 seed;\n\tstruct wale_slot_params params;\n\tstruct {\n"
+        + "\t\t__u64 departure_ns;\n\t\t__u32 len;\n\t\t__u64 at_ns;\n"
+        + "\t} packet[WALE_VEC_SLOT_PACKETS];\n};\n\n"
+        + "static const struct wale_vec_slot wale_vec_slots[] = {\n"
         + "".join(rows)
         + "};\n"
     )

@@ -46,6 +46,7 @@ class Purpose(enum.IntEnum):
     REORDER = 6
     DUPLICATE = 7
     CORRUPT = 8
+    SLOT = 9
 
 
 def mix(value: int) -> int:

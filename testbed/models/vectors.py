@@ -519,6 +519,7 @@ def tables() -> dict[str, str]:
         "wale_vectors_policy.h": policy_table(),
         "wale_vectors_losses.h": impair_vectors.losses_table(_header),
         "wale_vectors_jitter.h": impair_vectors.jitter_table(_header),
+        "wale_vectors_slot.h": impair_vectors.slot_table(_header),
     }
 
 

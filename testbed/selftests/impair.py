@@ -77,6 +77,8 @@ def attributes(settings: Settings) -> dict[str, Any]:
     if settings.jitter_ns:
         jitter = {"time": settings.jitter_ns, "reordering": int(settings.reordering)}
         options["jitter"] = jitter | {"table": settings.table}
+    if settings.slot:
+        options["slot"] = dict(zip(("min", "max", "packets", "bytes"), settings.slot, strict=True))
     for name in ("reorder", "gap", "duplicate", "corrupt", "drop"):
         options[name] = getattr(settings, name)
     return options
@@ -475,6 +477,30 @@ def test_checksums_of_corrupted() -> None:
     pair.close()
 
 
+def test_slots() -> None:
+    """Packets leave in the slots of the model, in their order, also with all of the rest."""
+    for slot in ((5 * MS, 5 * MS, 0, 0), (MS, 9 * MS, 3, 0), (2 * MS, 4 * MS, 0, 3000)):
+        for settings in (Settings(seed=4, delay_ns=7 * MS), MIXED):
+            stats = compare(replace(settings, slot=slot), stream(9, 400, MS), rate=10**6)
+            equal(stats["reordered_packets"], 0, "reordered")
+
+
+def test_slots_that_end() -> None:
+    """Slots that are over leave the line in order."""
+    pair = Pair()
+    pair.add(delay=MS, slot={"min": 50 * MS, "packets": 2}, seed=1)
+    shown = {"min": 50 * MS, "max": 50 * MS, "packets": 2, "bytes": 0}
+    equal(pair.get().options["slot"], shown, "slot")
+    pair.send(10, 500, gap_ns=MS)
+    pair.change(slot={})
+    true("slot" not in pair.get().options, "slots are shown")
+    pair.send(10, 500, gap_ns=MS)
+    pair.drain()
+    net.sleep_ns(1000)
+    equal(pair.received(), list(range(20)), "packets that came")
+    pair.close()
+
+
 def test_streams_are_apart() -> None:
     """An impairment that is switched on does not move the draws of the others."""
     packets = [(k * MS, 100) for k in range(500)]
@@ -564,6 +590,8 @@ if __name__ == "__main__":
             test_duplicates,
             test_corruption,
             test_checksums_of_corrupted,
+            test_slots,
+            test_slots_that_end,
             test_streams_are_apart,
             test_parents_count_copies,
             test_purged_from_the_line,

@@ -49,6 +49,7 @@ TRACED: dict[str, Any] = {
     "duplicate": 1 << 27,
     "corrupt": 1 << 26,
     "drop": [(0, 5, 6), (0, 9, 9)],
+    "slot": {"min": 5, "max": MS, "packets": 7, "bytes": 9},
 }
 STATES: dict[str, Any] = {
     "rate": 10**6,

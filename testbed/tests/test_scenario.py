@@ -404,6 +404,7 @@ def test_link_options() -> None:
         ("loss_gemodel: {p: 1%, r: 10%, bad: 50%, good: 0.5%}", "loss gemodel 1% 10% 50% 0.5%"),
         ("loss_state: {p13: 5%}, ecn: on", "loss state 5% 95% 0% 100% 0% ecn"),
         ("jitter: {time: 5ms}", "jitter 5000000ns distribution uniform"),
+        ("slot: {min: 5ms, packets: 3}", "slot 5000000ns 5000000ns packets 3 bytes 0"),
         (
             'drop: [{packets: "10,20-25"}, {flow: 3, packets: "1"}]',
             "drop flow 0 packets 10,20-25 drop flow 3 packets 1",

@@ -15,7 +15,7 @@ _wale_link_options()
 {
 	echo --rate --delay --jitter --limit --policy --threshold --z --last --flows \
 		--input_rate --loss --ecn --noecn --reorder \
-		--duplicate --corrupt --drop --overhead --drops --seed --trace \
+		--duplicate --corrupt --drop --slot --overhead --drops --seed --trace \
 		--loop --hold --stop --sessions --feedback --nofeedback \
 		--up --down --replace
 }
@@ -50,6 +50,9 @@ _wale_link_add()
 	--limit)
 		echo cells
 		[[ -n $cur ]] || _wale_link_options
+		;;
+	--slot)
+		echo off packets bytes
 		;;
 	--drop)
 		echo off flow packets

@@ -95,7 +95,10 @@ static bool same_impairments(const struct link_config *a,
 	       a->jitter.reordering == b->jitter.reordering &&
 	       a->reorder == b->reorder && a->reorder_gap == b->reorder_gap &&
 	       a->duplicate == b->duplicate && a->corrupt == b->corrupt &&
-	       a->n_drop == b->n_drop &&
+	       a->slot.min_ns == b->slot.min_ns &&
+	       a->slot.max_ns == b->slot.max_ns &&
+	       a->slot.packets == b->slot.packets &&
+	       a->slot.bytes == b->slot.bytes && a->n_drop == b->n_drop &&
 	       !memcmp(a->drop, b->drop, a->n_drop * sizeof(a->drop[0])) &&
 	       !memcmp(a->loss_numbers, b->loss_numbers,
 		       sizeof(a->loss_numbers));

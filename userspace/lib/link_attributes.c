@@ -68,6 +68,26 @@ static int encode_numbers(int type, const uint32_t *numbers, int n,
 	return put(to, type | NLA_F_NESTED, buf, length);
 }
 
+/* Without slots, the nest is empty: off. */
+static int encode_slot(const struct link_slot *slot, attribute_put_fn put,
+		       void *to)
+{
+	char buf[64] = { 0 };
+	size_t length = 0;
+
+	if (slot->max_ns) {
+		attribute_append(buf, &length, TCA_WALE_SLOT_MIN64,
+				 &slot->min_ns, sizeof(slot->min_ns));
+		attribute_append(buf, &length, TCA_WALE_SLOT_MAX64,
+				 &slot->max_ns, sizeof(slot->max_ns));
+		attribute_append(buf, &length, TCA_WALE_SLOT_PACKETS,
+				 &slot->packets, sizeof(slot->packets));
+		attribute_append(buf, &length, TCA_WALE_SLOT_BYTES,
+				 &slot->bytes, sizeof(slot->bytes));
+	}
+	return put(to, TCA_WALE_SLOT | NLA_F_NESTED, buf, length);
+}
+
 /* The nest with the table is too long for the stack of some. */
 static int encode_jitter(const struct link_jitter *jitter, attribute_put_fn put,
 			 void *to)
@@ -160,6 +180,8 @@ int link_config_encode(const struct link_config *c, attribute_put_fn put,
 	if (!err && c->set & LINK_LOSS_STATE)
 		err = encode_numbers(TCA_WALE_LOSS_STATE, c->loss_numbers,
 				     TCA_WALE_LOSS_STATE_MAX, put, to);
+	if (!err && c->set & LINK_SLOT)
+		err = encode_slot(&c->slot, put, to);
 	if (!err && c->set & LINK_JITTER)
 		err = encode_jitter(&c->jitter, put, to);
 	if (!err && c->set & LINK_FEEDBACK)
@@ -238,6 +260,30 @@ static void decode_numbers(uint32_t *numbers, int n,
 	while (attribute_next(&at, &length, &a))
 		if (a.type >= 1 && a.type <= n)
 			numbers[a.type - 1] = attribute_u32(&a);
+}
+
+static void decode_slot(struct link_slot *slot, const struct attribute *nest)
+{
+	const char *at = nest->data;
+	size_t length = nest->length;
+	struct attribute a;
+
+	while (attribute_next(&at, &length, &a)) {
+		switch (a.type) {
+		case TCA_WALE_SLOT_MIN64:
+			slot->min_ns = attribute_u64(&a);
+			break;
+		case TCA_WALE_SLOT_MAX64:
+			slot->max_ns = attribute_u64(&a);
+			break;
+		case TCA_WALE_SLOT_PACKETS:
+			slot->packets = attribute_u32(&a);
+			break;
+		case TCA_WALE_SLOT_BYTES:
+			slot->bytes = attribute_u32(&a);
+			break;
+		}
+	}
 }
 
 /* The kernel shows the name of a table, and not the table. */
@@ -330,6 +376,10 @@ static bool decode_impairment(struct link_config *c, const struct attribute *a)
 		if (c->n_drop > WALE_DROP_RANGES_MAX)
 			c->n_drop = WALE_DROP_RANGES_MAX;
 		memcpy(c->drop, a->data, c->n_drop * sizeof(c->drop[0]));
+		return true;
+	case TCA_WALE_SLOT:
+		c->set |= LINK_SLOT;
+		decode_slot(&c->slot, a);
 		return true;
 	case TCA_WALE_JITTER:
 		c->set |= LINK_JITTER;

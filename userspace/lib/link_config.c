@@ -281,6 +281,8 @@ static const struct {
 	{ "noecn", LINK_ECN, NULL, link_parse_ecn, NULL },
 	{ "drop", LINK_DROP, NULL, link_parse_drop,
 	  "drop off|[flow F] packets 10,20-25 ...   lose these, counted from 1" },
+	{ "slot", LINK_SLOT, NULL, link_parse_slot,
+	  "slot off|MIN [MAX] [packets N] [bytes N]   packets leave in slots" },
 	{ "reorder", LINK_REORDER, NULL, link_parse_reorder,
 	  "reorder PERCENT [gap N]   of packets skip the delay, one of N at most" },
 	{ "duplicate", LINK_DUPLICATE, NULL, link_parse_duplicate,
@@ -415,6 +417,7 @@ void link_config_print(FILE *to, const struct link_config *c)
 	link_policy_print(to, c);
 	link_loss_print(to, c);
 	link_drop_print(to, c);
+	link_slot_print(to, c);
 	link_impair_print(to, c);
 	if (c->set & LINK_OVERHEAD)
 		print_name(to, "overhead", link_overhead_name(c->overhead));

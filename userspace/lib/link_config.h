@@ -49,6 +49,7 @@ enum link_config_bit {
 	LINK_DUPLICATE = 1 << 27,
 	LINK_CORRUPT = 1 << 28,
 	LINK_DROP = 1 << 29,
+	LINK_SLOT = 1 << 30,
 	LINK_LIMIT = LINK_LIMIT_PACKETS | LINK_LIMIT_BYTES | LINK_LIMIT_CELLS,
 	LINK_THRESHOLD = LINK_THRESHOLD_NUMBER | LINK_THRESHOLD_SHARE,
 	LINK_LOSSES = LINK_LOSS | LINK_LOSS_GEMODEL | LINK_LOSS_STATE,
@@ -121,6 +122,14 @@ struct link_jitter {
 	uint32_t reordering;
 };
 
+/* To which departures are held. */
+struct link_slot {
+	uint64_t min_ns;
+	uint64_t max_ns; /* 0: there are none */
+	uint32_t packets; /* 0: any number, as below */
+	uint32_t bytes;
+};
+
 /* Most numbers that a model of losses has. */
 #define LINK_LOSS_NUMBERS TCA_WALE_LOSS_STATE_MAX
 
@@ -142,6 +151,7 @@ struct link_config {
 	uint32_t corrupt;
 	struct wale_drop_range drop[WALE_DROP_RANGES_MAX];
 	uint32_t n_drop; /* 0: none */
+	struct link_slot slot;
 	uint32_t overhead;
 	uint32_t drops;
 	uint64_t seed;
@@ -255,6 +265,11 @@ void link_impair_print(FILE *to, const struct link_config *c);
 int link_parse_drop(struct link_config *c, int argc, char **argv,
 		    struct link_error *error);
 void link_drop_print(FILE *to, const struct link_config *c);
+
+/* link_slot.c: as link_config_parse(). */
+int link_parse_slot(struct link_config *c, int argc, char **argv,
+		    struct link_error *error);
+void link_slot_print(FILE *to, const struct link_config *c);
 
 void link_rem_print(FILE *to, const struct link_rem *rem);
 void link_limit_print(FILE *to, const struct link_config *c);

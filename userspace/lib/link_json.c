@@ -149,6 +149,14 @@ static void json_impairments(struct json *j, const struct link_config *c)
 {
 	if (c->set & LINK_DROP)
 		json_drop(j, c);
+	if (c->set & LINK_SLOT && c->slot.max_ns) {
+		json_open(j, "slot", '{');
+		json_put_u64(j, "min_ns", c->slot.min_ns);
+		json_put_u64(j, "max_ns", c->slot.max_ns);
+		json_put_u64(j, "packets", c->slot.packets);
+		json_put_u64(j, "bytes", c->slot.bytes);
+		json_close(j, '}');
+	}
 	if (c->set & LINK_REORDER) {
 		json_share(j, "reorder", c->reorder);
 		json_put_u64(j, "reorder_gap", c->reorder_gap);

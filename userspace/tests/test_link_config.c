@@ -130,6 +130,13 @@ static void test_errors(void)
 	test_error("drop packets 5,", LINK_ERROR_INVALID, "20-25");
 	test_error("drop packets 1-2-3", LINK_ERROR_INVALID, "20-25");
 	test_error("drop packets 4294967296", LINK_ERROR_INVALID, "range");
+	test_error("slot", LINK_ERROR_MISSING, "");
+	test_error("slot 0", LINK_ERROR_INVALID, "out of range");
+	test_error("slot 5ms 4ms", LINK_ERROR_INVALID, "out of range");
+	test_error("slot 1ms 86401s", LINK_ERROR_INVALID, "out of range");
+	test_error("slot 5ms packets", LINK_ERROR_MISSING, "a number");
+	test_error("slot 5ms bytes few", LINK_ERROR_INVALID, "a number");
+	test_error("slot soon", LINK_ERROR_INVALID, "a time");
 	test_error("overhead frame", LINK_ERROR_INVALID, "ethernet");
 	test_error("drops never", LINK_ERROR_INVALID, "remote");
 	test_error("seed -1", LINK_ERROR_INVALID, "whole number");
@@ -481,6 +488,10 @@ int main(void)
 			"drop flow 3 packets 5 drop flow 65535 packets 1-9 "
 			"drop packets 7 ");
 	test_round_trip("drop off", "drop off ");
+	test_round_trip("slot 5ms delay 1ms", "delay 1ms slot 5ms 5ms ");
+	test_round_trip("slot 0 5ms bytes 3000 packets 2",
+			"slot 0ns 5ms packets 2 bytes 3000 ");
+	test_round_trip("slot off", "slot off ");
 	test_tables();
 	test_round_trip("overhead atm drops local",
 			"overhead atm drops local ");

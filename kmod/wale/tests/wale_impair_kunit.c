@@ -9,8 +9,10 @@
 #include "../wale_jitter.c"
 #include "../wale_loss.c"
 #include "../wale_random.h"
+#include "../wale_slot.c"
 #include "vectors/wale_vectors_jitter.h"
 #include "vectors/wale_vectors_losses.h"
+#include "vectors/wale_vectors_slot.h"
 
 static void wale_loss_desc(const struct wale_vec_loss *vec, char *desc)
 {
@@ -118,12 +120,42 @@ static void wale_jitter_delay_test(struct kunit *test)
 			5 * WALE_TIME_MAX);
 }
 
+/* Packets leave in the slots of the model. */
+static void wale_slot_vector_test(struct kunit *test)
+{
+	const struct wale_vec_slot *vec;
+	struct wale_stream stream;
+	unsigned int n;
+
+	for (vec = wale_vec_slots;
+	     vec < wale_vec_slots + ARRAY_SIZE(wale_vec_slots); vec++) {
+		struct wale_slot slot = {};
+
+		wale_stream_init(&stream, vec->seed, WALE_PURPOSE_SLOT);
+		for (n = 0; n < WALE_VEC_SLOT_PACKETS; n++) {
+			u64 departure_ns = vec->packet[n].departure_ns;
+			u32 len = vec->packet[n].len;
+
+			if (!wale_slot_takes(&slot, &vec->params, departure_ns,
+					     len))
+				wale_slot_open(&slot, &vec->params,
+					       departure_ns,
+					       wale_stream_draw(&stream));
+			KUNIT_EXPECT_EQ_MSG(test, wale_slot_enter(&slot, len),
+					    vec->packet[n].at_ns,
+					    "seed %llu, packet %u", vec->seed,
+					    n);
+		}
+	}
+}
+
 static struct kunit_case wale_impair_cases[] = {
 	KUNIT_CASE_PARAM(wale_loss_vector_test, wale_loss_gen_params),
 	KUNIT_CASE(wale_loss_valid_test),
 	KUNIT_CASE(wale_drop_list_test),
 	KUNIT_CASE(wale_jitter_vector_test),
 	KUNIT_CASE(wale_jitter_delay_test),
+	KUNIT_CASE(wale_slot_vector_test),
 	{}
 };
 

@@ -69,6 +69,7 @@ OPTIONS: dict[str, tuple[int, str]] = {
     "duplicate": (31, "I"),
     "corrupt": (32, "I"),
     "drop": (33, "ranges"),
+    "slot": (34, "slot"),
 }
 SESSIONS: dict[str, tuple[int, str]] = {
     "arrival": (2, "I"),
@@ -96,6 +97,12 @@ JITTER: dict[str, tuple[int, str]] = {
     "name": (4, "text"),
     "reordering": (5, "I"),
 }
+SLOT: dict[str, tuple[int, str]] = {
+    "min": (2, "Q"),
+    "max": (3, "Q"),
+    "packets": (4, "I"),
+    "bytes": (5, "I"),
+}
 NESTS = {
     "sessions": SESSIONS,
     "feedback": FEEDBACK,
@@ -103,6 +110,7 @@ NESTS = {
     "gemodel": GEMODEL,
     "state": STATE,
     "jitter": JITTER,
+    "slot": SLOT,
 }
 STATISTICS = (
     "offered_packets offered_bytes sent_packets sent_bytes dropped_buffer_packets "

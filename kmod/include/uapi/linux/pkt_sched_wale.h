@@ -41,6 +41,7 @@
  *   TCA_WALE_CORRUPT         u32  probability that a bit of a packet is turned
  *   TCA_WALE_DROP_LIST            array of struct wale_drop_range: packets that are
  *                                 lost; empty: none
+ *   TCA_WALE_SLOT                 nest of TCA_WALE_SLOT_*
  *
  * A new link without an attribute has: no rate limit, no delay, a buffer of
  * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random, no
@@ -67,8 +68,8 @@
  *     stays as it is.
  *
  * No change moves a packet that is on the line, and none overtakes another, unless
- * TCA_WALE_REORDER or TCA_WALE_JITTER_REORDERING says so: one that is served after the delay was made
- * shorter leaves with the packets ahead of it, or later.
+ * TCA_WALE_REORDER or TCA_WALE_JITTER_REORDERING says so: one that is served after
+ * the delay was made shorter leaves with the packets ahead of it, or later.
  *
  * The steps of a trace are dumped if there are at most WALE_TRACE_DUMP_MAX of
  * them; TCA_WALE_TRACE_STEPS is always dumped with a trace.
@@ -253,6 +254,7 @@ enum {
 	TCA_WALE_DUPLICATE,
 	TCA_WALE_CORRUPT,
 	TCA_WALE_DROP_LIST,
+	TCA_WALE_SLOT,
 	__TCA_WALE_MAX
 };
 
@@ -394,6 +396,28 @@ enum {
 };
 
 #define TCA_WALE_JITTER_MAX (__TCA_WALE_JITTER_MAX - 1)
+
+/*
+ * Packets leave in slots.  One that is to leave, by its delay, waits for the next
+ * slot, and leaves there with all others that wait, in their order, but for those
+ * for which it has no room: PACKETS of them, or BYTES of the wire; one packet always
+ * has.  The next slot is a random time between MIN and MAX after the one before, or
+ * after the first packet that waits for it was to leave, whichever is later.
+ *
+ * MIN is needed.  Without MAX, it is MIN; without PACKETS or BYTES, or if they are 0,
+ * there is room for any number.  An empty nest ends the slots.
+ */
+enum {
+	TCA_WALE_SLOT_UNSPEC,
+	TCA_WALE_SLOT_PAD,
+	TCA_WALE_SLOT_MIN64,	/* u64, ns; 0 .. MAX */
+	TCA_WALE_SLOT_MAX64,	/* u64, ns; 1 .. WALE_TIME_MAX */
+	TCA_WALE_SLOT_PACKETS,	/* u32 */
+	TCA_WALE_SLOT_BYTES,	/* u32 */
+	__TCA_WALE_SLOT_MAX
+};
+
+#define TCA_WALE_SLOT_MAX (__TCA_WALE_SLOT_MAX - 1)
 
 /*
  * Statistics.  All are u64.  Packets and bytes are those of the wire: after
