@@ -168,10 +168,9 @@ void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
 void wale_link_forget(struct Qdisc *sch, struct sk_buff *skb);
 void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now);
 void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now);
-void wale_link_line_up(struct wale_sched_data *q, struct sk_buff *skb,
-		       u64 departure_ns);
-void wale_link_enter_line(struct wale_sched_data *q, struct sk_buff *skb,
+void wale_link_count_line(struct wale_sched_data *q, struct sk_buff *skb,
 			  u64 departure_ns);
+void wale_link_leave(struct wale_sched_data *q, const struct sk_buff *skb);
 void wale_link_discard(struct Qdisc *sch, struct sk_buff *skb,
 		       enum wale_drop_reason reason, u64 now);
 

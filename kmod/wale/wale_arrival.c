@@ -203,9 +203,9 @@ static void wale_link_accept_cells(struct Qdisc *sch, struct sk_buff *skb,
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
-	wale_link_disown(skb, wale_skb_cb(skb)->lost);
 	if (q->impair)
-		wale_skb_cb(skb)->twice = wale_impair_doubles(q->impair);
+		wale_impair_admit(q, skb);
+	wale_link_disown(skb, wale_skb_cb(skb)->lost);
 	wale_link_enter(q, skb);
 	if (!wale_skb_cb(skb)->lost)
 		wale_link_hold(sch, skb);
@@ -227,10 +227,10 @@ static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
 		return;
 	}
 
-	if (wale_link_draw_loss(q, skb))
-		cb->lost = true;
 	if (q->impair)
-		cb->twice = wale_impair_doubles(q->impair);
+		wale_impair_admit(q, skb);
+	if ((q->loss || q->impair) && wale_link_draw_loss(q, skb))
+		cb->lost = true;
 	wale_link_disown(skb, cb->lost);
 	wale_link_enter(q, skb);
 	__skb_queue_tail(&q->waiting, skb);
@@ -254,8 +254,6 @@ static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 		.arrival_ns = now, .wire_len = wale_skb_wire_len(q, skb),
 	};
 	wale_link_count_offered(q, skb);
-	if (q->impair)
-		cb->lost = wale_impair_lists(q, skb);
 	if (wale_buffer_counts_cells(&q->buffer))
 		wale_link_accept_cells(sch, skb, now);
 	else

@@ -80,15 +80,9 @@ static bool wale_impair_draws(struct wale_stream *stream, u32 probability)
 			      wale_chance(probability);
 }
 
-/**
- * wale_impair_lists() - is the packet that has just been counted on the list?
- * @q: the link, which has impairments
- * @skb: the packet
- *
- * Return: true if it will be lost.
- */
-bool wale_impair_lists(const struct wale_sched_data *q,
-		       const struct sk_buff *skb)
+/* Is the packet that was last offered on the list? */
+static bool wale_impair_lists(const struct wale_sched_data *q,
+			      const struct sk_buff *skb)
 {
 	const struct wale_drop_list *list = &q->impair->params.drops;
 	u32 class;
@@ -105,15 +99,18 @@ bool wale_impair_lists(const struct wale_sched_data *q,
 }
 
 /**
- * wale_impair_doubles() - will there be two of the packet that is admitted?
- * @impair: the impairments
- *
- * Return: true if there will, unless it is lost.
+ * wale_impair_admit() - a packet enters the buffer
+ * @q: the link, which has impairments
+ * @skb: the packet that was last offered; what parents are to know of it is set
  */
-bool wale_impair_doubles(struct wale_impair *impair)
+void wale_impair_admit(const struct wale_sched_data *q, struct sk_buff *skb)
 {
-	return wale_impair_draws(&impair->duplicate_stream,
-				 impair->params.duplicate);
+	struct wale_skb_cb *cb = wale_skb_cb(skb);
+	struct wale_impair *impair = q->impair;
+
+	cb->lost = wale_impair_lists(q, skb);
+	cb->twice = wale_impair_draws(&impair->duplicate_stream,
+				      impair->params.duplicate);
 }
 
 /* Does the packet whose service ends skip the delay? */
@@ -206,6 +203,28 @@ static u64 wale_impair_slot(struct wale_impair *impair, u64 departure_ns,
 	return wale_slot_enter(slot, len);
 }
 
+/* A packet is added to the line. */
+static void wale_impair_line_up(struct wale_sched_data *q, struct sk_buff *skb,
+				u64 departure_ns)
+{
+	struct rb_node **link = &q->impair->overtakers.rb_node, *parent = NULL;
+
+	wale_link_count_line(q, skb, departure_ns);
+	if (!q->line.tail ||
+	    wale_skb_cb(q->line.tail)->departure_ns <= departure_ns) {
+		__qdisc_enqueue_tail(skb, &q->line);
+		return;
+	}
+	wale_impair_count(q, skb, offsetof(struct wale_counts, reordered));
+	while (*link) {
+		parent = *link;
+		link = wale_skb_cb(rb_to_skb(parent))->departure_ns <=
+		       departure_ns ? &parent->rb_right : &parent->rb_left;
+	}
+	rb_link_node(&skb->rbnode, parent, link);
+	rb_insert_color(&skb->rbnode, &q->impair->overtakers);
+}
+
 /**
  * wale_impair_complete() - the service of a packet has ended
  * @sch: the qdisc, which has impairments
@@ -232,36 +251,13 @@ void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 				  offsetof(struct wale_counts, corrupted));
 	if (wale_skb_cb(skb)->twice)
 		copy = wale_impair_copy(q, skb);
-	wale_link_enter_line(q, skb, wale_impair_slot(impair, departure_ns,
-						      len));
+	wale_impair_line_up(q, skb, wale_impair_slot(impair, departure_ns,
+						     len));
+	wale_link_leave(q, skb);
 	if (copy)
-		wale_link_line_up(q, copy, wale_impair_slot(impair,
-							    departure_ns, len));
-}
-
-/**
- * wale_impair_line_up() - a packet is added to the line
- * @q: the link
- * @skb: the packet, with its departure
- */
-void wale_impair_line_up(struct wale_sched_data *q, struct sk_buff *skb)
-{
-	struct rb_node **link = &q->impair->overtakers.rb_node, *parent = NULL;
-	u64 departure_ns = wale_skb_cb(skb)->departure_ns;
-
-	if (!q->line.tail ||
-	    wale_skb_cb(q->line.tail)->departure_ns <= departure_ns) {
-		__qdisc_enqueue_tail(skb, &q->line);
-		return;
-	}
-	wale_impair_count(q, skb, offsetof(struct wale_counts, reordered));
-	while (*link) {
-		parent = *link;
-		link = wale_skb_cb(rb_to_skb(parent))->departure_ns <=
-		       departure_ns ? &parent->rb_right : &parent->rb_left;
-	}
-	rb_link_node(&skb->rbnode, parent, link);
-	rb_insert_color(&skb->rbnode, &q->impair->overtakers);
+		wale_impair_line_up(q, copy,
+				    wale_impair_slot(impair, departure_ns,
+						     len));
 }
 
 /**
@@ -270,10 +266,11 @@ void wale_impair_line_up(struct wale_sched_data *q, struct sk_buff *skb)
  *
  * Return: the packet, or NULL.
  */
-struct sk_buff *wale_impair_line_first(const struct wale_sched_data *q)
+const struct sk_buff *
+wale_impair_line_first(const struct wale_sched_data *q)
 {
-	struct sk_buff *skb = skb_rb_first(&q->impair->overtakers);
-	struct sk_buff *head = q->line.head;
+	const struct sk_buff *skb = skb_rb_first(&q->impair->overtakers);
+	const struct sk_buff *head = q->line.head;
 
 	if (!skb || (head && wale_skb_cb(head)->departure_ns <=
 			     wale_skb_cb(skb)->departure_ns))
@@ -282,21 +279,27 @@ struct sk_buff *wale_impair_line_first(const struct wale_sched_data *q)
 }
 
 /**
- * wale_impair_line_remove() - take the packet that departs next off the line
+ * wale_impair_line_take() - take the packet that departs next off the line
  * @sch: the qdisc, which has impairments
- * @skb: wale_impair_line_first()
+ * @now: ns
+ *
+ * Return: the packet, if it departs by now; or NULL.
  */
-void wale_impair_line_remove(struct Qdisc *sch, struct sk_buff *skb)
+struct sk_buff *wale_impair_line_take(struct Qdisc *sch, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
+	const struct sk_buff *first = wale_impair_line_first(q);
+	struct sk_buff *skb;
 
-	if (skb == q->line.head) {
-		__qdisc_dequeue_head(&q->line);
-		return;
-	}
+	if (!first || wale_skb_cb(first)->departure_ns > now)
+		return NULL;
+	if (first == q->line.head)
+		return __qdisc_dequeue_head(&q->line);
+	skb = skb_rb_first(&q->impair->overtakers);
 	rb_erase(&skb->rbnode, &q->impair->overtakers);
 	/* the node was in the place of these */
 	skb->next = NULL;
 	skb->prev = NULL;
 	skb->dev = qdisc_dev(sch);
+	return skb;
 }

@@ -80,14 +80,12 @@ struct wale_impair {
 void wale_impair_seed(struct wale_impair *impair, u64 seed);
 void wale_impair_free(struct wale_impair *impair);
 void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now);
-bool wale_impair_lists(const struct wale_sched_data *q,
-		       const struct sk_buff *skb);
-bool wale_impair_doubles(struct wale_impair *impair);
+void wale_impair_admit(const struct wale_sched_data *q, struct sk_buff *skb);
 bool wale_impair_may_overtake(const struct wale_impair *impair);
 
 /* the line, where packets may overtake others */
-void wale_impair_line_up(struct wale_sched_data *q, struct sk_buff *skb);
-struct sk_buff *wale_impair_line_first(const struct wale_sched_data *q);
-void wale_impair_line_remove(struct Qdisc *sch, struct sk_buff *skb);
+const struct sk_buff *
+wale_impair_line_first(const struct wale_sched_data *q);
+struct sk_buff *wale_impair_line_take(struct Qdisc *sch, u64 now);
 
 #endif /* _WALE_IMPAIR_H */

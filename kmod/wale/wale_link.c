@@ -28,9 +28,12 @@
 #include "wale.h"
 #include "wale_trace.h"
 
-/* A packet leaves the buffer. */
-static void wale_link_leave(struct wale_sched_data *q,
-			    const struct sk_buff *skb)
+/**
+ * wale_link_leave() - a packet leaves the buffer
+ * @q: the link
+ * @skb: the packet; it is counted before where it goes next
+ */
+void wale_link_leave(struct wale_sched_data *q, const struct sk_buff *skb)
 {
 	u32 len = wale_skb_cb(skb)->wire_len;
 
@@ -116,13 +119,13 @@ void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 }
 
 /**
- * wale_link_line_up() - a packet is on the line
+ * wale_link_count_line() - a packet is on the line now
  * @q: the link
- * @skb: the packet, on no list
+ * @skb: the packet
  * @departure_ns: when it leaves the line
  */
-void wale_link_line_up(struct wale_sched_data *q, struct sk_buff *skb,
-		       u64 departure_ns)
+void wale_link_count_line(struct wale_sched_data *q, struct sk_buff *skb,
+			  u64 departure_ns)
 {
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 
@@ -131,23 +134,6 @@ void wale_link_line_up(struct wale_sched_data *q, struct sk_buff *skb,
 	wale_count(&q->counts.line, cb->wire_len);
 	if (q->classes)
 		wale_count(&wale_skb_counts(q, skb)->line, cb->wire_len);
-	if (q->impair)
-		wale_impair_line_up(q, skb);
-	else
-		__qdisc_enqueue_tail(skb, &q->line);
-}
-
-/**
- * wale_link_enter_line() - a packet leaves the buffer for the line
- * @q: the link
- * @skb: the packet, on no list
- * @departure_ns: when it leaves the line
- */
-void wale_link_enter_line(struct wale_sched_data *q, struct sk_buff *skb,
-			  u64 departure_ns)
-{
-	wale_link_line_up(q, skb, departure_ns);
-	wale_link_leave(q, skb);
 }
 
 /**
@@ -160,13 +146,16 @@ void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
-	if (q->impair)
+	if (q->impair) {
 		wale_impair_complete(sch, skb, now);
-	else if (wale_skb_cb(skb)->lost)
+	} else if (wale_skb_cb(skb)->lost) {
 		wale_link_vanish(sch, skb, now);
-	else
-		wale_link_enter_line(q, skb, max(q->last_departure_ns,
+	} else {
+		wale_link_count_line(q, skb, max(q->last_departure_ns,
 						 now + q->delay_ns));
+		wale_link_leave(q, skb);
+		__qdisc_enqueue_tail(skb, &q->line);
+	}
 }
 
 /* The service of a cell ended, or of the packet at the head of the buffer. */
@@ -300,19 +289,17 @@ static void wale_link_settle_later(struct Qdisc *sch)
 		mod_timer(&q->run_timer, jiffies + 1);
 }
 
-static struct sk_buff *wale_link_line_first(const struct wale_sched_data *q)
-{
-	return q->impair ? wale_impair_line_first(q) : q->line.head;
-}
-
-static void wale_link_line_remove(struct Qdisc *sch, struct sk_buff *first)
+/* Take the packet that departs next off the line, if it does by now. */
+static struct sk_buff *wale_link_take(struct Qdisc *sch, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
+	const struct sk_buff *head = q->line.head;
 
 	if (q->impair)
-		wale_impair_line_remove(sch, first);
-	else
-		__qdisc_dequeue_head(&q->line);
+		return wale_impair_line_take(sch, now);
+	if (!head || wale_skb_cb(head)->departure_ns > now)
+		return NULL;
+	return __qdisc_dequeue_head(&q->line);
 }
 
 /*
@@ -345,11 +332,10 @@ struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now)
 
 	wale_link_run(sch, now);
 	wale_link_settle_later(sch);
-	skb = wale_link_line_first(q);
-	if (!skb || wale_skb_cb(skb)->departure_ns > now)
+	skb = wale_link_take(sch, now);
+	if (!skb)
 		return NULL;
 
-	wale_link_line_remove(sch, skb);
 	wale_link_prefetch(q);
 	len = wale_skb_cb(skb)->wire_len;
 	wale_uncount(&q->counts.line, len);
@@ -445,10 +431,9 @@ void wale_link_purge(struct Qdisc *sch)
 	u64 now = ktime_get_ns();
 	struct sk_buff *skb;
 
-	while ((skb = wale_link_line_first(q))) {
+	while ((skb = wale_link_take(sch, U64_MAX))) {
 		u32 len = wale_skb_cb(skb)->wire_len;
 
-		wale_link_line_remove(sch, skb);
 		wale_uncount(&q->counts.line, len);
 		if (q->classes)
 			wale_class_depart(q->classes, wale_skb_class(skb), len);

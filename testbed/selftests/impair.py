@@ -519,6 +519,36 @@ def test_streams_are_apart() -> None:
             equal(values[0], values[1], f"{attribute} without {name}")
 
 
+def test_all_is_shown() -> None:
+    """A link with as much of everything as there can be fits into one message."""
+    pair = Pair()
+    options: dict[str, Any] = {
+        "trace": [(MS, 1000 + k) for k in range(100)],
+        "policy": 5,
+        "rem": {"phi": 1_200_000},
+        "mark": 1,
+        "flows": 10,
+        "feedback": {"idle": 10**9},
+        "state": dict(vars(STATES)),
+        "ecn": 1,
+        "jitter": {"time": 5, "table": [1, 2], "name": "n" * 127, "reordering": 1},
+        "reorder": 1,
+        "gap": 7,
+        "duplicate": 2,
+        "corrupt": 3,
+        "drop": [(0, k + 1, k + 1) for k in range(32)],
+        "slot": {"min": 1, "max": 2, "packets": 3, "bytes": 4},
+        "seed": 5,
+    }
+    pair.add(**options)
+    link = pair.control.ask_for(pair.dev)
+    options["jitter"] = {k: v for k, v in options["jitter"].items() if k != "table"}
+    options["rem"] = link.options["rem"] | options["rem"]
+    equal({name: link.options.get(name) for name in options}, options, "options")
+    true("reordered_bytes" in link.stats, "no statistics")
+    pair.close()
+
+
 def test_parents_count_copies() -> None:
     """A parent's qlen and backlog are those of the link at all times, and zero in the end."""
     for setup, parent in (
@@ -593,6 +623,7 @@ if __name__ == "__main__":
             test_slots,
             test_slots_that_end,
             test_streams_are_apart,
+            test_all_is_shown,
             test_parents_count_copies,
             test_purged_from_the_line,
         ]

@@ -31,6 +31,7 @@ RTM_GETTCLASS = 42
 TCA_KIND, TCA_OPTIONS, TCA_STATS2 = 1, 2, 7
 TCA_STATS_BASIC, TCA_STATS_QUEUE, TCA_STATS_APP = 1, 3, 4
 TC_H_ROOT = 0xFFFFFFFF
+NLM_F_ECHO = 8
 
 RATE_UNLIMITED = (1 << 64) - 1
 LOSS_ALWAYS = 0xFFFFFFFF
@@ -152,7 +153,7 @@ def encode(values: Mapping[str, Any], table: Mapping[str, tuple[int, str]] = OPT
         elif form == "table":
             payload = struct.pack(f"{len(value)}h", *value)
         elif form == "text":
-            payload = value.encode() + b"\0"
+            payload = value.encode(errors="surrogateescape") + b"\0"
         elif form in NESTS:
             number |= NLA_F_NESTED
             payload = encode(value, NESTS[form])
@@ -177,7 +178,7 @@ def decode(data: bytes, table: Mapping[str, tuple[int, str]] = OPTIONS) -> dict[
         elif form == "ranges":
             result[name] = list(struct.iter_unpack("III", payload))
         elif form == "text":
-            result[name] = payload.rstrip(b"\0").decode()
+            result[name] = payload.rstrip(b"\0").decode(errors="surrogateescape")
         elif form in NESTS:
             result[name] = decode(payload, NESTS[form])
         else:
@@ -268,6 +269,10 @@ class Control(Socket):
     ) -> None:
         """Create or change a qdisc (tc qdisc replace)."""
         self.add(dev, options, parent, handle, NLM_F_CREATE | NLM_F_REPLACE)
+
+    def ask_for(self, dev: int, parent: int = TC_H_ROOT) -> Qdisc:
+        """Return one qdisc, in a message of its own, which is shorter than those of a list."""
+        return Qdisc(self._qdisc(RTM_GETQDISC, NLM_F_ACK | NLM_F_ECHO, dev, parent, 0, b"")[0])
 
     def delete(self, dev: int, parent: int = TC_H_ROOT, handle: int = 0) -> None:
         """Delete a qdisc (tc qdisc del)."""

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The model of a link's impairments: what it draws has the distributions that were asked for.
+
+The link draws the same, packet by packet: selftests/impair.py.  All seeds are fixed.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+
+import numpy
+import pytest
+
+from models.impair import ALWAYS, ONE, FourStates, Gemodel, Losses, Settings, fates, jitter_offset
+from models.link import Config, Link
+from models.streams import Purpose, Stream
+
+MS = 10**6
+COUNT = 40_000
+PERCENT = ONE // 100
+#: 1 in 1000 of samples from the distribution have a larger Kolmogorov-Smirnov distance.
+KS = 1.95
+
+
+def _lost(model: Gemodel | FourStates, seed: int = 1) -> numpy.ndarray:
+    losses = Losses(model, seed)
+    return numpy.array([losses.next() for _ in range(COUNT)])
+
+
+def _distance(sample: list[int], quantiles: list[float]) -> float:
+    """Return the Kolmogorov-Smirnov distance of a sample to equally likely values, scaled."""
+    points = numpy.unique(numpy.concatenate([sample, quantiles]))
+    of_sample = numpy.searchsorted(numpy.sort(sample), points, "right") / len(sample)
+    expected = numpy.searchsorted(numpy.sort(quantiles), points, "right") / len(quantiles)
+    return float(numpy.abs(of_sample - expected).max() * math.sqrt(len(sample)))
+
+
+def _stationary(matrix: list[list[float]]) -> numpy.ndarray:
+    size = len(matrix)
+    equations = numpy.vstack([numpy.array(matrix).T - numpy.eye(size), numpy.ones(size)])
+    right = numpy.append(numpy.zeros(size), 1)
+    return numpy.linalg.lstsq(equations, right, rcond=None)[0]
+
+
+def test_gemodel_without_r_is_independent() -> None:
+    lost = _lost(Gemodel(5 * PERCENT, ONE - 5 * PERCENT))
+    assert abs(lost.mean() - 0.05) < 4 * math.sqrt(0.05 * 0.95 / COUNT)
+    both = (lost[1:] & lost[:-1]).mean()
+    assert abs(both - 0.05**2) < 4 * math.sqrt(0.05**2 / COUNT)
+
+
+def test_bursts_of_the_simple_gilbert_model_are_geometric() -> None:
+    lost = _lost(Gemodel(2 * PERCENT, 25 * PERCENT))
+    lengths = [len(list(run)) for is_lost, run in groupby(lost) if is_lost]
+    assert abs(numpy.mean(lengths) - 4) < 4 * math.sqrt(12 / len(lengths))
+    quantiles = [math.ceil(math.log(1 - (k + 0.5) / 5000, 0.75)) for k in range(5000)]
+    assert _distance(lengths, quantiles) < KS
+    gaps = [len(list(run)) for is_lost, run in groupby(lost) if not is_lost]
+    assert abs(numpy.mean(gaps) - 50) < 4 * math.sqrt(50 * 49 / len(gaps))
+
+
+def test_gilbert_elliott_loses_in_both_states() -> None:
+    lost = _lost(Gemodel(2 * PERCENT, 25 * PERCENT, 60 * PERCENT, 3 * PERCENT))
+    bad = 2 / 27
+    share = 0.6 * bad + 0.03 * (1 - bad)
+    correlation = 1 + 2 * 0.73 / 0.27
+    assert abs(lost.mean() - share) < 4 * math.sqrt(correlation * share / COUNT)
+
+
+def test_four_states_have_their_stationary_share() -> None:
+    p13, p31, p32, p23, p14 = 0.03, 0.1, 0.3, 0.4, 0.02
+    numbers = [round(ONE * p) for p in (p13, p31, p32, p23, p14)]
+    lost = _lost(FourStates(*numbers))
+    stationary = _stationary(
+        [
+            [1 - p13 - p14, 0, p13, p14],
+            [0, 1 - p23, p23, 0],
+            [p31, p32, 1 - p31 - p32, 0],
+            [1, 0, 0, 0],
+        ]
+    )
+    share = float(stationary[2] + stationary[3])
+    # states are correlated over some 1 / (p31 + p13) packets
+    assert abs(lost.mean() - share) < 4 * math.sqrt(20 * share * (1 - share) / COUNT)
+    alone = sum(1 for is_lost, run in groupby(lost) if is_lost and len(list(run)) == 1)
+    assert alone > COUNT * float(stationary[3]) / 2
+
+
+@pytest.mark.parametrize("table", [(), (-8192, 0, 8192), tuple(range(-4000, 12_000, 7))])
+def test_jitter_has_the_distribution_of_its_table(table: tuple[int, ...]) -> None:
+    stream = Stream(7, Purpose.JITTER)
+    sample = [jitter_offset(MS, table, stream.draw64(n)) for n in range(20_000)]
+    uniform = [2 * MS * (k + 0.5) / 5000 - MS for k in range(5000)]
+    quantiles = [round(entry * MS / 8192) for entry in table] or uniform
+    assert _distance(sample, quantiles) < KS
+
+
+def test_jitter_does_not_reorder_unless_asked() -> None:
+    served = Link(Config()).run([(n * MS, 100) for n in range(2000)])
+    for reordering in (False, True):
+        settings = Settings(seed=3, delay_ns=9 * MS, jitter_ns=8 * MS, reordering=reordering)
+        departures = [fate.departures_ns[0] for fate in fates(served, settings) if fate]
+        assert (departures == sorted(departures)) != reordering
+        ends = [packet.completion_ns or 0 for packet in served]
+        waits = [d - e for d, e in zip(departures, ends, strict=True)]
+        assert min(waits) >= MS
+        if reordering:
+            assert max(waits) <= 17 * MS
+
+
+def test_shares() -> None:
+    served = Link(Config()).run([(n * MS, 100) for n in range(COUNT)])
+    settings = Settings(
+        seed=5, reorder=10 * PERCENT, duplicate=20 * PERCENT, corrupt=30 * PERCENT, delay_ns=MS
+    )
+    found = [fate for fate in fates(served, settings) if fate]
+    shares = {
+        0.1: sum(f.departures_ns[0] == p.completion_ns for f, p in zip(found, served, strict=True)),
+        0.2: sum(f.copies == 2 for f in found),
+        0.3: sum(f.bit is not None for f in found),
+    }
+    for share, count in shares.items():
+        assert abs(count / COUNT - share) < 4 * math.sqrt(share * (1 - share) / COUNT)
+    bits = [f.bit for f in found if f.bit is not None]
+    assert _distance(bits, [ONE * (k + 0.5) / 5000 for k in range(5000)]) < KS
+
+
+def test_slots_have_room_for_so_many() -> None:
+    served = Link(Config()).run([(n * MS, 100 + n % 1400) for n in range(5000)])
+    settings = Settings(seed=6, slot=(5 * MS, 9 * MS, 4, 3000))
+    departures = [fate.departures_ns[0] for fate in fates(served, settings) if fate]
+    lengths = iter(packet.wire_len for packet in served)
+    slots = [(at, [next(lengths) for _ in run]) for at, run in groupby(departures)]
+    assert all(len(inside) <= 4 and sum(inside) <= 3000 for _, inside in slots)
+    between = numpy.diff([at for at, _ in slots])
+    assert between.min() >= 5 * MS
+    assert between.max() <= 9 * MS  # never idle: packets come faster than they leave
+
+
+def test_always_is_certain() -> None:
+    assert _lost(Gemodel(ALWAYS, 0)).all()
+    assert not _lost(Gemodel(0, 0)).any()
