@@ -482,7 +482,8 @@ def link_results(
         direction = link.name.rpartition(".")[2]
         settings: Link = getattr(scenario.bottleneck, direction)
         begin_s, end_s = _times_of_use(raw, plan, link.name.removesuffix(direction))
-        found["utilisation"] = utilisation(settings, found["sent_bytes"], begin_s, end_s)
+        served_bytes = found["sent_bytes"] - (counters or {}).get("duplicated_bytes", 0)
+        found["utilisation"] = utilisation(settings, served_bytes, begin_s, end_s)
         if scenario.record.settled is not None:
             begin_s = scenario.record.settled / 1e9
             found["settled"] = settled(settings, samples.get(link.name, []), begin_s, end_s)

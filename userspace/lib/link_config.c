@@ -277,8 +277,9 @@ static const struct {
 	{ "loss", LINK_LOSSES, NULL, link_parse_loss,
 	  "loss PERCENT         random loss, such as 1%; or in bursts:" },
 	{ "ecn", LINK_ECN, NULL, link_parse_ecn,
-	  "ecn | noecn          mark (ECN) what can be in the place of losing it?" },
-	{ "noecn", LINK_ECN, NULL, link_parse_ecn, NULL },
+	  "ecn                  mark (ECN) what can be in the place of losing it" },
+	{ "noecn", LINK_ECN, NULL, link_parse_ecn,
+	  "noecn                lose it" },
 	{ "drop", LINK_DROP, NULL, link_parse_drop,
 	  "drop off|[flow F] packets 10,20-25 ...   lose these, counted from 1" },
 	{ "slot", LINK_SLOT, NULL, link_parse_slot,
@@ -351,8 +352,7 @@ void link_config_help(FILE *to, const char *dashes)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(options); i++) {
-		if (options[i].help)
-			fprintf(to, "  %s%s\n", dashes, options[i].help);
+		fprintf(to, "  %s%s\n", dashes, options[i].help);
 		if (options[i].bit == LINK_LOSSES)
 			fprintf(to, "  %s%s\n  %s%s\n", dashes,
 				"loss gemodel P [R [1-H [1-K]]]   Gilbert-Elliott",

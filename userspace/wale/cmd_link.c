@@ -133,6 +133,36 @@ static void merge_policy(struct link_policy *policy,
 		policy->z = own->policy.z;
 	if (own->set & LINK_LAST)
 		policy->last = own->policy.last;
+	if (own->set & LINK_MARK)
+		policy->mark = own->policy.mark;
+}
+
+static void merge_impairments(struct link_config *c,
+			      const struct link_config *own)
+{
+	if (own->set & LINK_LOSS)
+		c->loss = own->loss;
+	if (own->set & (LINK_LOSS_GEMODEL | LINK_LOSS_STATE))
+		memcpy(c->loss_numbers, own->loss_numbers,
+		       sizeof(c->loss_numbers));
+	if (own->set & LINK_ECN)
+		c->ecn = own->ecn;
+	if (own->set & LINK_JITTER)
+		c->jitter = own->jitter;
+	if (own->set & LINK_REORDER) {
+		c->reorder = own->reorder;
+		c->reorder_gap = own->reorder_gap;
+	}
+	if (own->set & LINK_DUPLICATE)
+		c->duplicate = own->duplicate;
+	if (own->set & LINK_CORRUPT)
+		c->corrupt = own->corrupt;
+	if (own->set & LINK_DROP) {
+		memcpy(c->drop, own->drop, sizeof(c->drop));
+		c->n_drop = own->n_drop;
+	}
+	if (own->set & LINK_SLOT)
+		c->slot = own->slot;
 }
 
 /* What @both sets and @own does not, as far as they can be had together. */
@@ -146,6 +176,8 @@ static struct link_config merge(const struct link_config *own,
 		take &= ~LINK_LIMIT;
 	if (own->set & LINK_THRESHOLD)
 		take &= ~LINK_THRESHOLD;
+	if (own->set & LINK_LOSSES)
+		take &= ~LINK_LOSSES;
 	if (own->set & (LINK_RATE | LINK_SESSIONS))
 		take &= ~(LINK_TRACE | LINK_TRACE_END);
 	if (own->set & LINK_TRACE)
@@ -161,8 +193,6 @@ static struct link_config merge(const struct link_config *own,
 		c.limit_bytes = own->limit_bytes;
 		c.limit_cells = own->limit_cells;
 	}
-	if (own->set & LINK_LOSS)
-		c.loss = own->loss;
 	if (own->set & LINK_OVERHEAD)
 		c.overhead = own->overhead;
 	if (own->set & LINK_DROPS)
@@ -181,7 +211,10 @@ static struct link_config merge(const struct link_config *own,
 		c.flows = own->flows;
 	if (own->set & LINK_INPUT_RATE)
 		c.input_rate = own->input_rate;
+	if (own->set & LINK_REM)
+		c.rem = own->rem;
 	merge_policy(&c.policy, own);
+	merge_impairments(&c, own);
 	return c;
 }
 

@@ -73,6 +73,51 @@ def test_add_show_del() -> None:
     equal(state(pair.a), before, "after del")
 
 
+def test_directions_differ() -> None:
+    """What up or down says replaces what both have, each option with all that belongs to it."""
+    pair = Pair()
+    both = "--loss 1% --jitter 5ms distribution normal --reorder 5% gap 3 --drop packets 3"
+    up = "--loss gemodel 2% 20% --ecn --jitter 1ms --slot 1ms --policy rem --rem phi 1.2 --mark"
+    down = "--drop packets 7 --drop packets 8 --duplicate 1% --corrupt 2%"
+    words = f"{both} --delay 9ms --up {up} --down {down}".split()
+    link(pair, "add", "a0", *words)
+    found = shown(pair)[0]
+    normal = {"time_ns": 5_000_000, "distribution": "normal", "reordering": False}
+    uniform = {"time_ns": 1_000_000, "distribution": "uniform", "reordering": False}
+    gemodel = {"p": 0.02, "r": 0.2, "1-h": 1, "1-k": 0}
+    wanted: dict[str, dict[str, Any]] = {
+        "up": {
+            "loss": None,
+            "loss_gemodel": gemodel,
+            "ecn": True,
+            "jitter": uniform,
+            "slot": {"min_ns": 1_000_000, "max_ns": 1_000_000, "packets": 0, "bytes": 0},
+            "reorder_gap": 3,
+            "drop": [{"flow": 0, "first": 3, "last": 3}],
+            "duplicate": None,
+            "mark": True,
+        },
+        "down": {
+            "loss": 0.01,
+            "loss_gemodel": None,
+            "ecn": None,
+            "jitter": normal,
+            "slot": None,
+            "reorder": 0.05,
+            "drop": [{"flow": 0, "first": k, "last": k} for k in (7, 8)],
+            "duplicate": 0.01,
+            "corrupt": 0.02,
+            "mark": None,
+        },
+    }
+    for direction, options in wanted.items():
+        got = {name: found[direction].get(name) for name in options}
+        equal(got, options, direction)
+    equal(found["up"]["rem"]["phi"], 1.2, "a parameter of rem")
+    link(pair, "del", "a0")
+    pair.close()
+
+
 def test_feedback_is_of_up() -> None:
     """Feedback for both directions, or for up, is of up; down alone has no use for it."""
     pair = Pair()
@@ -195,6 +240,7 @@ if __name__ == "__main__":
     main(
         [
             test_add_show_del,
+            test_directions_differ,
             test_feedback_is_of_up,
             test_warnings_are_shown,
             test_both_directions_are_delayed,
