@@ -47,6 +47,11 @@ CONFIGURATION = (
     "userspace/lib/link_rem.c",
     "userspace/lib/rate_path.c",
 )
+#: Refusals that no test can cause, by what they say.
+UNCAUSED = {
+    "the namespace to follow is going": "its descriptor is closed while the request is served",
+    "netns: cannot return": "the way into a namespace was open a moment ago, the way back not",
+}
 REFUSAL = re.compile(
     r"SET_ERR|BAD_ATTR|(return|err =) -E(?!MSGSIZE)[A-Z]+;|error_set\("
     r"|return (link_)?parse_failed\("
@@ -112,7 +117,7 @@ def summarise(objects: Path) -> dict[str, dict[int, int]]:
 
 
 def never_refused(lines: dict[str, dict[int, int]]) -> list[str]:
-    """Lines that refuse a configuration and never did."""
+    """Lines that refuse a configuration and never did, though a test could have them do so."""
     found = []
     for name in CONFIGURATION:
         if name not in lines:
@@ -120,6 +125,9 @@ def never_refused(lines: dict[str, dict[int, int]]) -> list[str]:
             continue
         text = (TREE / name).read_text().splitlines()
         for number, count in sorted(lines[name].items()):
+            around = " ".join(text[max(0, number - 4) : number + 1])
+            if any(said in around for said in UNCAUSED):
+                continue
             if not count and REFUSAL.search(text[number - 1]):
                 found.append(f"{name}:{number}: {text[number - 1].strip()}")
     return found

@@ -190,6 +190,12 @@ def test_follow() -> None:
     )
     true("follow=if" in rate(near, "show"), "show")
     refused(near, WALE, "rate", "set", "dev", "d0", "1mbit", "follow", "dev", "d0")
+    words = ("rate", "set", "dev", "d0", "follow", "dev", "d1", "netns", far.name)
+    said = refused(near, WALE, *words, status=2)
+    true('there is no device "d1" there' in said, said)
+    harmless = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    said = refused(near, *harmless, WALE, *words, status=2)
+    true("cannot look into it" in said, said)
 
 
 def test_published() -> None:
