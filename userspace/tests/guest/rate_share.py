@@ -148,8 +148,10 @@ def test_equal_shares() -> None:
     shares = sorted(flow["rate"] for flow in flows(pair).values())
     equal(shares, [416_666, 416_667, 416_667], "the shares of three flows")
     time.sleep(1)
-    for port, rate_ in goodput(pair, 5).items():
-        near(rate_, CAPACITY / 3 * (PACKET - HEADERS) / PACKET, 0.05, f"goodput of {port}")
+    used, whole = goodput(pair, 5), CAPACITY * (PACKET - HEADERS) / PACKET
+    near(sum(used.values()), whole, 0.05, "goodput of all")
+    for port, rate_ in used.items():  # a delayed ACK may keep one packet of a window of six
+        near(rate_, whole / 3, 1 / 6, f"goodput of {port}")
     senders[0].stop()
     time.sleep(0.5)
     equal(len(paths(pair.a)), 2, "paths")
@@ -310,8 +312,13 @@ def test_many_flows() -> None:
     senders = [Sender(pair, 6000 + n) for n in range(50)]
     time.sleep(1)
     child.process.send_signal(signal.SIGCONT)
-    time.sleep(1)
-    equal({flow["rate"] for flow in flows(pair).values()}, {CAPACITY // 50}, "shares")
+    shares: set[int] = set()
+    for _ in range(20):  # some wait for their timers, and use no share until then
+        time.sleep(1)
+        shares = {flow["rate"] for flow in flows(pair).values()}
+        if shares == {CAPACITY // 50}:
+            break
+    equal(shares, {CAPACITY // 50}, "shares")
     for sender in senders[10:]:
         sender.stop()
     time.sleep(1.5)
