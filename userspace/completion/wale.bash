@@ -13,8 +13,8 @@ _wale_interfaces()
 
 _wale_link_options()
 {
-	echo --rate --delay --jitter --limit --policy --threshold --z --last --flows \
-		--input_rate --loss --ecn --noecn --reorder \
+	echo --rate --delay --jitter --limit --policy --threshold --z --last --mark \
+		--nomark --rem --flows --input_rate --loss --ecn --noecn --reorder \
 		--duplicate --corrupt --drop --slot --overhead --drops --seed --trace \
 		--loop --hold --stop --sessions --feedback --nofeedback \
 		--up --down --replace
@@ -32,7 +32,7 @@ _wale_link_add()
 		echo remote local
 		;;
 	--policy)
-		echo tail epd seldrop fba random_tail
+		echo tail epd seldrop fba random_tail rem
 		;;
 	--trace)
 		echo file
@@ -59,6 +59,9 @@ _wale_link_add()
 		;;
 	--reorder)
 		echo gap
+		;;
+	--rem)
+		echo interval gamma alpha target phi
 		;;
 	--jitter)
 		echo distribution reordering noreordering
@@ -210,7 +213,7 @@ _wale_get()
 		--arrivals | --transfers | --mean-size | --seed) ;;
 	*)
 		[[ $1 == -* ]] &&
-			echo --cc --bytes --offset --repeat --duration --out \
+			echo --cc --bytes --offset --repeat --duration --out --discard \
 				--sha256 --no-sha256 --port --parallel \
 				--timeout --local-port --rcvbuf --arrivals \
 				--transfers --mean-size --seed --json \
