@@ -8,9 +8,13 @@ from pathlib import Path
 
 from engines.base import EngineError, Kernel, Log
 from engines.kernel_build import locked
-from engines.modules import BUILD, build_folder
+from engines.modules import BUILD, ROOT, build_folder
 
-SOURCES = Path(__file__).with_name("module")
+
+def sources() -> list[Path]:
+    """Its files, and what kmod knows of the differences between kernels."""
+    own = sorted(Path(__file__).with_name("module").iterdir())
+    return [*own, ROOT / "kmod/compat.h", ROOT / "kmod/compat.mk"]
 
 
 def build(kernel: Kernel, log: Log) -> Path:
@@ -19,7 +23,7 @@ def build(kernel: Kernel, log: Log) -> Path:
     folder = BUILD / "bench" / tree / kernel.module_folder
     folder.mkdir(parents=True, exist_ok=True)
     with locked(BUILD / "bench.lock", log):
-        for source in SOURCES.iterdir():
+        for source in sources():
             there = folder / source.name
             if not there.exists() or there.read_bytes() != source.read_bytes():
                 shutil.copyfile(source, there)

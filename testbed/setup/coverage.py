@@ -125,10 +125,10 @@ def never_refused(lines: dict[str, dict[int, int]]) -> list[str]:
             continue
         text = (TREE / name).read_text().splitlines()
         for number, count in sorted(lines[name].items()):
-            around = " ".join(text[max(0, number - 4) : number + 1])
-            if any(said in around for said in UNCAUSED):
+            if count or not REFUSAL.search(text[number - 1]):
                 continue
-            if not count and REFUSAL.search(text[number - 1]):
+            around = " ".join(text[max(0, number - 4) : number + 1])
+            if not any(said in around for said in UNCAUSED):
                 found.append(f"{name}:{number}: {text[number - 1].strip()}")
     return found
 

@@ -41,6 +41,8 @@
 #include <linux/vmalloc.h>
 #include <net/ip.h>
 
+#include "compat.h"
+
 #define WALE_BENCH_DIR	"wale_bench"
 #define WALE_BENCH_DEV	"wbench0"
 
@@ -535,14 +537,8 @@ static int __init wale_bench_init(void)
 	int err;
 
 	init_completion(&bench.done);
-#ifdef WITHOUT_HRTIMER_SETUP
-	hrtimer_init(&bench.timer, CLOCK_MONOTONIC,
-		     HRTIMER_MODE_ABS_PINNED_SOFT);
-	bench.timer.function = wale_bench_on_timer;
-#else
-	hrtimer_setup(&bench.timer, wale_bench_on_timer, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_ABS_PINNED_SOFT);
-#endif
+	wale_compat_hrtimer_setup(&bench.timer, wale_bench_on_timer,
+				  CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_SOFT);
 	bench.payload = alloc_pages(GFP_KERNEL | __GFP_COMP | __GFP_ZERO,
 				    WALE_BENCH_ORDER);
 	if (!bench.payload)
