@@ -90,6 +90,9 @@ LINK_COLUMNS = {
     "marked_packets": "that got a mark in the place of being refused; empty without a policy",
     "backlog_cells": "in the buffer now; empty without a limit in cells, as the next",
     "wasted_cells": "that were served, of packets dropped as partial",
+    "duplicated_packets": "of which a copy was made",
+    "corrupted_packets": "of which a bit was turned",
+    "reordered_packets": "that overtook others",
 }
 
 #: channel.csv: one row for each flow that listens and sample, as of its last ACK.
@@ -341,6 +344,7 @@ def settled(link: Link, rows: list[dict[str, str]], t0_s: float, t1_s: float) ->
     def growth(column: str) -> int:
         return int(last[column]) - int(first[column] or 0)
 
+    happened = ("duplicated_packets", "corrupted_packets", "reordered_packets")
     dropped = [c for c in last if c.startswith("dropped_") and c.endswith("_packets") and last[c]]
     return {
         "from_s": from_s,
@@ -349,6 +353,7 @@ def settled(link: Link, rows: list[dict[str, str]], t0_s: float, t1_s: float) ->
         "sent_bytes": growth("sent_bytes"),
         "utilisation": utilisation(link, growth("sent_bytes"), from_s, until_s),
         "dropped_packets": {c[len("dropped_") : -len("_packets")]: growth(c) for c in dropped},
+        **{name: growth(name) for name in happened if last.get(name) and growth(name)},
         "peak_backlog_packets": max(int(row["backlog_packets"]) for row in rows),
         "mean_backlog_packets": sum(int(row["backlog_packets"]) for row in rows) / len(rows),
     }

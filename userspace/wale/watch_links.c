@@ -40,6 +40,9 @@ static const int fields[] = {
 	TCA_WALE_STATS_MARKED_PACKETS,
 	TCA_WALE_STATS_BACKLOG_CELLS,
 	TCA_WALE_STATS_WASTED_CELLS,
+	TCA_WALE_STATS_DUPLICATED_PACKETS,
+	TCA_WALE_STATS_CORRUPTED_PACKETS,
+	TCA_WALE_STATS_REORDERED_PACKETS,
 };
 
 #define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
@@ -70,6 +73,9 @@ const char *const watch_link_columns[WATCH_LINK_COLUMNS] = {
 	"marked_packets",
 	"backlog_cells",
 	"wasted_cells",
+	"duplicated_packets",
+	"corrupted_packets",
+	"reordered_packets",
 };
 
 /* The name is looked up once; NULL if the device is gone. */

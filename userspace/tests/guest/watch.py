@@ -91,6 +91,21 @@ def test_what_a_switch_counts() -> None:
         pair.close()
 
 
+def test_what_happens_to_packets_is_counted() -> None:
+    """Copies, damage and overtaking: each has a column."""
+    pair = Pair()
+    half = 1 << 31
+    pair.add(rate=10**6, delay=10 * MS, seed=1, duplicate=half, corrupt=half, reorder=half)
+    pair.send(40)
+    pair.drain()
+    row = rows(watch(pair, "--count", "1"))[0]
+    stats = pair.stats()
+    for name in ("duplicated_packets", "corrupted_packets", "reordered_packets"):
+        true(stats[name] > 0, f"no {name}")
+        equal(int(row[name]), stats[name], name)
+    pair.close()
+
+
 def test_counters_add_up() -> None:
     """What a link was offered is in the other columns, also what it held when it went down."""
     pair = Pair()
