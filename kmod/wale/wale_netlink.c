@@ -8,39 +8,24 @@
  * or (unless it says so) a random stream.
  */
 
-#include <linux/mm.h>
-#include <linux/slab.h>
-#include <net/wale_wire.h>
-
 #include "wale.h"
 #include "wale_netlink_buffer.h"
 #include "wale_netlink_impair.h"
+#include "wale_netlink_schedule.h"
 
 /* What a request sets; a bit of @given for each attribute. */
 struct wale_request {
-	unsigned long given;
-	u64 rate;
+	u64 given;
 	u64 delay_ns;
 	u64 seed;
 	u32 loss;
 	u32 overhead;
 	u32 drops;
-	u32 trace_end;
-	struct wale_trace *trace;
-	struct wale_sessions *sessions;		/* NULL if given: none */
 	u64 feedback_idle_ns;			/* 0 if given: none */
 	struct wale_feedback *feedback;
+	struct wale_schedule_request schedule;
 	struct wale_buffer_request buffer;
 	struct wale_impair_request impair;
-};
-
-static const struct nla_policy
-wale_sessions_policy[TCA_WALE_SESSIONS_MAX + 1] = {
-	[TCA_WALE_SESSIONS_PAD]		= { .type = NLA_BINARY },
-	[TCA_WALE_SESSIONS_ARRIVAL]	= { .type = NLA_U32 },
-	[TCA_WALE_SESSIONS_MEAN]	= { .type = NLA_U64 },
-	[TCA_WALE_SESSIONS_LIMIT]	= { .type = NLA_U32 },
-	[TCA_WALE_SESSIONS_STEP]	= { .type = NLA_U64 },
 };
 
 static const struct nla_policy
@@ -83,6 +68,8 @@ static const struct nla_policy wale_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_CORRUPT]		= { .type = NLA_U32 },
 	[TCA_WALE_DROP_LIST]		= { .type = NLA_BINARY },
 	[TCA_WALE_SLOT]			= { .type = NLA_NESTED },
+	[TCA_WALE_TRACE_FD]		= { .type = NLA_U32 },
+	[TCA_WALE_START]		= { .type = NLA_U64 },
 };
 
 /**
@@ -106,7 +93,7 @@ int wale_parse(struct nlattr **tb, int max, const struct nlattr *nest,
 
 static bool wale_given(const struct wale_request *request, int attr)
 {
-	return request->given & BIT(attr);
+	return request->given & BIT_ULL(attr);
 }
 
 static u64 wale_get_u64(struct wale_request *request, struct nlattr **tb,
@@ -114,7 +101,7 @@ static u64 wale_get_u64(struct wale_request *request, struct nlattr **tb,
 {
 	if (!tb[attr])
 		return 0;
-	request->given |= BIT(attr);
+	request->given |= BIT_ULL(attr);
 	return nla_get_u64(tb[attr]);
 }
 
@@ -123,118 +110,8 @@ static u32 wale_get_u32(struct wale_request *request, struct nlattr **tb,
 {
 	if (!tb[attr])
 		return 0;
-	request->given |= BIT(attr);
+	request->given |= BIT_ULL(attr);
 	return nla_get_u32(tb[attr]);
-}
-
-static int wale_parse_trace(struct wale_request *request,
-			    const struct nlattr *attr,
-			    struct netlink_ext_ack *extack)
-{
-	const struct wale_trace_step *steps = nla_data(attr);
-	u32 i, count = nla_len(attr) / sizeof(*steps);
-	struct wale_trace *trace;
-
-	if (!count || count > WALE_TRACE_STEPS_MAX ||
-	    nla_len(attr) % sizeof(*steps)) {
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: trace must be 1 to 4000 steps of 16 bytes: a duration in ns and a rate in bytes/s, both u64");
-		return -EINVAL;
-	}
-	trace = kvzalloc(struct_size(trace, steps, count), GFP_KERNEL);
-	if (!trace)
-		return -ENOMEM;
-	request->trace = trace;
-	request->given |= BIT(TCA_WALE_TRACE);
-
-	memcpy(trace->steps, steps, nla_len(attr));
-	trace->count = count;
-	trace->end = request->trace_end;
-	for (i = 0; i < count; i++) {
-		if (trace->steps[i].duration_ns < WALE_TRACE_STEP_MIN ||
-		    trace->steps[i].duration_ns > WALE_TIME_MAX) {
-			NL_SET_ERR_MSG_ATTR(extack, attr,
-					    "wale: each duration in trace must be 1 us to 1 day");
-			return -ERANGE;
-		}
-		if (trace->steps[i].rate > WALE_RATE_MAX) {
-			NL_SET_ERR_MSG_ATTR(extack, attr,
-					    "wale: each rate in trace must be 0 to 10^15 bytes/s");
-			return -ERANGE;
-		}
-	}
-	wale_trace_sum(trace);
-	if (!trace->peak_rate) {
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: trace must have a step with a rate above 0, or nothing would ever be sent");
-		return -ERANGE;
-	}
-	return 0;
-}
-
-static int wale_check_sessions(const struct wale_sessions_params *params,
-			       struct nlattr **tb,
-			       struct netlink_ext_ack *extack)
-{
-	if (params->mean < WALE_SESSIONS_MEAN_MIN ||
-	    params->mean > WALE_SESSIONS_MEAN_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_MEAN],
-				    "wale: mean of sessions must be 0.001 to 1000000 (times rate times step)");
-		return -ERANGE;
-	}
-	if (params->max < 1 || params->max > WALE_SESSIONS_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_LIMIT],
-				    "wale: max of sessions must be 1 to 63");
-		return -ERANGE;
-	}
-	if (params->step_ns < WALE_SESSIONS_STEP_MIN ||
-	    params->step_ns > WALE_TIME_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_STEP],
-				    "wale: step of sessions must be 1 ms to 1 day");
-		return -ERANGE;
-	}
-	return 0;
-}
-
-static int wale_parse_sessions(struct wale_request *request,
-			       const struct nlattr *attr,
-			       struct netlink_ext_ack *extack)
-{
-	struct nlattr *tb[TCA_WALE_SESSIONS_MAX + 1];
-	struct wale_sessions_params params;
-	struct wale_sessions *sessions;
-	int err;
-
-	request->given |= BIT(TCA_WALE_SESSIONS);
-	if (!nla_len(attr))
-		return 0;
-	err = wale_parse(tb, TCA_WALE_SESSIONS_MAX, attr,
-			 wale_sessions_policy, extack);
-	if (err)
-		return err;
-	if (!tb[TCA_WALE_SESSIONS_ARRIVAL] || !tb[TCA_WALE_SESSIONS_MEAN] ||
-	    !tb[TCA_WALE_SESSIONS_LIMIT] || !tb[TCA_WALE_SESSIONS_STEP]) {
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: sessions needs all of arrival, mean, max and step");
-		return -EINVAL;
-	}
-	params.arrival = nla_get_u32(tb[TCA_WALE_SESSIONS_ARRIVAL]);
-	params.mean = nla_get_u64(tb[TCA_WALE_SESSIONS_MEAN]);
-	params.max = nla_get_u32(tb[TCA_WALE_SESSIONS_LIMIT]);
-	params.step_ns = nla_get_u64(tb[TCA_WALE_SESSIONS_STEP]);
-	err = wale_check_sessions(&params, tb, extack);
-	if (err)
-		return err;
-
-	sessions = kvzalloc(wale_sessions_size(params.max), GFP_KERNEL);
-	if (!sessions)
-		return -ENOMEM;
-	request->sessions = sessions;
-	err = wale_sessions_init(sessions, &params);
-	if (err)
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_ARRIVAL],
-				    "wale: arrival of sessions is too large: in a step, the probabilities of an arrival and of departures from any number of sessions must not exceed 1 together");
-	return err;
 }
 
 static int wale_parse_feedback(struct wale_request *request,
@@ -273,21 +150,12 @@ static int wale_parse_request(struct wale_request *request,
 {
 	int err;
 
-	request->rate = wale_get_u64(request, tb, TCA_WALE_RATE64);
 	request->delay_ns = wale_get_u64(request, tb, TCA_WALE_DELAY64);
 	request->loss = wale_get_u32(request, tb, TCA_WALE_LOSS);
 	request->overhead = wale_get_u32(request, tb, TCA_WALE_OVERHEAD);
 	request->drops = wale_get_u32(request, tb, TCA_WALE_DROPS);
 	request->seed = wale_get_u64(request, tb, TCA_WALE_SEED);
-	request->trace_end = wale_get_u32(request, tb, TCA_WALE_TRACE_END);
 
-	if (wale_given(request, TCA_WALE_RATE64) &&
-	    (!request->rate || (request->rate > WALE_RATE_MAX &&
-				request->rate != WALE_RATE_UNLIMITED))) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_RATE64],
-				    "wale: rate must be 1 to 10^15 bytes/s, or unlimited");
-		return -ERANGE;
-	}
 	if (request->delay_ns > WALE_TIME_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_DELAY64],
 				    "wale: delay must be 0 to 1 day");
@@ -303,74 +171,14 @@ static int wale_parse_request(struct wale_request *request,
 				    "wale: drops must be 0 or 1: remote or local");
 		return -ERANGE;
 	}
-	if (request->trace_end >= __WALE_TRACE_END_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE_END],
-				    "wale: end of trace must be 0 to 2: loop, hold or stop");
-		return -ERANGE;
-	}
-	err = wale_buffer_parse(&request->buffer, tb, extack);
+	err = wale_buffer_parse(&request->buffer, tb, extack) ?:
+	      wale_schedule_parse(&request->schedule, tb, extack);
 	if (err)
 		return err;
-	if (tb[TCA_WALE_TRACE]) {
-		err = wale_parse_trace(request, tb[TCA_WALE_TRACE], extack);
-		if (err)
-			return err;
-	}
-	if (tb[TCA_WALE_SESSIONS]) {
-		err = wale_parse_sessions(request, tb[TCA_WALE_SESSIONS],
-					  extack);
-		if (err)
-			return err;
-	}
 	if (tb[TCA_WALE_FEEDBACK])
 		return wale_parse_feedback(request, tb[TCA_WALE_FEEDBACK],
 					   extack);
 	return 0;
-}
-
-/* The attributes together, and with what the link is. */
-static int wale_check_request(const struct wale_request *request,
-			      struct nlattr **tb,
-			      struct netlink_ext_ack *extack)
-{
-	bool trace = wale_given(request, TCA_WALE_TRACE);
-
-	if (trace && (wale_given(request, TCA_WALE_RATE64) ||
-		      wale_given(request, TCA_WALE_SESSIONS))) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE],
-				    "wale: trace sets the rate: it must come without rate and sessions");
-		return -EINVAL;
-	}
-	if (wale_given(request, TCA_WALE_TRACE_END) && !trace) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE_END],
-				    "wale: loop, hold and stop say how a trace ends: they must come with the trace");
-		return -EINVAL;
-	}
-	return 0;
-}
-
-/* Sessions share a finite constant rate. */
-static int wale_check_sharing(const struct wale_sched_data *q,
-			      const struct wale_request *request,
-			      struct nlattr **tb,
-			      struct netlink_ext_ack *extack)
-{
-	bool has_rate = q->schedule.capacity != WALE_RATE_UNLIMITED &&
-			!q->schedule.trace;
-	bool has_sessions = q->schedule.sessions;
-
-	if (wale_given(request, TCA_WALE_TRACE))
-		return 0;	/* ends the sessions */
-	if (wale_given(request, TCA_WALE_RATE64))
-		has_rate = request->rate != WALE_RATE_UNLIMITED;
-	if (wale_given(request, TCA_WALE_SESSIONS))
-		has_sessions = request->sessions;
-	if (!has_sessions || has_rate)
-		return 0;
-	NL_SET_ERR_MSG_ATTR(extack,
-			    tb[TCA_WALE_SESSIONS] ?: tb[TCA_WALE_RATE64],
-			    "wale: sessions share a rate: it must be given, 1 to 10^15 bytes/s");
-	return -EINVAL;
 }
 
 /* What a valid request needs beside its values. */
@@ -392,33 +200,6 @@ static int wale_prepare(struct Qdisc *sch, struct wale_request *request,
 		return PTR_ERR(feedback);
 	request->feedback = feedback;
 	return 0;
-}
-
-/* The rate as a function of time; what is replaced goes into the request. */
-static void wale_apply_schedule(struct wale_sched_data *q,
-				struct wale_request *request, u64 now)
-{
-	struct wale_schedule *schedule = &q->schedule;
-	struct wale_trace *trace = schedule->trace;
-	struct wale_sessions *sessions = schedule->sessions;
-
-	wale_server_settle(&q->server, schedule, now);
-	if (wale_given(request, TCA_WALE_RATE64))
-		wale_schedule_set_constant(schedule, request->rate, now);
-	if (wale_given(request, TCA_WALE_TRACE))
-		wale_schedule_set_trace(schedule, request->trace, now);
-	if (wale_given(request, TCA_WALE_SESSIONS) &&
-	    (request->sessions || sessions))
-		wale_schedule_set_sessions(schedule, request->sessions,
-					   q->seed, now);
-	else if (wale_given(request, TCA_WALE_SEED) && schedule->sessions)
-		wale_schedule_set_sessions(schedule, schedule->sessions,
-					   q->seed, now);
-	if (q->server.busy)
-		wale_server_plan(&q->server, schedule);
-
-	request->trace = trace == schedule->trace ? NULL : trace;
-	request->sessions = sessions == schedule->sessions ? NULL : sessions;
 }
 
 /* The rest is as it will be; what is replaced goes into the request. */
@@ -467,7 +248,8 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
 	wale_impair_apply(q, &request->impair);
 	if (wale_given(request, TCA_WALE_SEED))
 		wale_link_seed(q, request->seed);
-	wale_apply_schedule(q, request, now);
+	wale_schedule_apply(q, &request->schedule,
+			    wale_given(request, TCA_WALE_SEED), now);
 	wale_apply_feedback(sch, request, now);
 	wale_link_set_alarm(sch);
 	wale_link_set_timer(sch, now);
@@ -481,7 +263,8 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
  * @extack: what was expected, if it is refused
  *
  * Context: RTNL is held.
- * Return: 0; or -EINVAL, -ERANGE, -EBUSY or -ENOMEM, and nothing has changed.
+ * Return: 0; or -EINVAL, -ERANGE, -EBUSY, -ENOMEM, or of the file of a trace
+ * -EBADF or what reading it says; and nothing has changed.
  */
 int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 		   struct netlink_ext_ack *extack)
@@ -495,11 +278,10 @@ int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 		return err;
 	err = wale_parse_request(&request, tb, extack);
 	if (!err)
-		err = wale_check_request(&request, tb, extack);
-	if (!err)
 		err = wale_buffer_check(sch, &request.buffer, tb, extack);
 	if (!err)
-		err = wale_check_sharing(qdisc_priv(sch), &request, tb, extack);
+		err = wale_schedule_check(qdisc_priv(sch), &request.schedule,
+					  tb, extack);
 	if (!err)
 		err = wale_impair_parse(qdisc_priv(sch), &request.impair,
 					request.buffer.flows, tb, extack);
@@ -511,42 +293,11 @@ int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 		sch_tree_unlock(sch);
 	}
 	/* the new ones of a refused request, or the old ones of another */
-	kvfree(request.trace);
-	kvfree(request.sessions);
+	wale_schedule_request_free(&request.schedule);
 	wale_buffer_request_free(&request.buffer);
 	wale_impair_request_free(&request.impair);
 	wale_feedback_free(request.feedback);
 	return err;
-}
-
-static int wale_dump_trace(const struct wale_trace *trace, struct sk_buff *skb)
-{
-	if (nla_put_u32(skb, TCA_WALE_TRACE_STEPS, trace->count) ||
-	    nla_put_u32(skb, TCA_WALE_TRACE_END, trace->end))
-		return -EMSGSIZE;
-	if (trace->count > WALE_TRACE_DUMP_MAX)
-		return 0;
-	return nla_put(skb, TCA_WALE_TRACE,
-		       trace->count * sizeof(trace->steps[0]), trace->steps);
-}
-
-static int wale_dump_sessions(const struct wale_sessions *sessions,
-			      struct sk_buff *skb)
-{
-	const struct wale_sessions_params *params = &sessions->params;
-	struct nlattr *nest;
-
-	nest = nla_nest_start_noflag(skb, TCA_WALE_SESSIONS);
-	if (!nest ||
-	    nla_put_u32(skb, TCA_WALE_SESSIONS_ARRIVAL, params->arrival) ||
-	    nla_put_u64_64bit(skb, TCA_WALE_SESSIONS_MEAN, params->mean,
-			      TCA_WALE_SESSIONS_PAD) ||
-	    nla_put_u32(skb, TCA_WALE_SESSIONS_LIMIT, params->max) ||
-	    nla_put_u64_64bit(skb, TCA_WALE_SESSIONS_STEP, params->step_ns,
-			      TCA_WALE_SESSIONS_PAD))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
 }
 
 static int wale_dump_feedback(const struct wale_feedback *feedback,
@@ -563,19 +314,6 @@ static int wale_dump_feedback(const struct wale_feedback *feedback,
 			      TCA_WALE_FEEDBACK_PAD))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
-	return 0;
-}
-
-static int wale_dump_schedule(const struct wale_schedule *schedule,
-			      struct sk_buff *skb)
-{
-	if (schedule->trace)
-		return wale_dump_trace(schedule->trace, skb);
-	if (nla_put_u64_64bit(skb, TCA_WALE_RATE64, schedule->capacity,
-			      TCA_WALE_PAD))
-		return -EMSGSIZE;
-	if (schedule->sessions)
-		return wale_dump_sessions(schedule->sessions, skb);
 	return 0;
 }
 

@@ -43,28 +43,78 @@ static u64 wale_schedule_rate(const struct wale_schedule *schedule)
 }
 
 /**
- * wale_trace_sum() - what follows from the steps of a trace
- * @trace: with its steps; its sums and its peak are set
+ * wale_trace_append() - one more step at the end of a trace
+ * @trace: the trace, with room for it; its sums and its peak are kept
+ * @duration_ns: how long the step is, above 0
+ * @rate: bytes/s
  */
-void wale_trace_sum(struct wale_trace *trace)
+void wale_trace_append(struct wale_trace *trace, u64 duration_ns, u64 rate)
 {
-	const struct wale_trace_step *step;
 	u64 work;
-	u32 i;
 
-	trace->period_ns = 0;
-	trace->period_work = 0;
-	trace->peak_rate = 0;
-	for (i = 0; i < trace->count; i++) {
-		step = &trace->steps[i];
-		trace->period_ns += step->duration_ns;
-		trace->peak_rate = max(trace->peak_rate, step->rate);
-		if (check_mul_overflow(step->rate * WALE_RATE_UNIT,
-				       step->duration_ns, &work) ||
-		    check_add_overflow(trace->period_work, work,
-				       &trace->period_work))
-			trace->period_work = U64_MAX;
+	trace->period_ns += duration_ns;
+	trace->peak_rate = max(trace->peak_rate, rate);
+	if (check_mul_overflow(rate * WALE_RATE_UNIT, duration_ns, &work) ||
+	    check_add_overflow(trace->period_work, work, &trace->period_work))
+		trace->period_work = U64_MAX;
+	trace->steps[trace->count].end_ns = trace->period_ns;
+	trace->steps[trace->count].rate = rate;
+	trace->count++;
+}
+
+/**
+ * wale_trace_duration() - how long a step is
+ * @trace: the trace
+ * @step: its index
+ *
+ * Return: ns.
+ */
+u64 wale_trace_duration(const struct wale_trace *trace, u32 step)
+{
+	u64 begin_ns = step ? trace->steps[step - 1].end_ns : 0;
+
+	return trace->steps[step].end_ns - begin_ns;
+}
+
+/* The first step that is not over @ns after the start; there is one. */
+static u32 wale_trace_find(const struct wale_trace *trace, u64 ns)
+{
+	u32 low = 0, high = trace->count - 1;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (trace->steps[middle].end_ns > ns)
+			high = middle;
+		else
+			low = middle + 1;
 	}
+	return low;
+}
+
+/**
+ * wale_trace_locate() - where is a trace, so long after its start?
+ * @trace: the trace
+ * @elapsed_ns: since its start
+ * @position: set
+ *
+ * As many comparisons as the number of steps has bits, whatever has elapsed.
+ */
+void wale_trace_locate(const struct wale_trace *trace, u64 elapsed_ns,
+		       struct wale_trace_position *position)
+{
+	if (trace->end == WALE_TRACE_LOOP) {
+		div64_u64_rem(elapsed_ns, trace->period_ns, &elapsed_ns);
+	} else if (elapsed_ns >= trace->period_ns) {
+		position->step = trace->count;
+		position->gone_ns = elapsed_ns - trace->period_ns;
+		position->left_ns = U64_MAX;
+		return;
+	}
+	position->step = wale_trace_find(trace, elapsed_ns);
+	position->left_ns = trace->steps[position->step].end_ns - elapsed_ns;
+	position->gone_ns = wale_trace_duration(trace, position->step) -
+			    position->left_ns;
 }
 
 /**
@@ -84,23 +134,56 @@ void wale_schedule_set_constant(struct wale_schedule *schedule, u64 capacity,
 	schedule->rate = wale_schedule_rate(schedule);
 }
 
+/* From now on the schedule is where the trace is, a time after its start. */
+static void wale_schedule_seek(struct wale_schedule *schedule, u64 now)
+{
+	struct wale_trace_position position;
+
+	wale_trace_locate(schedule->trace, now - schedule->epoch_ns, &position);
+	schedule->step = position.step;
+	schedule->since_ns = now - position.gone_ns;
+	schedule->until_ns = position.left_ns == U64_MAX ?
+			     U64_MAX : now + position.left_ns;
+}
+
 /**
  * wale_schedule_set_trace() - follow a trace; ends sessions
  * @schedule: the schedule
  * @trace: the steps
- * @now: when the first step begins, in ns
+ * @now: ns
+ * @elapsed_ns: since the first step began; negative: so long until it does, and
+ *	its rate holds from now on
  */
 void wale_schedule_set_trace(struct wale_schedule *schedule,
-			     struct wale_trace *trace, u64 now)
+			     struct wale_trace *trace, u64 now, s64 elapsed_ns)
 {
 	schedule->trace = trace;
-	schedule->step = 0;
 	schedule->sessions = NULL;
 	schedule->m = 0;
-	schedule->epoch_ns = now;
+	schedule->epoch_ns = now - elapsed_ns;
+	if (elapsed_ns < 0) {
+		schedule->step = 0;
+		schedule->until_ns = schedule->epoch_ns +
+				     wale_trace_duration(trace, 0);
+	} else {
+		wale_schedule_seek(schedule, now);
+	}
 	schedule->since_ns = now;
-	schedule->until_ns = now + trace->steps[0].duration_ns;
 	schedule->rate = wale_schedule_rate(schedule);
+}
+
+/* Draw what happened in the steps of the chain that are over. */
+static void wale_schedule_replay(struct wale_schedule *schedule, u64 now,
+				 u64 elapsed_ns)
+{
+	const struct wale_sessions *sessions = schedule->sessions;
+	u64 moves, gone_ns;
+
+	moves = div64_u64_rem(elapsed_ns, sessions->params.step_ns, &gone_ns);
+	while (moves--)
+		schedule->m = wale_sessions_move(sessions, schedule->m,
+						 wale_stream_draw(&schedule->stream));
+	schedule->until_ns = now - gone_ns + sessions->params.step_ns;
 }
 
 /**
@@ -108,11 +191,13 @@ void wale_schedule_set_trace(struct wale_schedule *schedule,
  * @schedule: the schedule, with a finite C
  * @sessions: the chain; NULL: no more sessions
  * @seed: of the link
- * @now: when the first step of the chain begins, in ns
+ * @now: ns
+ * @elapsed_ns: since the first step of the chain began, each step of which is
+ *	drawn now; negative: so long until it does, without sessions
  */
 void wale_schedule_set_sessions(struct wale_schedule *schedule,
 				struct wale_sessions *sessions, u64 seed,
-				u64 now)
+				u64 now, s64 elapsed_ns)
 {
 	schedule->trace = NULL;
 	schedule->sessions = sessions;
@@ -122,8 +207,12 @@ void wale_schedule_set_sessions(struct wale_schedule *schedule,
 	if (sessions) {
 		wale_stream_init(&schedule->stream, seed,
 				 WALE_PURPOSE_SESSIONS);
-		schedule->epoch_ns = now;
-		schedule->until_ns = now + sessions->params.step_ns;
+		schedule->epoch_ns = now - elapsed_ns;
+		if (elapsed_ns < 0)
+			schedule->until_ns = schedule->epoch_ns +
+					     sessions->params.step_ns;
+		else
+			wale_schedule_replay(schedule, now, elapsed_ns);
 	}
 	schedule->rate = wale_schedule_rate(schedule);
 }
@@ -137,7 +226,7 @@ static void wale_schedule_next_step(struct wale_schedule *schedule)
 	if (schedule->step == trace->count && trace->end == WALE_TRACE_LOOP)
 		schedule->step = 0;
 	if (schedule->step < trace->count)
-		schedule->until_ns += trace->steps[schedule->step].duration_ns;
+		schedule->until_ns += wale_trace_duration(trace, schedule->step);
 	else
 		schedule->until_ns = U64_MAX;
 }
@@ -162,24 +251,24 @@ static void wale_schedule_next(struct wale_schedule *schedule)
  * @schedule: the schedule
  * @now: ns
  *
- * Whole periods of a looping trace are skipped at once, by a busy server too
- * (wale_server_skip_periods()).  The chain has to draw every step that passed:
- * some ns each.
+ * A trace goes to where it is by then at once, however many steps that are (what
+ * a busy server passes: wale_server_skip_periods()).  The chain has to draw every
+ * step that passed: some ns each.
  */
 void wale_schedule_run(struct wale_schedule *schedule, u64 now)
 {
-	const struct wale_trace *trace = schedule->trace;
-
 	if (now < schedule->until_ns)
 		return;
-	if (trace && trace->end == WALE_TRACE_LOOP) {
-		u64 behind = now - schedule->until_ns;
-
-		schedule->until_ns += div64_u64(behind, trace->period_ns) *
-				      trace->period_ns;
+	wale_schedule_next(schedule);
+	if (now < schedule->until_ns)
+		return;
+	if (!schedule->trace) {
+		while (now >= schedule->until_ns)
+			wale_schedule_next(schedule);
+		return;
 	}
-	while (now >= schedule->until_ns)
-		wale_schedule_next(schedule);
+	wale_schedule_seek(schedule, now);
+	schedule->rate = wale_schedule_rate(schedule);
 }
 
 /**

@@ -22,6 +22,17 @@
 #define WALE_WORK_PER_BYTE	(1000000000ULL * WALE_RATE_UNIT)
 
 /**
+ * struct wale_rate_step - a step of a trace
+ * @end_ns: when it is over, from the start of the trace; larger than that of the
+ *	step before
+ * @rate: bytes/s
+ */
+struct wale_rate_step {
+	u64 end_ns;
+	u64 rate;
+};
+
+/**
  * struct wale_trace - steps of rate
  * @period_ns: sum of their durations
  * @period_work: work that the link can do in @period_ns; U64_MAX: that or more
@@ -36,7 +47,19 @@ struct wale_trace {
 	u64 peak_rate;
 	enum wale_trace_end end;
 	u32 count;
-	struct wale_trace_step steps[];
+	struct wale_rate_step steps[];
+};
+
+/**
+ * struct wale_trace_position - where a trace is at an instant
+ * @step: the step that holds; the number of steps after the last of them
+ * @gone_ns: since the step began
+ * @left_ns: until it is over; U64_MAX: it never is
+ */
+struct wale_trace_position {
+	u32 step;
+	u64 gone_ns;
+	u64 left_ns;
 };
 
 /**
@@ -45,7 +68,10 @@ struct wale_trace {
  * @since_ns: @rate holds from this instant on
  * @until_ns: @rate holds before this instant; U64_MAX: for ever
  * @capacity: C, in bytes/s, or WALE_RATE_UNLIMITED (unused with a trace)
- * @epoch_ns: start of the trace or of the chain
+ * @epoch_ns: start of the trace or of the chain, modulo 2^64: it may be before
+ *	the clock's zero
+ * @start_ns: the same as it was asked for, on the clock of TCA_WALE_START; 0: it
+ *	was not (kept for a dump)
  * @trace: not NULL: the rate follows it
  * @step: the step of the trace that holds now
  * @sessions: not NULL: the rate is C / (m + 1)
@@ -58,6 +84,7 @@ struct wale_schedule {
 	u64 until_ns;
 	u64 capacity;
 	u64 epoch_ns;
+	u64 start_ns;
 	struct wale_trace *trace;
 	struct wale_sessions *sessions;
 	struct wale_stream stream;
@@ -85,12 +112,15 @@ struct wale_server {
 void wale_schedule_set_constant(struct wale_schedule *schedule, u64 capacity,
 				u64 now);
 void wale_schedule_set_trace(struct wale_schedule *schedule,
-			     struct wale_trace *trace, u64 now);
+			     struct wale_trace *trace, u64 now, s64 elapsed_ns);
 void wale_schedule_set_sessions(struct wale_schedule *schedule,
 				struct wale_sessions *sessions, u64 seed,
-				u64 now);
+				u64 now, s64 elapsed_ns);
 void wale_schedule_run(struct wale_schedule *schedule, u64 now);
-void wale_trace_sum(struct wale_trace *trace);
+void wale_trace_append(struct wale_trace *trace, u64 duration_ns, u64 rate);
+u64 wale_trace_duration(const struct wale_trace *trace, u32 step);
+void wale_trace_locate(const struct wale_trace *trace, u64 elapsed_ns,
+		       struct wale_trace_position *position);
 
 void wale_server_init(struct wale_server *server);
 void wale_server_start(struct wale_server *server,

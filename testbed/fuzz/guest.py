@@ -210,7 +210,7 @@ class Fuzzer:
         """Tell the targets what there is now."""
         self.world.look()
         for target in (self.channel, self.link):
-            target.pools = self.world.pools if target is self.channel else {}
+            target.pools = self.world.pools if target is self.channel else self.world.link_pools
         self.link.positions = self.world.positions
 
     def round(self, rng: Random, target: Target, protocol: int, left: int) -> None:

@@ -147,10 +147,14 @@ class Link:
     @staticmethod
     def _excluded(name: str, others: Sequence[str]) -> bool:
         """Tell whether an option cannot come with, or without, others."""
-        if name == "trace":
-            return "rate64" in others or "sessions" in others
+        timed = ("trace", "trace-fd", "sessions")
+        if name == "start":
+            return not any(other in others for other in timed)
+        if name in ("trace", "trace-fd"):
+            return any(other in others for other in ("rate64", *timed) if other != name)
         if name == "trace-end":
-            return "trace" not in others or "rate64" in others or "sessions" in others
+            some = "trace" in others or "trace-fd" in others
+            return not some or "rate64" in others or "sessions" in others
         if name == "limit-cells":
             return "overhead" not in others
         losses = ("loss", "loss-gemodel", "loss-state")
@@ -255,7 +259,7 @@ class Link:
             if place[0] != ifindex or not asked or kind != "wale":
                 continue
             shown = self._decode(options)
-            for name in given.keys() - self.nested - {"pad", "trace"}:
+            for name in given.keys() - self.nested - {"pad", "trace", "trace-fd"}:
                 off = name in ONLY_IF_ON and not any(given[name])  # and is not shown then
                 off |= name == "reorder-gap" and "reorder" not in shown
                 if shown.get(name) != (None if off else given[name]):
@@ -296,6 +300,8 @@ class Link:
     def _send_back(self, wire: Wire, place: Position, options: bytes, tally: Tally) -> None:
         known = self._decode(options)
         known.pop("trace-steps", None)  # only shown
+        if "sessions" in known and "start" in known:  # by now it may be too long ago
+            return
         if "trace" not in known:  # a long one is not
             known.pop("trace-end", None)
         nodes = [values.Node(self.number[name], data) for name, data in known.items()]

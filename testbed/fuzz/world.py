@@ -34,7 +34,7 @@ from lab.netlink import (
 )
 from lib import net, rate
 from lib.pair import Pair
-from lib.wale import TC_H_ROOT
+from lib.wale import TC_H_ROOT, TRACE_STEPS_MAX, trace_file
 
 CLONE_NEWUSER = 0x10000000
 RTM_NEWLINK, RTM_DELLINK = 16, 17
@@ -85,6 +85,12 @@ class World:
         self._add_parent("d1", "prio")
         self._add_parent("d2", TBF_WORDS)
         self.files = [os.open(f"/run/netns/{ns.name}", os.O_RDONLY) for ns in (self.c, self.pair.b)]
+        step = struct.pack("QQ", 10**6, 10**6)
+        self.traces = [
+            trace_file(data)
+            for data in (step * 3, step * (TRACE_STEPS_MAX + 1), b"", step + b"odd", b"\xff" * 16)
+        ]
+        self.files += self.traces
         self.senders = [
             rate.Sender(self.pair, name, 5001 + k, buffer=1 << 16)
             for k, name in enumerate(CONTROLS)
@@ -155,6 +161,11 @@ class World:
             "time": [0, 1, now, now - 10**9, now + 10**9],
             "rate": [0, 1, 10**5, 10**7, (1 << 64) - 1],
             "netns-fd": [*self.files, *self.files, 0, 9999],
+        }
+        day = time.time_ns()
+        self.link_pools: dict[str, list[int | bytes]] = {
+            "trace-fd": [*self.traces[:2], *self.files, 0, 9999],
+            "start": [day, day - 10**9, day + 10**9, day - 3600 * 10**9],
         }
 
     # ---- what happens between messages

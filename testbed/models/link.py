@@ -120,6 +120,8 @@ class Change:
 
     Only what is in `values` changes (names of Config).  A new trace, a new
     chain of sessions and a new seed start at time_ns; a rate ends a trace.
+    With `start_ns` among the values, the trace or the chain, new or not, starts
+    then: what is before time_ns has passed; before start_ns, its first rate holds.
     """
 
     time_ns: int
@@ -127,7 +129,7 @@ class Change:
 
     def apply(self, config: Config) -> Config:
         """Return the configuration after this change."""
-        values = dict(self.values)
+        values = {name: value for name, value in self.values.items() if name != "start_ns"}
         if "limit_bytes" in values:
             values.setdefault("limit_packets", None)
         elif "limit_packets" in values:
@@ -205,9 +207,12 @@ class Schedule:
                 steps = _session_steps(era.epoch_ns, config.rate, config.sessions, era.chain_seed)
             else:
                 steps = _constant_steps(era.start_ns, config.rate)
-            current: int | None = 0
+            current: int | None = None
             entered = False
-            for start_ns, rate in steps:
+            for number_of_step, (start_ns, rate) in enumerate(steps):
+                if not number_of_step:
+                    current = rate
+                    start_ns = min(start_ns, era.start_ns)
                 if until is not None and start_ns >= until:
                     break
                 if start_ns <= era.start_ns:
@@ -273,12 +278,15 @@ class Link:
                 change.values.get("trace") is not None
                 or change.values.get("sessions") is not None
                 or ("seed" in change.values and new.sessions is not None)
+                or "start_ns" in change.values
             )
+            epoch_ns = change.values.get("start_ns", change.time_ns)
+            assert isinstance(epoch_ns, int)
             eras.append(
                 _Era(
                     change.time_ns,
                     new,
-                    change.time_ns if restart else old.epoch_ns,
+                    epoch_ns if restart else old.epoch_ns,
                     new.seed,
                     "seed" in change.values,
                 )

@@ -337,6 +337,25 @@ def _trace_cases(
     return cases
 
 
+def _started_trace_cases(
+    rng: random.Random,
+) -> list[tuple[str, int, int, Trace, list[tuple[int, int]]]]:
+    """Return (name, when it is given, epoch, trace, packets)."""
+    cases = []
+    for number in range(12):
+        end = list(TraceEnd)[number % 3]
+        steps = [(rng.randint(10**6, 10**8), rng.randint(1, 10**7)) for _ in range(5)]
+        length_ns = sum(duration for duration, _ in steps)
+        given = rng.randint(10**12, 10**13)
+        start = given + rng.choice([-1, 1]) * rng.randint(0, (1, 30)[number % 2] * length_ns)
+        packets = _random_packets(rng, given, 10**7, 12)
+        packets = [(arrival, min(length, 1500)) for arrival, length in packets]
+        cases.append(
+            (f"{end.value} started {number}", given, start, Trace(tuple(steps), end), packets)
+        )
+    return cases
+
+
 def _packet_rows(served: Sequence[tuple[int, int, int]]) -> list[str]:
     return [
         f"{{ {_ull(arrival)}, {length}, "
@@ -347,7 +366,7 @@ def _packet_rows(served: Sequence[tuple[int, int, int]]) -> list[str]:
 
 TRACE_TEXT = """
 wale_vec_traces: packets of a server whose rate follows a trace in bytes/s
-that starts at epoch_ns; end: 0 loop, 1 hold, 2 stop.  Packets are as in
+that starts at epoch_ns and is given at set_ns; end: 0 loop, 1 hold, 2 stop.  Packets are as in
 wale_vectors_service.h, which comes first.
 """
 
@@ -358,6 +377,7 @@ TRACE_STRUCTS = """struct wale_vec_trace_step {
 
 struct wale_vec_trace {
 	const char *name;
+	__u64 set_ns;
 	__u64 epoch_ns;
 	unsigned int end;
 	const struct wale_vec_trace_step *steps;
@@ -396,8 +416,12 @@ def trace_table() -> str:
     text = _header("wale_vectors_trace.h", "when service ends on a trace", TRACE_TEXT)
     text += TRACE_STRUCTS
     traces = []
-    for number, (name, epoch, trace, packets) in enumerate(_trace_cases(rng)):
-        link = Link(Config(), [Change(epoch, {"trace": trace})])
+    cases = [
+        (name, epoch, epoch, trace, packets) for name, epoch, trace, packets in _trace_cases(rng)
+    ]
+    cases += _started_trace_cases(random.Random(SEED + 20))
+    for number, (name, given, epoch, trace, packets) in enumerate(cases):
+        link = Link(Config(), [Change(given, {"trace": trace, "start_ns": epoch})])
         served = _serve(link.schedule, packets)
         rows = [f"{{ {_ull(duration)}, {_ull(rate)} }}" for duration, rate in trace.steps]
         text += _array(f"struct wale_vec_trace_step wale_vec_trace_steps_{number}[]", rows)
@@ -406,7 +430,7 @@ def trace_table() -> str:
             _packet_rows(served),
         )
         traces.append(
-            f'{{ "{name}", {_ull(epoch)}, {list(TraceEnd).index(trace.end)},\n'
+            f'{{ "{name}", {_ull(given)}, {_ull(epoch)}, {list(TraceEnd).index(trace.end)},\n'
             f"\t  wale_vec_trace_steps_{number}, {len(trace.steps)},\n"
             f"\t  wale_vec_trace_packets_{number}, {len(served)} }}"
         )

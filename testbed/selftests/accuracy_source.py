@@ -20,7 +20,9 @@ OUT/NAME.trace gets the tracepoints of the device, OUT/NAME.json the rest.
 from __future__ import annotations
 
 import json
+import os
 import socket
+import struct
 import sys
 import time
 from pathlib import Path
@@ -34,6 +36,11 @@ GATE = {"trace": [(999_000, 0), (1000, 10**15)], "trace_end": 0, "limit_packets"
 def options(values: dict[str, Any]) -> dict[str, Any]:
     """Return netlink options from the plan's."""
     result = dict(values)
+    if len(result.get("trace", ())) > wale.TRACE_STEPS_MAX:
+        steps = result.pop("trace")
+        result["trace_fd"] = wale.trace_file(b"".join(struct.pack("QQ", *one) for one in steps))
+    if "start" in result:  # in the plan, from now
+        result["start"] += time.clock_gettime_ns(time.CLOCK_REALTIME)
     for name, table in (
         ("overhead", wale.OVERHEAD),
         ("drops", wale.DROPS),
@@ -119,8 +126,13 @@ class Stage:
         way = case["way"]
         control, index = self.control[way], self.index[way]
         self.tracing.on()
-        control.add(index, options(case["options"]))
+        asked = options(case["options"])
+        early_ns = time.monotonic_ns()
+        control.add(index, asked)
+        if "trace_fd" in asked:
+            os.close(asked["trace_fd"])
         first = control.get(index)
+        start = asked.get("start")
         changes = []
         todo = list(case.get("changes", []))
         for number, (gap_ns, *sizes) in enumerate(case["packets"]):
@@ -140,7 +152,11 @@ class Stage:
             net.wait_for(lambda: self.drained(way), case["name"], 10**6)
         last = control.get(index)
         control.delete(index)
+        real_ns = time.clock_gettime_ns(time.CLOCK_REALTIME) - time.monotonic_ns()
         return {
+            "early_ns": early_ns,
+            "start_asked_ns": start,
+            "start_ns": start and start - real_ns,
             "epoch_ns": first.stats.get("epoch_ns"),
             "options": first.options,
             "options_end": last.options,

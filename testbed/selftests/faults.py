@@ -17,6 +17,7 @@ import contextlib
 import ctypes
 import os
 import re
+import struct
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from lib import net, netlink, rate
 from lib.faults import Faults, Site, module_text, sites
 from lib.pair import MS, Pair
 from lib.tap import equal, kernel_warnings, main, true
+from lib.wale import trace_file
 
 MODULES = ("rate_feedback", "sch_wale", "tcp_ratcp")
 SYS_FINIT_MODULE = 313
@@ -41,6 +43,7 @@ NEVER = {
 FULL: dict[str, Any] = {"rate": 10**6, "delay": 50 * MS, "loss": 1 << 28, "seed": 1}
 TRACE: dict[str, Any] = {"trace": [(MS, 10**5), (MS, 0)] * 50, "delay": 50 * MS, "seed": 1}
 LONG_TRACE: dict[str, Any] = {"trace": [(MS, 10**5), (MS, 0)] * 2000, "seed": 1}
+FILED_TRACE: dict[str, Any] = {"trace_fd": trace_file(struct.pack("QQ", MS, 10**5) * 9), "seed": 1}
 SESSIONS: dict[str, Any] = {
     "rate": 10**6,
     "sessions": {"arrival": 1 << 30, "mean": 3 << 32, "max": 63, "step": MS},
@@ -58,6 +61,7 @@ LINKS = {
     "switch": SWITCH,
     "trace": TRACE,
     "long trace": LONG_TRACE,
+    "trace in a file": FILED_TRACE,
     "sessions": SESSIONS,
     "feedback": FEEDBACK,
 }

@@ -31,6 +31,7 @@ declare -A commands=(
 	[change]="python3 $here/change.py"
 	[switch]="python3 $here/switch.py"
 	[mark]="python3 $here/mark.py"
+	[start]="python3 $here/start.py"
 	[impair]="python3 $here/impair.py"
 	[life]="python3 $here/life.py"
 	[tcp]="python3 $here/tcp.py"
@@ -54,7 +55,7 @@ declare -A commands=(
 	[tool-share]="python3 $tools/rate_share.py"
 	[tool-serve]="python3 $tools/serve.py"
 )
-names=(kunit counters placement change switch mark impair life feedback tcp classic
+names=(kunit counters placement change start switch mark impair life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-price ratcp-stress
 	truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)

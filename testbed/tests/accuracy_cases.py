@@ -91,9 +91,69 @@ def _trace() -> list[Case]:
     ]
     stop = {"trace": TRACE, "trace_end": "stop", "limit_packets": 9, "delay": MS}
     cases.append(_case("trace-stop", "local", stream(5, 60, MS // 2), stop, wait_s=3))
+    cases += _long_traces()
     fine = {"trace": [(1000 + k, 10**8 * (k % 3)) for k in range(4000)], "limit_packets": 50}
     cases.append(_case("trace-fine", "local", stream(6, 200, 20_000), fine))
     return cases
+
+
+def _phone(seconds: int, step_ns: int) -> list[tuple[int, int]]:
+    """Return the steps of a link of a phone, with outages, of odd rates."""
+    rng = random.Random(seconds)
+    steps = []
+    for _ in range(seconds * 10**9 // step_ns):
+        rate = rng.choice([0, rng.randint(1000, 10**6), rng.randint(10**5, 10**6)])
+        steps.append((step_ns, rate))
+    return [*steps, (step_ns, 10**5)]  # which can be held
+
+
+def _bursts(seed: int, count: int, pause_ns: int) -> list[list[int]]:
+    """Return packets in bursts, with pauses between."""
+    rng = random.Random(seed)
+    gaps = [rng.randint(1, 2 * pause_ns) if n % 10 == 0 else 0 for n in range(count)]
+    return [[gap, rng.choice([40, 1500, rng.randint(40, 1500)])] for gap in gaps]
+
+
+def _long_traces() -> list[Case]:
+    """Return traces that are hours long, or looped for hours; and those that began long ago."""
+    short, hours = _phone(180, 100 * MS), _phone(4 * 3600, 100 * MS)
+    limit = {"limit_packets": 9, "delay": 20 * MS}
+    looped = {"trace": short, "trace_end": "loop"} | limit
+    long = {"trace": hours, "trace_end": "loop"} | limit
+    pause_ns = 12 * 60 * 10**9
+    result = [
+        _case("trace-10-hours-of-3-minutes", "local", _bursts(1, 500, pause_ns), looped),
+        _case("trace-10-hours-of-4-hours", "local", _bursts(2, 500, pause_ns), long),
+    ]
+    for name, start in (
+        ("past", -7 * 3600 * 10**9 - 12_345_678),
+        ("now", 0),
+        ("future", 20 * 10**9 + 7),
+    ):
+        packets = stream(31, 300, 200 * MS)
+        result += [
+            _case(
+                f"trace-{end}-start-{name}",
+                "local",
+                packets,
+                looped | {"start": start, "trace_end": end},
+            )
+            for end in ("loop", "hold")
+        ]
+        result.append(
+            _case(
+                f"sessions-start-{name}",
+                "local",
+                stream(32, 300, 20 * MS),
+                {
+                    "rate": 10**6,
+                    "sessions": TABLE_I,
+                    "start": max(start, -(2 * 3600 * 10**9)),
+                    **limit,
+                },
+            )
+        )
+    return result
 
 
 def _sessions() -> list[Case]:

@@ -121,6 +121,12 @@ class Evidence:
         config = Change(0, model_values(self.case["options"])).apply(Config())
         start_ns = self.found["epoch_ns"] or 0
         changes: list[Change] = []
+        if self.found["start_ns"] is not None:
+            # the clocks are read one after the other
+            assert abs(start_ns - self.found["start_ns"]) <= QUANTUM_NS
+            begin = model_values(self.case["options"]) | {"start_ns": start_ns}
+            changes.append(Change(self.found["early_ns"], begin))
+            start_ns = 0
         old_epoch = self.found["epoch_ns"]
         for plan, found in zip(self.case.get("changes", []), self.found["changes"], strict=True):
             values = model_values(plan["options"])
@@ -326,6 +332,9 @@ def test_long_run_rate_within_1_ppm(evidence: dict[str, Evidence]) -> None:
 def test_configuration_is_what_was_asked_for(one: Evidence) -> None:
     """The dump of a new link has the options of the plan."""
     wanted = dict(one.case["options"])
+    if "start" in wanted:  # in the plan, from then on
+        assert one.found["start_asked_ns"] == one.found["options"]["start"]
+        del wanted["start"]
     got = one.found["options"]
     names = {"raw": 0, "ethernet": 1, "atm": 2, "loop": 0, "hold": 1, "stop": 2}
     for name, value in wanted.items():

@@ -16,7 +16,7 @@ _wale_link_options()
 	echo --rate --delay --jitter --limit --policy --threshold --z --last --mark \
 		--nomark --rem --flows --input_rate --loss --ecn --noecn --reorder \
 		--duplicate --corrupt --drop --slot --overhead --drops --seed --trace \
-		--loop --hold --stop --sessions --feedback --nofeedback \
+		--loop --hold --stop --start --sessions --feedback --nofeedback \
 		--up --down --replace
 }
 
@@ -36,6 +36,12 @@ _wale_link_add()
 		;;
 	--trace)
 		echo file
+		;;
+	--start)
+		echo at
+		;;
+	at)
+		date -u +%FT%TZ
 		;;
 	--sessions)
 		echo off arrival

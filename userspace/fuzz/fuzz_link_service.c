@@ -39,6 +39,7 @@ struct model {
 	bool unlimited;
 	u64 capacity; /* of a constant rate, and of sessions */
 	const struct wale_trace *trace;
+	u64 start_ns; /* of the trace; modulo 2^64, it may be before 0 */
 	const struct wale_sessions *sessions;
 	u64 seed;
 	u64 epoch_ns; /* of the chain */
@@ -67,28 +68,43 @@ struct link {
 /* Work of a trace in @ns from its beginning. */
 static u128 trace_work(const struct wale_trace *trace, u64 ns)
 {
+	u64 period_ns = trace->steps[trace->count - 1].end_ns, begin_ns = 0;
 	u128 period_work = 0, work = 0;
-	u64 period_ns = 0;
 	u32 i;
 
 	for (i = 0; i < trace->count; i++) {
-		period_ns += trace->steps[i].duration_ns;
-		period_work += (u128)trace->steps[i].duration_ns *
+		period_work += (u128)(trace->steps[i].end_ns - begin_ns) *
 			       trace->steps[i].rate;
+		begin_ns = trace->steps[i].end_ns;
 	}
 	if (trace->end == WALE_TRACE_LOOP) {
 		work = ns / period_ns * period_work;
 		ns %= period_ns;
 	}
-	for (i = 0; i < trace->count; i++) {
-		u64 part = min(ns, trace->steps[i].duration_ns);
+	for (i = 0, begin_ns = 0; i < trace->count; i++) {
+		u64 part = min(ns, trace->steps[i].end_ns - begin_ns);
 
+		begin_ns = trace->steps[i].end_ns;
 		work += (u128)part * trace->steps[i].rate;
 		ns -= part;
 	}
 	if (trace->end == WALE_TRACE_HOLD)
 		work += (u128)ns * trace->steps[trace->count - 1].rate;
 	return work * WALE_RATE_UNIT;
+}
+
+/* Work of the trace from the base up to @t; before its start, at its first rate. */
+static u128 trace_work_since(const struct model *m, u64 t)
+{
+	u64 ahead = 0;
+
+	if ((s64)(m->start_ns - m->base_ns) > 0)
+		ahead = min(m->start_ns, t) - m->base_ns;
+	if (!ahead)
+		return trace_work(m->trace, t - m->start_ns) -
+		       trace_work(m->trace, m->base_ns - m->start_ns);
+	return (u128)ahead * m->trace->steps[0].rate * WALE_RATE_UNIT +
+	       trace_work(m->trace, t - m->base_ns - ahead);
 }
 
 /* The number of sessions in step @n of the chain, from that in the step before. */
@@ -133,7 +149,7 @@ static u128 model_work(struct model *m, u64 t)
 	if (m->unlimited)
 		return m->base_work;
 	if (m->trace)
-		return m->base_work + trace_work(m->trace, t - m->base_ns);
+		return m->base_work + trace_work_since(m, t);
 	if (m->sessions)
 		return m->base_work + chain_work(m, t, false);
 	return m->base_work +
@@ -296,27 +312,38 @@ static void change_trace(struct link *link, struct tape *tape)
 	u32 count = 1 + tape_u8(tape) % STEPS_MAX, i;
 	struct model *m = &link->model;
 	struct wale_trace *trace;
+	s64 elapsed_ns = 0;
 
 	trace = malloc(sizeof(*trace) + count * sizeof(trace->steps[0]));
 	must(trace);
-	trace->count = count;
+	memset(trace, 0, sizeof(*trace));
 	trace->end = tape_u8(tape) % __WALE_TRACE_END_MAX;
 	for (i = 0; i < count; i++) {
-		trace->steps[i].duration_ns =
+		u64 duration_ns =
 			tape_range(tape, WALE_TRACE_STEP_MIN, WALE_TIME_MAX);
-		trace->steps[i].rate = tape_range(tape, 0, WALE_RATE_MAX);
+
+		wale_trace_append(trace, duration_ns,
+				  tape_range(tape, 0, WALE_RATE_MAX));
 	}
-	wale_trace_sum(trace);
 	if (!trace->peak_rate) { /* refused */
 		free(trace);
 		return;
+	}
+	switch (tape_u8(tape) % 4) {
+	case 0:
+		elapsed_ns = tape_range(tape, 0, S64_MAX);
+		break;
+	case 1:
+		elapsed_ns = -(s64)tape_range(tape, 0, WALE_START_AHEAD_MAX);
+		break;
 	}
 	model_move(m, link->now);
 	m->unlimited = false;
 	m->capacity = 0;
 	m->trace = trace;
+	m->start_ns = link->now - elapsed_ns;
 	m->sessions = NULL;
-	wale_schedule_set_trace(&link->schedule, trace, link->now);
+	wale_schedule_set_trace(&link->schedule, trace, link->now, elapsed_ns);
 }
 
 static void start_chain(struct link *link, const struct wale_sessions *sessions,
@@ -332,7 +359,7 @@ static void start_chain(struct link *link, const struct wale_sessions *sessions,
 	m->m = 0;
 	wale_schedule_set_sessions(&link->schedule,
 				   (struct wale_sessions *)sessions, seed,
-				   link->now);
+				   link->now, 0);
 }
 
 static void change_sessions(struct link *link, struct tape *tape)

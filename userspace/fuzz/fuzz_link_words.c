@@ -117,6 +117,7 @@ static bool same(const struct link_config *a, const struct link_config *b)
 	       a->limit_bytes == b->limit_bytes && same_impairments(a, b) &&
 	       a->overhead == b->overhead && a->drops == b->drops &&
 	       a->seed == b->seed && a->trace_end == b->trace_end &&
+	       a->start_ns == b->start_ns &&
 	       !memcmp(&a->sessions, &b->sessions, sizeof(a->sessions)) &&
 	       a->feedback_idle_ns == b->feedback_idle_ns && same_buffer(a, b);
 }

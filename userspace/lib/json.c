@@ -45,6 +45,14 @@ void json_put_u64(struct json *j, const char *name, uint64_t value)
 	json_put_number(j, name, text);
 }
 
+void json_put_s64(struct json *j, const char *name, int64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, value);
+	json_put_number(j, name, text);
+}
+
 /* Writing to a file. */
 
 static void file_comma(struct json_file *f)

@@ -39,6 +39,7 @@ void json_open(struct json *j, const char *name, char bracket);
 void json_close(struct json *j, char bracket);
 void json_put_string(struct json *j, const char *name, const char *value);
 void json_put_u64(struct json *j, const char *name, uint64_t value);
+void json_put_s64(struct json *j, const char *name, int64_t value);
 /* A number as @text writes it. */
 void json_put_number(struct json *j, const char *name, const char *text);
 

@@ -129,6 +129,18 @@ static int encode_feedback(uint64_t idle_ns, attribute_put_fn put, void *to)
 	return put(to, TCA_WALE_FEEDBACK | NLA_F_NESTED, buf, length);
 }
 
+static int encode_trace(const struct link_trace *trace, attribute_put_fn put,
+			void *to)
+{
+	int fd;
+
+	if (trace->n_steps <= WALE_TRACE_STEPS_MAX)
+		return put(to, TCA_WALE_TRACE, trace->steps,
+			   trace->n_steps * sizeof(*trace->steps));
+	fd = link_trace_fd(trace);
+	return fd < 0 ? fd : put(to, TCA_WALE_TRACE_FD, &fd, sizeof(fd));
+}
+
 int link_config_encode(const struct link_config *c, attribute_put_fn put,
 		       void *to)
 {
@@ -160,16 +172,17 @@ int link_config_encode(const struct link_config *c, attribute_put_fn put,
 		FIELD(LINK_REORDER, TCA_WALE_REORDER_GAP, reorder_gap),
 		FIELD(LINK_DUPLICATE, TCA_WALE_DUPLICATE, duplicate),
 		FIELD(LINK_CORRUPT, TCA_WALE_CORRUPT, corrupt),
-#undef FIELD
 		{ LINK_DROP, TCA_WALE_DROP_LIST, c->drop,
 		  c->n_drop * sizeof(c->drop[0]) },
-		{ LINK_TRACE, TCA_WALE_TRACE, c->trace.steps,
-		  c->trace.n_steps * sizeof(*c->trace.steps) },
+		FIELD(LINK_START, TCA_WALE_START, start_ns),
+#undef FIELD
 	};
 	int err;
 
 	err = attribute_put_fields(fields, sizeof(fields) / sizeof(fields[0]),
 				   c->set, put, to);
+	if (!err && c->set & LINK_TRACE)
+		err = encode_trace(&c->trace, put, to);
 	if (!err && c->set & LINK_SESSIONS)
 		err = encode_sessions(&c->sessions, put, to);
 	if (!err && c->set & LINK_REM)
@@ -477,6 +490,10 @@ static int decode_one(struct link_config *c, const struct attribute *a)
 		c->set |= LINK_TRACE;
 		if (!c->trace.steps)
 			c->trace.n_steps = attribute_u32(a);
+		break;
+	case TCA_WALE_START:
+		c->set |= LINK_START;
+		c->start_ns = attribute_u64(a);
 		break;
 	case TCA_WALE_SESSIONS:
 		decode_sessions(&c->sessions, a->data, a->length);

@@ -298,6 +298,8 @@ static const struct {
 	  "seed N               of every random draw" },
 	{ "trace", LINK_TRACE, NULL, parse_trace,
 	  "trace STEPS|file PATH   STEPS: DURATION:RATE[,DURATION:RATE...]" },
+	{ "start", LINK_START, NULL, link_parse_start,
+	  "start at TIME        of trace or sessions: 2026-11-22T10:00:00Z, @SECONDS, +5s" },
 	{ "sessions", LINK_SESSIONS, NULL, parse_sessions,
 	  "sessions off|arrival PROB mean M max N step TIME" },
 	{ "feedback", LINK_FEEDBACK, NULL, parse_feedback,
@@ -427,6 +429,7 @@ void link_config_print(FILE *to, const struct link_config *c)
 		fprintf(to, "seed %" PRIu64 " ", c->seed);
 	if (c->set & LINK_SESSIONS && c->sessions.set)
 		print_sessions(to, &c->sessions);
+	link_start_print(to, c);
 	if (c->set & LINK_FEEDBACK && c->feedback_idle_ns)
 		fprintf(to, "feedback idle %s ",
 			units_format_time(buf, c->feedback_idle_ns));

@@ -50,6 +50,7 @@ enum link_config_bit {
 	LINK_CORRUPT = 1 << 28,
 	LINK_DROP = 1 << 29,
 	LINK_SLOT = 1 << 30,
+	LINK_START = 1U << 31,
 	LINK_LIMIT = LINK_LIMIT_PACKETS | LINK_LIMIT_BYTES | LINK_LIMIT_CELLS,
 	LINK_THRESHOLD = LINK_THRESHOLD_NUMBER | LINK_THRESHOLD_SHARE,
 	LINK_LOSSES = LINK_LOSS | LINK_LOSS_GEMODEL | LINK_LOSS_STATE,
@@ -157,6 +158,7 @@ struct link_config {
 	uint64_t seed;
 	struct link_trace trace;
 	uint32_t trace_end;
+	uint64_t start_ns; /* since 1970 */
 	struct link_sessions sessions;
 	uint64_t feedback_idle_ns; /* 0: no feedback */
 	struct link_policy policy;
@@ -218,6 +220,18 @@ int link_trace_parse(struct link_trace *trace, const char *text,
 		     struct link_error *error);
 int link_trace_read(struct link_trace *trace, const char *path,
 		    struct link_error *error);
+/*
+ * The steps in a file in memory, for a request that cannot carry so many: its
+ * descriptor, or an error.  It is open until the next one is made: whoever
+ * encodes a request does not know when it is sent.
+ */
+int link_trace_fd(const struct link_trace *trace);
+
+/* link_start.c: start at TIME, as link_config_parse(). */
+int link_parse_start(struct link_config *c, int argc, char **argv,
+		     struct link_error *error);
+void link_start_print(FILE *to, const struct link_config *c);
+uint64_t link_start_now(void); /* ns since 1970 */
 
 /* link_policy.c: the options of the buffer, each as link_config_parse(). */
 int link_parse_limit(struct link_config *c, int argc, char **argv,

@@ -219,6 +219,8 @@ void link_config_json(struct json *j, const struct link_config *c)
 		json_put_u64(j, "seed", c->seed);
 	if (c->set & LINK_SESSIONS)
 		json_sessions(j, &c->sessions);
+	if (c->set & LINK_START)
+		json_put_u64(j, "start_ns", c->start_ns);
 	if (c->set & LINK_FEEDBACK && c->feedback_idle_ns) {
 		json_open(j, "feedback", '{');
 		json_put_u64(j, "idle_ns", c->feedback_idle_ns);
@@ -235,6 +237,8 @@ void link_stats_json(struct json *j, const struct link_stats *s)
 			continue;
 		if (type == TCA_WALE_STATS_RATE)
 			json_rate(j, s->value[type]);
+		else if (type == TCA_WALE_STATS_EPOCH_NS)
+			json_put_s64(j, link_stats_name(type), s->value[type]);
 		else
 			json_put_u64(j, link_stats_name(type), s->value[type]);
 	}

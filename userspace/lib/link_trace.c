@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "link_config.h"
 #include "units.h"
@@ -53,10 +55,10 @@ static int trace_step(struct link_trace *trace, const char *duration,
 {
 	uint64_t ns, bytes_per_s;
 
-	if (trace->n_steps == WALE_TRACE_STEPS_MAX)
+	if (trace->n_steps == WALE_TRACE_FD_STEPS_MAX)
 		return link_error_set(error, LINK_ERROR_INVALID, word,
 				      "%s: more than %u steps", where,
-				      WALE_TRACE_STEPS_MAX);
+				      WALE_TRACE_FD_STEPS_MAX);
 	if (units_parse_time(duration, &ns))
 		return link_error_set(error, LINK_ERROR_INVALID, word,
 				      "%s: \"%.40s\" is not a time", where,
@@ -146,4 +148,34 @@ int link_trace_read(struct link_trace *trace, const char *path,
 	free(line);
 	fclose(file);
 	return err;
+}
+
+static int write_all(int fd, const char *data, size_t length)
+{
+	while (length) {
+		ssize_t done = write(fd, data, length);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -1;
+		data += done;
+		length -= done;
+	}
+	return 0;
+}
+
+int link_trace_fd(const struct link_trace *trace)
+{
+	static int fd = -1;
+
+	if (fd >= 0)
+		close(fd);
+	fd = memfd_create("trace", MFD_CLOEXEC);
+	if (fd >= 0 && write_all(fd, (const char *)trace->steps,
+				 trace->n_steps * sizeof(*trace->steps))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd < 0 ? -ENOMEM : fd;
 }

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/json.h"
@@ -146,6 +147,25 @@ static void test_errors(void)
 	test_error("trace 1s:unlimited", LINK_ERROR_INVALID, "not a rate");
 	test_error("trace file", LINK_ERROR_MISSING, "path");
 	test_error("trace file /nonexistent/x", LINK_ERROR_INVALID, "open");
+	test_error("start", LINK_ERROR_MISSING, "must follow");
+	test_error("start at", LINK_ERROR_MISSING, "a time must follow");
+	test_error("start now", LINK_ERROR_INVALID, "start at TIME");
+	test_error("start at noon", LINK_ERROR_INVALID, "in UTC as");
+	test_error("start at 2026-11-22T10:00:00", LINK_ERROR_INVALID, "UTC");
+	test_error("start at 2026-11-31T10:00:00Z", LINK_ERROR_INVALID, "UTC");
+	test_error("start at 2026-1-02T10:00:00Z", LINK_ERROR_INVALID, "UTC");
+	test_error("start at 2026-11-22T10:00:00.Z", LINK_ERROR_INVALID, "UTC");
+	test_error("start at 1969-11-22T10:00:00Z", LINK_ERROR_INVALID,
+		   "out of range");
+	test_error("start at 2555-01-01T00:00:00Z", LINK_ERROR_INVALID,
+		   "out of range");
+	test_error("start at @0", LINK_ERROR_INVALID, "out of range");
+	test_error("start at @99999999999999999999", LINK_ERROR_INVALID,
+		   "out of range");
+	test_error("start at @1.5s", LINK_ERROR_INVALID, "UTC");
+	test_error("start at @1.0123456789", LINK_ERROR_INVALID, "UTC");
+	test_error("start at +soon", LINK_ERROR_INVALID, "from now");
+	test_error("start at @1 start at @2", LINK_ERROR_DUPLICATE, "at");
 	test_error("sessions", LINK_ERROR_MISSING, "must follow");
 	test_error("sessions rate 1mbit", LINK_ERROR_INVALID, "arrival");
 	test_error("sessions mean", LINK_ERROR_MISSING, "number");
@@ -270,7 +290,31 @@ static void test_trace_files(void)
 	free(trace.steps);
 }
 
-/* The longest trace fits into an attribute; one step more is refused. */
+/* Is the only attribute a descriptor of a file with just these steps? */
+static bool is_file_of(const struct payload *payload,
+		       const struct link_trace *trace)
+{
+	size_t length = payload->length, size = trace->n_steps * 16;
+	const char *at = payload->data;
+	struct attribute a;
+	struct stat stat;
+	char *steps;
+	bool same;
+	int fd;
+
+	if (!attribute_next(&at, &length, &a) || length ||
+	    a.type != TCA_WALE_TRACE_FD)
+		return false;
+	fd = attribute_u32(&a);
+	steps = malloc(size);
+	same = !fstat(fd, &stat) && stat.st_size == (off_t)size &&
+	       pread(fd, steps, size, 0) == (ssize_t)size &&
+	       !memcmp(steps, trace->steps, size);
+	free(steps);
+	return same;
+}
+
+/* The longest trace of an attribute fits into one; with a step more, it is a file. */
 static void test_long_trace(void)
 {
 	static struct payload payload;
@@ -291,9 +335,12 @@ static void test_long_trace(void)
 
 	sprintf(at, ",1s:8");
 	memset(&trace, 0, sizeof(trace));
-	ok(link_trace_parse(&trace, text, &error) &&
-		   strstr(error.text, "more than"),
-	   "one step more");
+	ok(!link_trace_parse(&trace, text, &error), "one step more");
+	c.trace = trace;
+	payload.length = 0;
+	ok(!link_config_encode(&c, payload_put, &payload) &&
+		   is_file_of(&payload, &trace),
+	   "is in a file");
 	free(trace.steps);
 	free(text);
 }
@@ -456,6 +503,14 @@ int main(void)
 {
 	test_round_trip("rate 10mbit delay 50ms limit 30kb loss 1%",
 			"rate 10Mbit delay 50ms limit 30Kb loss 1% ");
+	test_round_trip("trace 1s:8mbit start at 2026-11-22T10:00:00Z",
+			"trace 1s:8Mbit start at 2026-11-22T10:00:00Z ");
+	test_round_trip(
+		"start at @1795341600.000000001 trace 1s:8bit hold",
+		"trace 1s:8bit hold start at 2026-11-22T10:00:00.000000001Z ");
+	test_round_trip("start at @1.5", "start at 1970-01-01T00:00:01.5Z ");
+	test_round_trip("start at @18446744072",
+			"start at 2554-07-21T23:34:32Z ");
 	test_round_trip("limit 20", "limit 20p ");
 	test_round_trip("limit 20P", "limit 20p ");
 	test_round_trip("limit 20b", "limit 20b ");

@@ -27,7 +27,8 @@ static void usage(FILE *to)
 		"\n"
 		"A seed for both is that of up; down gets the next number.  "
 		"Feedback is of up\n"
-		"alone: what arrives was sent elsewhere.\n"
+		"alone: what arrives was sent elsewhere.  Traces and sessions "
+		"of both start together.\n"
 		"\n"
 		"Examples:\n"
 		"  wale link add eth0 --rate 10mbit --delay 25ms --limit 30kb\n"
@@ -205,6 +206,8 @@ static struct link_config merge(const struct link_config *own,
 		c.trace_end = own->trace_end;
 	if (own->set & LINK_SESSIONS)
 		c.sessions = own->sessions;
+	if (own->set & LINK_START)
+		c.start_ns = own->start_ns;
 	if (own->set & LINK_FEEDBACK)
 		c.feedback_idle_ns = own->feedback_idle_ns;
 	if (own->set & LINK_FLOWS)
@@ -216,6 +219,33 @@ static struct link_config merge(const struct link_config *own,
 	merge_policy(&c.policy, own);
 	merge_impairments(&c, own);
 	return c;
+}
+
+static bool begins(const struct link_config *c)
+{
+	return c->set & LINK_TRACE ||
+	       (c->set & LINK_SESSIONS && c->sessions.set);
+}
+
+/*
+ * Traces and sessions of the two directions are in step.  A start for both is not
+ * that of a direction without.
+ */
+static void start_together(struct link_config *up, struct link_config *down,
+			   const struct add_request *a)
+{
+	const uint64_t now = link_start_now();
+
+	if (!begins(up) && begins(down) && !(a->up.set & LINK_START))
+		up->set &= ~LINK_START;
+	if (!begins(down) && begins(up) && !(a->down.set & LINK_START))
+		down->set &= ~LINK_START;
+	if (!begins(up) || !begins(down) || (up->set | down->set) & LINK_START)
+		return;
+	up->set |= LINK_START;
+	down->set |= LINK_START;
+	up->start_ns = now;
+	down->start_ns = now;
 }
 
 /* A sentence about why the interface may not be touched, or NULL. */
@@ -262,6 +292,7 @@ static int add(struct rtnl *r, const char *iface, int argc, char **argv)
 	down.set &= ~LINK_FEEDBACK;
 	if (a.both.set & LINK_SEED && !(a.down.set & LINK_SEED))
 		down.seed++;
+	start_together(&up, &down, &a);
 	if (link_add(r, iface, &state, &up, &down))
 		cannot("add a link to", iface, r->error);
 	else

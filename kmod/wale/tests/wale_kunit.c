@@ -210,13 +210,10 @@ static struct wale_trace *wale_test_trace(struct kunit *test,
 	trace = kunit_kzalloc(test, struct_size(trace, steps, vec->n_steps),
 			      GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, trace);
-	trace->count = vec->n_steps;
 	trace->end = vec->end;
-	for (i = 0; i < vec->n_steps; i++) {
-		trace->steps[i].duration_ns = vec->steps[i].duration_ns;
-		trace->steps[i].rate = vec->steps[i].rate;
-	}
-	wale_trace_sum(trace);
+	for (i = 0; i < vec->n_steps; i++)
+		wale_trace_append(trace, vec->steps[i].duration_ns,
+				  vec->steps[i].rate);
 	return trace;
 }
 
@@ -232,7 +229,8 @@ static void wale_service_traces(struct kunit *test)
 		t.packets = vec->packets;
 		wale_server_init(&t.server);
 		wale_schedule_set_trace(&t.schedule, wale_test_trace(test, vec),
-					vec->epoch_ns);
+					vec->set_ns,
+					vec->set_ns - vec->epoch_ns);
 		while (t.arrived < vec->n_packets)
 			wale_test_arrival(test, &t, vec->name);
 		if (vec->packets[vec->n_packets - 1].completion_ns !=
@@ -305,12 +303,9 @@ static struct wale_trace *wale_test_on_off(struct kunit *test,
 
 	trace = kunit_kzalloc(test, struct_size(trace, steps, 2), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, trace);
-	trace->count = 2;
 	trace->end = end;
-	trace->steps[0].duration_ns = duration_ns;
-	trace->steps[0].rate = 1000000;
-	trace->steps[1].duration_ns = duration_ns;
-	wale_trace_sum(trace);
+	wale_trace_append(trace, duration_ns, 1000000);
+	wale_trace_append(trace, duration_ns, 0);
 	return trace;
 }
 
@@ -323,7 +318,7 @@ static void wale_service_outage(struct kunit *test)
 
 	trace = wale_test_on_off(test, WALE_TRACE_STOP, 1000000);
 	wale_server_init(&server);
-	wale_schedule_set_trace(&schedule, trace, 0);
+	wale_schedule_set_trace(&schedule, trace, 0, 0);
 	wale_server_start(&server, &schedule, 0, 1001);
 	KUNIT_EXPECT_FALSE(test, wale_server_run(&server, &schedule, U64_MAX - 1));
 	KUNIT_EXPECT_EQ(test, server.event_ns, U64_MAX);
@@ -344,7 +339,7 @@ static void wale_service_earliest_end(struct kunit *test)
 
 	trace = wale_test_on_off(test, WALE_TRACE_LOOP, 1000);
 	wale_server_init(&server);
-	wale_schedule_set_trace(&schedule, trace, 0);
+	wale_schedule_set_trace(&schedule, trace, 0, 0);
 	wale_server_start(&server, &schedule, 0, 1000);
 	KUNIT_EXPECT_EQ(test, server.event_ns, 1000);
 	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule, 0),
@@ -437,7 +432,7 @@ static void wale_sessions_path(struct kunit *test)
 			schedule.until_ns = U64_MAX;
 			wale_schedule_set_constant(&schedule, capacity, 0);
 			wale_schedule_set_sessions(&schedule, sessions,
-						   vec->paths[p].seed, epoch);
+						   vec->paths[p].seed, epoch, 0);
 			for (k = 0; k < WALE_VEC_PATH_LEN; k++) {
 				u32 m = vec->paths[p].m[k];
 
@@ -483,7 +478,7 @@ static void wale_schedule_since(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, schedule.since_ns, 17);
 
 	trace = wale_test_on_off(test, WALE_TRACE_LOOP, 1000);
-	wale_schedule_set_trace(&schedule, trace, 100);
+	wale_schedule_set_trace(&schedule, trace, 100, 0);
 	KUNIT_EXPECT_EQ(test, schedule.since_ns, 100);
 	wale_schedule_run(&schedule, 1099);
 	KUNIT_EXPECT_EQ(test, schedule.since_ns, 100);
@@ -500,6 +495,106 @@ static void wale_schedule_since(struct kunit *test)
 						 4000000100ULL + 1500));
 	KUNIT_EXPECT_EQ(test, schedule.since_ns, 4000000100ULL + 1000);
 	KUNIT_EXPECT_EQ(test, schedule.until_ns, 4000000100ULL + 2000);
+}
+
+/* Where a trace of three steps is, by what has elapsed. */
+static void wale_trace_positions(struct kunit *test)
+{
+	static const struct {
+		enum wale_trace_end end;
+		u64 elapsed_ns;
+		struct wale_trace_position is;
+	} cases[] = {
+		{ WALE_TRACE_LOOP, 0, { 0, 0, 10 } },
+		{ WALE_TRACE_LOOP, 9, { 0, 9, 1 } },
+		{ WALE_TRACE_LOOP, 10, { 1, 0, 1 } },
+		{ WALE_TRACE_LOOP, 11, { 2, 0, 100 } },
+		{ WALE_TRACE_LOOP, 110, { 2, 99, 1 } },
+		{ WALE_TRACE_LOOP, 111, { 0, 0, 10 } },
+		{ WALE_TRACE_LOOP, 111ULL * 1000000007 + 10, { 1, 0, 1 } },
+		{ WALE_TRACE_HOLD, 110, { 2, 99, 1 } },
+		{ WALE_TRACE_HOLD, 111, { 3, 0, U64_MAX } },
+		{ WALE_TRACE_STOP, S64_MAX, { 3, S64_MAX - 111, U64_MAX } },
+	};
+	struct wale_trace_position position;
+	struct wale_trace *trace;
+	unsigned int i;
+
+	trace = kunit_kzalloc(test, struct_size(trace, steps, 3), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, trace);
+	wale_trace_append(trace, 10, 1);
+	wale_trace_append(trace, 1, 2);
+	wale_trace_append(trace, 100, 3);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct wale_trace_position *is = &cases[i].is;
+
+		trace->end = cases[i].end;
+		wale_trace_locate(trace, cases[i].elapsed_ns, &position);
+		KUNIT_EXPECT_EQ_MSG(test, position.step, is->step, "case %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, position.gone_ns, is->gone_ns, "case %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, position.left_ns, is->left_ns, "case %u", i);
+	}
+}
+
+/* A schedule that starts then is one that runs since then, ahead of it and behind. */
+static void wale_schedule_started(struct kunit *test)
+{
+	const u64 start = 1000000, step = 1000;
+	static const s64 elapsed[] = { -5000, -1, 0, 1, 1999, 2000, 987654321 };
+	struct wale_trace *trace;
+	unsigned int i;
+
+	trace = wale_test_on_off(test, WALE_TRACE_LOOP, step);
+	for (i = 0; i < ARRAY_SIZE(elapsed); i++) {
+		struct wale_schedule late = {}, early = {};
+		u64 now = start + elapsed[i];
+
+		wale_schedule_set_trace(&late, trace, now, elapsed[i]);
+		wale_schedule_set_trace(&early, trace, start, 0);
+		KUNIT_EXPECT_EQ(test, late.epoch_ns, start);
+		KUNIT_EXPECT_EQ(test, late.since_ns, now);
+		if (elapsed[i] < 0) {
+			KUNIT_EXPECT_EQ(test, late.until_ns, start + step);
+			KUNIT_EXPECT_EQ(test, late.rate, 1000000 * WALE_RATE_UNIT);
+			continue;
+		}
+		wale_schedule_run(&early, now);
+		KUNIT_EXPECT_EQ(test, late.until_ns, early.until_ns);
+		KUNIT_EXPECT_EQ(test, late.rate, early.rate);
+		KUNIT_EXPECT_EQ(test, late.step, early.step);
+	}
+}
+
+/* The same of a chain; and of one that started before the clock did. */
+static void wale_sessions_started(struct kunit *test)
+{
+	const struct wale_sessions_params params = {
+		.arrival = BIT(30), .mean = BIT_ULL(34), .max = 5,
+		.step_ns = 1000000,
+	};
+	struct wale_sessions *sessions = wale_test_sessions(test, &params);
+	struct wale_schedule late = {}, early = {};
+	const u64 elapsed = 12345 * params.step_ns + 17;
+	u32 k;
+
+	KUNIT_ASSERT_EQ(test, wale_sessions_init(sessions, &params), 0);
+	late.capacity = 1000000;
+	early.capacity = 1000000;
+	wale_schedule_set_sessions(&late, sessions, 7, 100, elapsed);
+	wale_schedule_set_sessions(&early, sessions, 7, 0, 0);
+	wale_schedule_run(&early, elapsed);
+	KUNIT_EXPECT_EQ(test, late.epoch_ns, 100 - elapsed);
+	for (k = 0; k < 100; k++) {
+		KUNIT_EXPECT_EQ(test, late.m, early.m);
+		KUNIT_EXPECT_EQ(test, late.until_ns - 100,
+				early.until_ns - elapsed);
+		wale_schedule_run(&late, late.until_ns);
+		wale_schedule_run(&early, early.until_ns);
+	}
+
+	wale_schedule_set_sessions(&late, sessions, 7, 100, -50);
+	KUNIT_EXPECT_EQ(test, late.m, 0);
+	KUNIT_EXPECT_EQ(test, late.until_ns, 150 + params.step_ns);
 }
 
 /* Flows: what is done, when, to which; what there is then */
@@ -677,6 +772,9 @@ static struct kunit_case wale_cases[] = {
 	KUNIT_CASE(wale_sessions_path),
 	KUNIT_CASE(wale_sessions_refused),
 	KUNIT_CASE(wale_schedule_since),
+	KUNIT_CASE(wale_trace_positions),
+	KUNIT_CASE(wale_schedule_started),
+	KUNIT_CASE(wale_sessions_started),
 	KUNIT_CASE(wale_flows_lives),
 	KUNIT_CASE(wale_flows_overflow),
 	KUNIT_CASE(wale_flows_random_life),

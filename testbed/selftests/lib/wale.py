@@ -8,6 +8,7 @@ Numbers are from kmod/include/uapi/linux/pkt_sched_wale.h.
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 from collections.abc import Mapping
@@ -71,7 +72,10 @@ OPTIONS: dict[str, tuple[int, str]] = {
     "corrupt": (32, "I"),
     "drop": (33, "ranges"),
     "slot": (34, "slot"),
+    "trace_fd": (35, "I"),
+    "start": (36, "Q"),
 }
+TRACE_STEPS_MAX = 4000  # of a request; more come in a file
 SESSIONS: dict[str, tuple[int, str]] = {
     "arrival": (2, "I"),
     "mean": (3, "Q"),
@@ -137,6 +141,14 @@ OVERHEAD = {"raw": 0, "ethernet": 1, "atm": 2}
 DROPS = {"remote": 0, "local": 1}
 TRACE_END = {"loop": 0, "hold": 1, "stop": 2}
 POLICY = {"tail": 0, "epd": 1, "seldrop": 2, "fba": 3, "random_tail": 4, "rem": 5}
+
+
+def trace_file(data: bytes) -> int:
+    """Return a file in memory; whoever made it closes it."""
+    file = os.memfd_create("trace")
+    with open(file, "wb", closefd=False) as writer:
+        writer.write(data)
+    return file
 
 
 def encode(values: Mapping[str, Any], table: Mapping[str, tuple[int, str]] = OPTIONS) -> bytes:
@@ -213,7 +225,9 @@ class Qdisc:
             elif number == TCA_STATS_APP and self.kind == "wale":
                 for which, value in attributes(payload):
                     if 2 <= which < len(STATISTICS) + 2:
-                        self.stats[STATISTICS[which - 2]] = struct.unpack("Q", value)[0]
+                        name = STATISTICS[which - 2]
+                        form = "q" if name == "epoch_ns" else "Q"
+                        self.stats[name] = struct.unpack(form, value)[0]
 
     def imbalance(self) -> int:
         """Return offered + duplicated - (sent + dropped + backlog + line), in packets."""

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,47 @@ def test_directions_differ() -> None:
         got = {name: found[direction].get(name) for name in options}
         equal(got, options, direction)
     equal(found["up"]["rem"]["phi"], 1.2, "a parameter of rem")
+    link(pair, "del", "a0")
+    pair.close()
+
+
+def test_directions_start_together() -> None:
+    """Traces of both have one start, without one being asked for; a constant rate has none."""
+    pair = Pair()
+    trace = "--trace 10ms:8mbit,10ms:0"
+    link(pair, "add", "a0", *trace.split(), "--down", "--trace", "5ms:8mbit,1s:0")
+    (found,) = shown(pair, "--stats")
+    up, down = found["up"], found["down"]
+    equal(up["start_ns"], down["start_ns"], "the start")
+    equal(up["stats"]["epoch_ns"], down["stats"]["epoch_ns"], "the epoch")
+    link(pair, "del", "a0")
+
+    start = "--start at @1000000000.5"
+    link(pair, "add", "a0", *f"{trace} {start}".split(), "--down", "--rate", "1mbit")
+    (found,) = shown(pair)
+    equal((found["up"]["start_ns"], found["down"].get("start_ns")), (10**18 + 5 * 10**8, None))
+    text = done(pair.a, WALE, "link", "show")
+    true("start at 2001-09-09T01:46:40.5Z" in text, text)
+    link(pair, "del", "a0")
+
+    link(pair, "add", "a0", *trace.split(), "--down", "--rate", "1mbit")
+    (found,) = shown(pair)
+    true("start_ns" not in found["up"], "a start that nobody asked for")
+    link(pair, "del", "a0")
+    says = refused(pair.a, WALE, "link", "add", "a0", "--rate", "1mbit", *start.split())
+    true("there must be one" in says, says)
+    pair.close()
+
+
+def test_a_long_trace() -> None:
+    """One of more steps than a request has room for, in both directions."""
+    pair = Pair()
+    with tempfile.NamedTemporaryFile("w", suffix=".trace", dir="/run") as file:
+        file.writelines(f"1ms {8 * n}bit\n" for n in range(1, 20_001))
+        file.flush()
+        link(pair, "add", "a0", "--trace", "file", file.name)
+    (found,) = shown(pair)
+    equal([found[way]["trace_steps"] for way in ("up", "down")], [20_000] * 2, "steps")
     link(pair, "del", "a0")
     pair.close()
 
@@ -241,6 +283,8 @@ if __name__ == "__main__":
         [
             test_add_show_del,
             test_directions_differ,
+            test_directions_start_together,
+            test_a_long_trace,
             test_feedback_is_of_up,
             test_warnings_are_shown,
             test_both_directions_are_delayed,

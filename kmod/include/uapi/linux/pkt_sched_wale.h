@@ -42,6 +42,10 @@
  *   TCA_WALE_DROP_LIST            array of struct wale_drop_range: packets that are
  *                                 lost; empty: none
  *   TCA_WALE_SLOT                 nest of TCA_WALE_SLOT_*
+ *   TCA_WALE_TRACE_FD        u32  (request only) TCA_WALE_TRACE, but in a file: its
+ *                                 descriptor
+ *   TCA_WALE_START           u64  when the trace or the chain of sessions starts:
+ *                                 ns since 1970 (CLOCK_REALTIME)
  *
  * A new link without an attribute has: no rate limit, no delay, a buffer of
  * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random, no
@@ -56,6 +60,17 @@
  *     it needs a rate (then or before), which the sessions share.  A later
  *     TCA_WALE_RATE64 changes the rate that they share and leaves the chain
  *     alone; an empty TCA_WALE_SESSIONS nest ends the chain.
+ *   - A trace of more than WALE_TRACE_STEPS_MAX steps comes in a file in memory
+ *     (memfd_create(), or of a tmpfs) that the sender has open for reading: an
+ *     array of struct wale_trace_step, 1 .. WALE_TRACE_FD_STEPS_MAX of them.  It is
+ *     read once, and need not exist when the request is done.
+ *   - With TCA_WALE_START, a trace or a chain starts then, and not now; alone, it
+ *     moves the start of the one that runs.  1 .. WALE_START_AHEAD_MAX from now.
+ *     If that is to come, the rate is until then that of the first step, or
+ *     without sessions.  If it was, the trace is where it would be by now; a chain
+ *     too, which must not have moved more than WALE_START_MOVES_MAX times.  Links
+ *     with the same start are in step.  It is turned into CLOCK_MONOTONIC once,
+ *     when it is given: who sets the time of day later does not move a link.
  *   - TCA_WALE_LOSS, _LOSS_GEMODEL and _LOSS_STATE exclude each other, and each
  *     ends what was before.  The chain of a model begins when it is given.
  *   - TCA_WALE_SEED restarts every random stream, and the chains.
@@ -72,7 +87,8 @@
  * the delay was made shorter leaves with the packets ahead of it, or later.
  *
  * The steps of a trace are dumped if there are at most WALE_TRACE_DUMP_MAX of
- * them; TCA_WALE_TRACE_STEPS is always dumped with a trace.
+ * them; TCA_WALE_TRACE_STEPS is always dumped with a trace.  TCA_WALE_START is
+ * dumped as it was given, if it was.
  *
  * Statistics are nested in TCA_STATS_APP (see TCA_WALE_STATS_*).  At every
  * instant, in packets:
@@ -116,6 +132,11 @@
 #define WALE_TRACE_STEP_MIN	1000ULL	/* 1 us, in ns */
 #define WALE_TRACE_STEPS_MAX	4000	/* what TCA_OPTIONS, 64 kB, can carry */
 #define WALE_TRACE_DUMP_MAX	100
+#define WALE_TRACE_FD_STEPS_MAX	16777216U	/* 256 MB */
+#define WALE_TRACE_PERIOD_MAX	345600000000000000ULL	/* 4000 days, in ns */
+
+#define WALE_START_AHEAD_MAX	31622400000000000ULL	/* 366 days, in ns */
+#define WALE_START_MOVES_MAX	100000U	/* of a chain, drawn while the qdisc waits */
 
 #define WALE_SESSIONS_MAX	63
 #define WALE_SESSIONS_MEAN_MIN	4294968ULL		/* 0.001, in 2^-32 */
@@ -255,6 +276,8 @@ enum {
 	TCA_WALE_CORRUPT,
 	TCA_WALE_DROP_LIST,
 	TCA_WALE_SLOT,
+	TCA_WALE_TRACE_FD,
+	TCA_WALE_START,
 	__TCA_WALE_MAX
 };
 
@@ -446,7 +469,7 @@ enum {
 	TCA_WALE_STATS_RATE,		/* bytes/s now, rounded down; or unlimited */
 	TCA_WALE_STATS_SESSIONS,	/* M now; absent without sessions */
 	TCA_WALE_STATS_NOW_NS,		/* CLOCK_MONOTONIC of this report */
-	TCA_WALE_STATS_EPOCH_NS,	/* start of trace or chain; absent without */
+	TCA_WALE_STATS_EPOCH_NS,	/* start of trace or chain, s64; absent without */
 	TCA_WALE_STATS_DROPPED_PURGE_PACKETS,	/* held when the device went down */
 	TCA_WALE_STATS_DROPPED_PURGE_BYTES,
 	/* absent without feedback: */

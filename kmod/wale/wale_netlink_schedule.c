@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wale_netlink_schedule.c - configuration of the rate as a function of time:
+ * constant, a trace, or sessions; and when a trace or sessions begin
+ */
+
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <net/netlink.h>
+
+#include "wale.h"
+#include "wale_netlink_buffer.h"
+#include "wale_netlink_schedule.h"
+
+static const struct nla_policy
+wale_sessions_policy[TCA_WALE_SESSIONS_MAX + 1] = {
+	[TCA_WALE_SESSIONS_PAD]		= { .type = NLA_BINARY },
+	[TCA_WALE_SESSIONS_ARRIVAL]	= { .type = NLA_U32 },
+	[TCA_WALE_SESSIONS_MEAN]	= { .type = NLA_U64 },
+	[TCA_WALE_SESSIONS_LIMIT]	= { .type = NLA_U32 },
+	[TCA_WALE_SESSIONS_STEP]	= { .type = NLA_U64 },
+};
+
+static bool wale_given(const struct wale_schedule_request *request, int attr)
+{
+	return request->given & BIT_ULL(attr);
+}
+
+static struct wale_trace *wale_trace_alloc(u32 count, enum wale_trace_end end)
+{
+	struct wale_trace *trace;
+
+	trace = kvmalloc(struct_size(trace, steps, count), GFP_KERNEL_ACCOUNT);
+	if (!trace)
+		return NULL;
+	memset(trace, 0, sizeof(*trace));
+	trace->end = end;
+	return trace;
+}
+
+static int wale_parse_steps(struct wale_trace *trace,
+			    const struct wale_trace_step *steps, u32 count,
+			    const struct nlattr *attr,
+			    struct netlink_ext_ack *extack)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		if (steps[i].duration_ns < WALE_TRACE_STEP_MIN ||
+		    steps[i].duration_ns > WALE_TIME_MAX) {
+			NL_SET_ERR_MSG_ATTR(extack, attr,
+					    "wale: each duration in trace must be 1 us to 1 day");
+			return -ERANGE;
+		}
+		if (steps[i].rate > WALE_RATE_MAX) {
+			NL_SET_ERR_MSG_ATTR(extack, attr,
+					    "wale: each rate in trace must be 0 to 10^15 bytes/s");
+			return -ERANGE;
+		}
+		wale_trace_append(trace, steps[i].duration_ns, steps[i].rate);
+		if (trace->period_ns > WALE_TRACE_PERIOD_MAX) {
+			NL_SET_ERR_MSG_ATTR(extack, attr,
+					    "wale: trace must not be longer than 4000 days");
+			return -ERANGE;
+		}
+	}
+	return 0;
+}
+
+static int wale_parse_trace(struct wale_schedule_request *request,
+			    const struct nlattr *attr,
+			    struct netlink_ext_ack *extack)
+{
+	const struct wale_trace_step *steps = nla_data(attr);
+	u32 count = nla_len(attr) / sizeof(*steps);
+
+	if (!count || count > WALE_TRACE_STEPS_MAX ||
+	    nla_len(attr) % sizeof(*steps)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: trace must be 1 to 4000 steps of 16 bytes: a duration in ns and a rate in bytes/s, both u64");
+		return -EINVAL;
+	}
+	request->trace = wale_trace_alloc(count, request->trace_end);
+	if (!request->trace)
+		return -ENOMEM;
+	return wale_parse_steps(request->trace, steps, count, attr, extack);
+}
+
+/*
+ * With RTNL held, nobody but the kernel may decide how long a read takes: no file
+ * of FUSE, of a network or of a device.
+ *
+ * Return: how many steps are in the file, or -EINVAL.
+ */
+static int wale_count_steps(const struct file *file, const struct nlattr *attr,
+			    struct netlink_ext_ack *extack)
+{
+	const struct inode *inode = file_inode(file);
+	u64 size = i_size_read(inode);
+
+	if (!S_ISREG(inode->i_mode) || inode->i_sb->s_magic != TMPFS_MAGIC ||
+	    !(file->f_mode & FMODE_READ)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: the file of a trace must be one in memory (memfd_create, or of tmpfs), open for reading");
+		return -EINVAL;
+	}
+	if (!size || size % sizeof(struct wale_trace_step) ||
+	    size / sizeof(struct wale_trace_step) > WALE_TRACE_FD_STEPS_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: the file of a trace must have 1 to 16777216 steps of 16 bytes: a duration in ns and a rate in bytes/s, both u64");
+		return -EINVAL;
+	}
+	return size / sizeof(struct wale_trace_step);
+}
+
+/*
+ * The steps are read to where they will be, a step to the place of one.  Every
+ * byte is read once: what is checked is what is used.
+ */
+static int wale_read_steps(struct wale_trace *trace, struct file *file,
+			   u32 count, const struct nlattr *attr,
+			   struct netlink_ext_ack *extack)
+{
+	struct wale_trace_step *steps;
+	loff_t at = 0;
+	ssize_t read;
+	u32 n;
+	int err;
+
+	static_assert(sizeof(*steps) == sizeof(trace->steps[0]));
+	while (trace->count < count) {
+		steps = (struct wale_trace_step *)&trace->steps[trace->count];
+		n = min_t(u32, count - trace->count, WALE_TRACE_STEPS_MAX);
+		read = kernel_read(file, steps, n * sizeof(*steps), &at);
+		if (read < 0)
+			return read;
+		if (read != n * sizeof(*steps)) {
+			NL_SET_ERR_MSG_ATTR(extack, attr,
+					    "wale: the file of the trace became shorter while it was read");
+			return -EINVAL;
+		}
+		err = wale_parse_steps(trace, steps, n, attr, extack);
+		if (err)
+			return err;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* The request is dealt with by the task that sent it, whose descriptor it is. */
+static int wale_read_trace(struct wale_schedule_request *request,
+			   const struct nlattr *attr,
+			   struct netlink_ext_ack *extack)
+{
+	struct file *file = fget(nla_get_u32(attr));
+	int count, err;
+
+	if (!file) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: the file of a trace must be a file descriptor of the sender");
+		return -EBADF;
+	}
+	count = wale_count_steps(file, attr, extack);
+	err = count;
+	if (count > 0) {
+		request->trace = wale_trace_alloc(count, request->trace_end);
+		err = -ENOMEM;
+	}
+	if (request->trace)
+		err = wale_read_steps(request->trace, file, count, attr,
+				      extack);
+	fput(file);
+	return err;
+}
+
+static int wale_check_sessions(const struct wale_sessions_params *params,
+			       struct nlattr **tb,
+			       struct netlink_ext_ack *extack)
+{
+	if (params->mean < WALE_SESSIONS_MEAN_MIN ||
+	    params->mean > WALE_SESSIONS_MEAN_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_MEAN],
+				    "wale: mean of sessions must be 0.001 to 1000000 (times rate times step)");
+		return -ERANGE;
+	}
+	if (params->max < 1 || params->max > WALE_SESSIONS_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_LIMIT],
+				    "wale: max of sessions must be 1 to 63");
+		return -ERANGE;
+	}
+	if (params->step_ns < WALE_SESSIONS_STEP_MIN ||
+	    params->step_ns > WALE_TIME_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_STEP],
+				    "wale: step of sessions must be 1 ms to 1 day");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+static int wale_parse_sessions(struct wale_schedule_request *request,
+			       const struct nlattr *attr,
+			       struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[TCA_WALE_SESSIONS_MAX + 1];
+	struct wale_sessions_params params;
+	struct wale_sessions *sessions;
+	int err;
+
+	if (!nla_len(attr))
+		return 0;
+	err = wale_parse(tb, TCA_WALE_SESSIONS_MAX, attr,
+			 wale_sessions_policy, extack);
+	if (err)
+		return err;
+	if (!tb[TCA_WALE_SESSIONS_ARRIVAL] || !tb[TCA_WALE_SESSIONS_MEAN] ||
+	    !tb[TCA_WALE_SESSIONS_LIMIT] || !tb[TCA_WALE_SESSIONS_STEP]) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: sessions needs all of arrival, mean, max and step");
+		return -EINVAL;
+	}
+	params.arrival = nla_get_u32(tb[TCA_WALE_SESSIONS_ARRIVAL]);
+	params.mean = nla_get_u64(tb[TCA_WALE_SESSIONS_MEAN]);
+	params.max = nla_get_u32(tb[TCA_WALE_SESSIONS_LIMIT]);
+	params.step_ns = nla_get_u64(tb[TCA_WALE_SESSIONS_STEP]);
+	err = wale_check_sessions(&params, tb, extack);
+	if (err)
+		return err;
+
+	sessions = kvzalloc(wale_sessions_size(params.max), GFP_KERNEL);
+	if (!sessions)
+		return -ENOMEM;
+	request->sessions = sessions;
+	err = wale_sessions_init(sessions, &params);
+	if (err)
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_ARRIVAL],
+				    "wale: arrival of sessions is too large: in a step, the probabilities of an arrival and of departures from any number of sessions must not exceed 1 together");
+	return err;
+}
+
+static int wale_parse_either_trace(struct wale_schedule_request *request,
+				   struct nlattr **tb,
+				   struct netlink_ext_ack *extack)
+{
+	const struct nlattr *attr = tb[TCA_WALE_TRACE] ?: tb[TCA_WALE_TRACE_FD];
+	int err;
+
+	if (!attr)
+		return 0;
+	if (tb[TCA_WALE_TRACE] && tb[TCA_WALE_TRACE_FD]) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE_FD],
+				    "wale: a trace comes in the request or in a file, not both");
+		return -EINVAL;
+	}
+	err = tb[TCA_WALE_TRACE] ? wale_parse_trace(request, attr, extack) :
+				   wale_read_trace(request, attr, extack);
+	if (err)
+		return err;
+	request->given |= BIT_ULL(TCA_WALE_TRACE);
+	if (!request->trace->peak_rate) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: trace must have a step with a rate above 0, or nothing would ever be sent");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+/**
+ * wale_schedule_parse() - what a request says of the rate, each attribute by itself
+ * @request: zeroed; what came
+ * @tb: the attributes
+ * @extack: what was expected
+ *
+ * Return: 0, -EINVAL, -ERANGE or -ENOMEM; of the file of a trace, -EBADF or what
+ * reading it says.
+ */
+int wale_schedule_parse(struct wale_schedule_request *request,
+			struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	static const int attrs[] = {
+		TCA_WALE_RATE64, TCA_WALE_TRACE_END, TCA_WALE_SESSIONS,
+		TCA_WALE_START,
+	};
+	int err, i;
+
+	for (i = 0; i < ARRAY_SIZE(attrs); i++)
+		if (tb[attrs[i]])
+			request->given |= BIT_ULL(attrs[i]);
+	if (tb[TCA_WALE_RATE64])
+		request->rate = nla_get_u64(tb[TCA_WALE_RATE64]);
+	if (tb[TCA_WALE_TRACE_END])
+		request->trace_end = nla_get_u32(tb[TCA_WALE_TRACE_END]);
+	if (tb[TCA_WALE_START])
+		request->start_ns = nla_get_u64(tb[TCA_WALE_START]);
+
+	if (tb[TCA_WALE_RATE64] &&
+	    (!request->rate || (request->rate > WALE_RATE_MAX &&
+				request->rate != WALE_RATE_UNLIMITED))) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_RATE64],
+				    "wale: rate must be 1 to 10^15 bytes/s, or unlimited");
+		return -ERANGE;
+	}
+	if (request->trace_end >= __WALE_TRACE_END_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE_END],
+				    "wale: end of trace must be 0 to 2: loop, hold or stop");
+		return -ERANGE;
+	}
+	if (tb[TCA_WALE_START] &&
+	    (!request->start_ns ||
+	     request->start_ns > ktime_get_real_ns() + WALE_START_AHEAD_MAX)) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_START],
+				    "wale: start must be a time in ns since 1970, above 0 and at most 366 days from now");
+		return -ERANGE;
+	}
+	err = wale_parse_either_trace(request, tb, extack);
+	if (!err && tb[TCA_WALE_SESSIONS])
+		err = wale_parse_sessions(request, tb[TCA_WALE_SESSIONS],
+					  extack);
+	return err;
+}
+
+/*
+ * ns from the start to @now, an instant of CLOCK_MONOTONIC.  The two clocks are
+ * compared by the difference that the kernel keeps, not by reading both: links
+ * with the same start are in step to the ns, unless the time of day was set in
+ * between.
+ */
+static s64 wale_start_elapsed(u64 start_ns, u64 now)
+{
+	return ktime_to_ns(ktime_mono_to_any(now, TK_OFFS_REAL)) - start_ns;
+}
+
+/* Sessions share a finite constant rate. */
+static int wale_check_sharing(const struct wale_sched_data *q,
+			      const struct wale_schedule_request *request,
+			      struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
+{
+	bool has_rate = q->schedule.capacity != WALE_RATE_UNLIMITED &&
+			!q->schedule.trace;
+	bool has_sessions = q->schedule.sessions;
+
+	if (wale_given(request, TCA_WALE_TRACE))
+		return 0;	/* ends the sessions */
+	if (wale_given(request, TCA_WALE_RATE64))
+		has_rate = request->rate != WALE_RATE_UNLIMITED;
+	if (wale_given(request, TCA_WALE_SESSIONS))
+		has_sessions = request->sessions;
+	if (!has_sessions || has_rate)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack,
+			    tb[TCA_WALE_SESSIONS] ?: tb[TCA_WALE_RATE64],
+			    "wale: sessions share a rate: it must be given, 1 to 10^15 bytes/s");
+	return -EINVAL;
+}
+
+/* A start is that of something, and not of a chain of too many moves. */
+static int wale_check_start(const struct wale_sched_data *q,
+			    const struct wale_schedule_request *request,
+			    struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	const struct wale_sessions *sessions = q->schedule.sessions;
+	bool trace = wale_given(request, TCA_WALE_TRACE) ||
+		     (q->schedule.trace &&
+		      !wale_given(request, TCA_WALE_RATE64));
+	s64 elapsed_ns;
+
+	if (!tb[TCA_WALE_START])
+		return 0;
+	if (wale_given(request, TCA_WALE_SESSIONS))
+		sessions = request->sessions;
+	else if (trace)
+		sessions = NULL;
+	if (!trace && !sessions) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_START],
+				    "wale: start is that of a trace or of sessions: there must be one");
+		return -EINVAL;
+	}
+	elapsed_ns = wale_start_elapsed(request->start_ns, ktime_get_ns());
+	if (sessions && elapsed_ns > 0 &&
+	    div64_u64(elapsed_ns, sessions->params.step_ns) >
+	    WALE_START_MOVES_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_START],
+				    "wale: start of sessions must not be longer ago than 100000 of their steps");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+/**
+ * wale_schedule_check() - the attributes together, and with what the link is
+ * @q: the link
+ * @request: what came
+ * @tb: the attributes
+ * @extack: what was expected
+ *
+ * Return: 0, -EINVAL or -ERANGE.
+ */
+int wale_schedule_check(const struct wale_sched_data *q,
+			const struct wale_schedule_request *request,
+			struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	bool trace = wale_given(request, TCA_WALE_TRACE);
+
+	if (trace && (wale_given(request, TCA_WALE_RATE64) ||
+		      wale_given(request, TCA_WALE_SESSIONS))) {
+		NL_SET_ERR_MSG_ATTR(extack,
+				    tb[TCA_WALE_TRACE] ?: tb[TCA_WALE_TRACE_FD],
+				    "wale: trace sets the rate: it must come without rate and sessions");
+		return -EINVAL;
+	}
+	if (wale_given(request, TCA_WALE_TRACE_END) && !trace) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE_END],
+				    "wale: loop, hold and stop say how a trace ends: they must come with the trace");
+		return -EINVAL;
+	}
+	return wale_check_sharing(q, request, tb, extack) ?:
+	       wale_check_start(q, request, tb, extack);
+}
+
+/**
+ * wale_schedule_apply() - replace the rate as a function of time
+ * @q: the link, run up to @now
+ * @request: checked; what is replaced goes into it
+ * @reseeded: the link got a seed
+ * @now: ns of CLOCK_MONOTONIC
+ *
+ * Context: RTNL and the root lock are held.
+ */
+void wale_schedule_apply(struct wale_sched_data *q,
+			 struct wale_schedule_request *request, bool reseeded,
+			 u64 now)
+{
+	struct wale_schedule *schedule = &q->schedule;
+	struct wale_trace *trace = schedule->trace;
+	struct wale_sessions *sessions = schedule->sessions;
+	bool started = wale_given(request, TCA_WALE_START);
+	s64 elapsed_ns = 0;
+
+	if (started)
+		elapsed_ns = wale_start_elapsed(request->start_ns, now);
+	wale_server_settle(&q->server, schedule, now);
+	if (wale_given(request, TCA_WALE_RATE64))
+		wale_schedule_set_constant(schedule, request->rate, now);
+	if (wale_given(request, TCA_WALE_TRACE) ||
+	    (started && schedule->trace)) {
+		wale_schedule_set_trace(schedule, request->trace ?: trace, now,
+					elapsed_ns);
+		schedule->start_ns = request->start_ns;
+	}
+	if (wale_given(request, TCA_WALE_SESSIONS) ?
+	    request->sessions || sessions :
+	    (started || reseeded) && schedule->sessions) {
+		wale_schedule_set_sessions(schedule,
+					   wale_given(request, TCA_WALE_SESSIONS) ?
+					   request->sessions : sessions,
+					   q->seed, now, elapsed_ns);
+		schedule->start_ns = request->start_ns;
+	}
+	if (q->server.busy)
+		wale_server_plan(&q->server, schedule);
+
+	request->trace = trace == schedule->trace ? NULL : trace;
+	request->sessions = sessions == schedule->sessions ? NULL : sessions;
+}
+
+/**
+ * wale_schedule_request_free() - free what was not used
+ * @request: the request
+ */
+void wale_schedule_request_free(struct wale_schedule_request *request)
+{
+	kvfree(request->trace);
+	kvfree(request->sessions);
+}
+
+static int wale_dump_steps(const struct wale_trace *trace, struct sk_buff *skb)
+{
+	struct wale_trace_step *steps;
+	struct nlattr *attr;
+	u32 i;
+
+	attr = nla_reserve(skb, TCA_WALE_TRACE, trace->count * sizeof(*steps));
+	if (!attr)
+		return -EMSGSIZE;
+	steps = nla_data(attr);
+	for (i = 0; i < trace->count; i++) {
+		steps[i].duration_ns = wale_trace_duration(trace, i);
+		steps[i].rate = trace->steps[i].rate;
+	}
+	return 0;
+}
+
+static int wale_dump_trace(const struct wale_trace *trace, struct sk_buff *skb)
+{
+	if (nla_put_u32(skb, TCA_WALE_TRACE_STEPS, trace->count) ||
+	    nla_put_u32(skb, TCA_WALE_TRACE_END, trace->end))
+		return -EMSGSIZE;
+	if (trace->count > WALE_TRACE_DUMP_MAX)
+		return 0;
+	return wale_dump_steps(trace, skb);
+}
+
+static int wale_dump_sessions(const struct wale_sessions *sessions,
+			      struct sk_buff *skb)
+{
+	const struct wale_sessions_params *params = &sessions->params;
+	struct nlattr *nest;
+
+	nest = nla_nest_start_noflag(skb, TCA_WALE_SESSIONS);
+	if (!nest ||
+	    nla_put_u32(skb, TCA_WALE_SESSIONS_ARRIVAL, params->arrival) ||
+	    nla_put_u64_64bit(skb, TCA_WALE_SESSIONS_MEAN, params->mean,
+			      TCA_WALE_SESSIONS_PAD) ||
+	    nla_put_u32(skb, TCA_WALE_SESSIONS_LIMIT, params->max) ||
+	    nla_put_u64_64bit(skb, TCA_WALE_SESSIONS_STEP, params->step_ns,
+			      TCA_WALE_SESSIONS_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int wale_dump_start(const struct wale_schedule *schedule,
+			   struct sk_buff *skb)
+{
+	if (!schedule->start_ns || (!schedule->trace && !schedule->sessions))
+		return 0;
+	return nla_put_u64_64bit(skb, TCA_WALE_START, schedule->start_ns,
+				 TCA_WALE_PAD);
+}
+
+/**
+ * wale_dump_schedule() - put what the rate is as a function of time
+ * @schedule: the schedule
+ * @skb: the message
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int wale_dump_schedule(const struct wale_schedule *schedule,
+		       struct sk_buff *skb)
+{
+	int err;
+
+	if (schedule->trace)
+		return wale_dump_trace(schedule->trace, skb) ?:
+		       wale_dump_start(schedule, skb);
+	err = nla_put_u64_64bit(skb, TCA_WALE_RATE64, schedule->capacity,
+				TCA_WALE_PAD);
+	if (!err && schedule->sessions)
+		err = wale_dump_sessions(schedule->sessions, skb) ?:
+		      wale_dump_start(schedule, skb);
+	return err;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * wale_netlink_schedule.h - the part of a request that is about the rate
+ *
+ * wale_netlink.c takes it through the same steps as the rest.
+ */
+#ifndef _WALE_NETLINK_SCHEDULE_H
+#define _WALE_NETLINK_SCHEDULE_H
+
+#include <linux/types.h>
+
+struct netlink_ext_ack;
+struct nlattr;
+struct sk_buff;
+struct wale_sched_data;
+struct wale_schedule;
+struct wale_sessions;
+struct wale_trace;
+
+/**
+ * struct wale_schedule_request - what a request makes of the rate
+ * @given: a bit for each attribute that came; TCA_WALE_TRACE for either form
+ * @rate: bytes/s, or WALE_RATE_UNLIMITED
+ * @start_ns: of the trace or the chain, CLOCK_REALTIME; 0: when it is applied
+ * @trace_end: enum wale_trace_end
+ * @trace: a new one, or the one that was replaced, or NULL
+ * @sessions: new ones, or those that were replaced, or NULL; if given: none
+ */
+struct wale_schedule_request {
+	u64 given;
+	u64 rate;
+	u64 start_ns;
+	u32 trace_end;
+	struct wale_trace *trace;
+	struct wale_sessions *sessions;
+};
+
+int wale_schedule_parse(struct wale_schedule_request *request,
+			struct nlattr **tb, struct netlink_ext_ack *extack);
+int wale_schedule_check(const struct wale_sched_data *q,
+			const struct wale_schedule_request *request,
+			struct nlattr **tb, struct netlink_ext_ack *extack);
+void wale_schedule_apply(struct wale_sched_data *q,
+			 struct wale_schedule_request *request, bool reseeded,
+			 u64 now);
+void wale_schedule_request_free(struct wale_schedule_request *request);
+int wale_dump_schedule(const struct wale_schedule *schedule,
+		       struct sk_buff *skb);
+
+#endif /* _WALE_NETLINK_SCHEDULE_H */
