@@ -137,8 +137,13 @@ class Agent:
         except OSError as error:
             raise AgentError(f"{where}: sysctl {key} = {value}: {error.strerror}") from None
 
-    def install_links(self):
-        """All qdiscs, one tc for each namespace."""
+    def install_links(self, begin, start):
+        """All qdiscs, one tc for each namespace; traces and sessions `begin` together.
+
+        Times are of this clock; those of a link, from `start` on.  tc knows the time of day.
+        """
+        before, day_ns = now(), time.clock_gettime_ns(time.CLOCK_REALTIME)
+        day_ns -= (before + now()) // 2  # a clock of virtual time moves when it is read
         lines: dict[str, list[str]] = {}
         for number, link in enumerate(self.plan["links"]):
             tc = link["tc"]
@@ -147,6 +152,8 @@ class Agent:
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(joined(link["trace"]))
                 tc = tc.replace("TRACE", path)
+            at = begin if link["start_ns"] is None else start + link["start_ns"]
+            tc = tc.replace("START", f"@{(at + day_ns) // 10**9}.{(at + day_ns) % 10**9:09d}")
             line = f"qdisc replace dev {link['dev']} root {tc}"
             lines.setdefault(link["netns"], []).append(line)
         for netns, batch in lines.items():
@@ -364,8 +371,9 @@ class Agent:
         start = START_NS if self.virtual else now() + 2 * LEAD_NS[False]
         if now() > start - LEAD_NS[self.virtual]:
             raise AgentError(f"the set-up took until {now()} ns of virtual time")
-        sleep_until(start - LEAD_NS[self.virtual])
-        self.install_links()
+        begin = start - LEAD_NS[self.virtual]
+        sleep_until(begin)
+        self.install_links(begin, start)
         links_at = now()
         self.install_advice()
         recorders = self.start_recorders()
@@ -539,7 +547,7 @@ def main():
     result = {}
     if plan.get("shell"):
         agent.build()
-        agent.install_links()
+        agent.install_links(now(), now())
         agent.install_advice()
         agent.netns.enter(None)
         os.execvp(plan["shell"][0], plan["shell"])

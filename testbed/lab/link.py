@@ -34,6 +34,16 @@ def _idle_ns(value: object) -> int:
     return idle
 
 
+def _start_ns(value: object) -> int:
+    text = str(value).strip()
+    if text.startswith("-"):
+        return -units.parse_time_ns(text[1:])
+    return units.parse_time_ns(value)
+
+
+Start = Annotated[int, *quantity(_start_ns, "time: 5s, -1h; a number: seconds")]
+
+
 class Strict(BaseModel):
     """Unknown keys are errors."""
 
@@ -141,6 +151,9 @@ class Link(Impairments):
     """a rate that changes in steps, instead of rate"""
     sessions: Sessions | None = None
     """sessions that share the rate"""
+    start: Start | None = None
+    """when trace or sessions begin, from the scenario's start on; those of all links begin together
+    without it, just before the flows. Before the start, the rate is that of the first step"""
     feedback: Annotated[Feedback | None, Or(type="boolean")] = None
     """true: the link publishes its rate for senders that listen, such as ratcp"""
     qdisc: str | None = None
@@ -162,6 +175,11 @@ class Link(Impairments):
             raise ValueError("expected trace without rate and sessions")
         if self.sessions and self.rate == units.UNLIMITED:
             raise ValueError("expected a rate that the sessions share")
+        if self.start is not None and not (self.trace or self.sessions):
+            raise ValueError("expected start with trace or sessions, whose start it is")
+        if self.start is not None and self.sessions:
+            if self.start > 0 or -self.start > 100_000 * self.sessions.step:
+                raise ValueError("expected a start of sessions 0 to 100000 of their steps ago")
         self._check_buffer()
         if self.rate == 0:
             raise ValueError('expected a rate above 0 (an outage is a step of a trace: "1s:0bit")')

@@ -89,7 +89,8 @@ def _throughput(flow: dict[str, Any], scenario: Scenario, seed: int) -> dict[str
     if link.sessions:
         chain = link.sessions.chain()
         mean = rate_kBps * sessions.mean_share(chain)
-        begin_s, end_s = flow["start_s"] + _LEAD_S, flow["end_s"] + _LEAD_S
+        ago_s = _LEAD_S if link.start is None else -link.start / 1e9
+        begin_s, end_s = flow["start_s"] + ago_s, flow["end_s"] + ago_s
         seed = link_seed(seed, "forward")
         now = rate_kBps * sessions.realised_share(chain, seed, begin_s, end_s)
     found["mean_fair_rate_kBps"], found["fair_rate_kBps"] = mean, now

@@ -364,8 +364,12 @@ def _mean_trace_bps(link: Link, t0_s: float, t1_s: float) -> float:
     assert link.trace
     steps = [(duration / 1e9, int(rate)) for duration, rate in link.trace.steps]
     length = sum(d for d, _ in steps)
+    start_s = (link.start or 0) / 1e9
 
     def bits_until(t: float) -> float:
+        if t < start_s:
+            return (t - start_s) * steps[0][1]
+        t -= start_s
         rounds, rest = 0.0, t
         if link.trace and link.trace.end == "loop":
             rounds, rest = divmod(t, length)

@@ -534,6 +534,8 @@ def _no_impair(scenario: Scenario, impair: Impair) -> str | None:
     link = scenario.bottleneck.forward
     if not (link.sessions or link.trace):
         return "sessions or a trace on the forward link: its rate is told, and has to change"
+    if link.start is not None:
+        return "no start of the forward link: what is told begins with it"
     if scenario.time == "real":
         return "time: virtual, where it is known beforehand when the link starts"
     step = min(impair.interval, link.sessions.step if link.sessions else impair.interval)

@@ -83,6 +83,7 @@ class PlannedLink:
     kind: str  # wale, or another
     tc: str  # the end of a `tc qdisc add dev DEV root` line
     trace: list[str] = field(default_factory=list)  # lines of a trace file, TRACE in tc
+    start_ns: int | None = None  # START in tc: from the scenario's start on; None: with the links
     shown: bool = True  # in the results
 
 
@@ -254,7 +255,8 @@ class _Copy:
             kind = "wale"
             tc, trace = wale_options(link, link_seed(self.seed, direction))
         name = self.prefix + direction
-        self.into.links.append(PlannedLink(name, ns.name, "bottleneck", kind, tc, trace))
+        planned = PlannedLink(name, ns.name, "bottleneck", kind, tc, trace, start_ns=link.start)
+        self.into.links.append(planned)
 
     def pair(self, number: int, name: str, access_delay_ns: int) -> None:
         for role, net, router in zip(ROLES, (1, 2), (self.left, self.right), strict=True):
@@ -376,7 +378,10 @@ def _buffer_options(link: Link) -> list[str]:
 
 
 def wale_options(link: Link, seed: int) -> tuple[str, list[str]]:
-    """A link as tc options of wale, and the lines of its trace file (TRACE in the options)."""
+    """A link as tc options of wale, and the lines of its trace file.
+
+    In the options, TRACE is the path of the file, and START when the trace or sessions begin.
+    """
     words = ["wale"]
     if link.rate != units.UNLIMITED:
         words += ["rate", f"{link.rate}bit"]
@@ -393,6 +398,8 @@ def wale_options(link: Link, seed: int) -> tuple[str, list[str]]:
         s = link.sessions
         words += ["sessions", "arrival", f"{s.arrival * 100:.12g}%", "mean", f"{s.mean:.12g}"]
         words += ["max", str(s.max), "step", f"{s.step}ns"]
+    if link.trace or link.sessions:
+        words += ["start", "at", "START"]
     return " ".join(words), lines
 
 
