@@ -4,38 +4,40 @@
 A line of a Mahimahi trace is a time in ms at which one packet can be delivered; after the
 last one the trace begins again.  Step k has the packets of ((k - 1) step, k step]; those of
 time 0 count in the first one.  The last step ends where the trace does.
+
+Traces can have millions of lines: a time takes eight bytes here, and steps are written as
+they are found.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from itertools import groupby
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from lab import units
 from lab.yaml_lines import ScenarioError
 
-#: That a link's trace may have (linux/pkt_sched_wale.h).
-MAX_STEPS = 4000
+#: That a link's trace may have, and how long one may be (linux/pkt_sched_wale.h).
+MAX_STEPS = 16_777_216
+MAX_DURATION_MS = 86_400_000
+
+Step = tuple[int, int]  # ms, bytes/s
 
 
-def read_times_ms(path: Path) -> list[int]:
+def read_times_ms(path: Path) -> Sequence[int]:
     """The times of a trace; ScenarioError says what is wrong and where."""
+    times = array("Q")
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                text = line.partition("#")[0].strip()
+                if text:
+                    times.append(_time_ms(text, times[-1] if times else 0, f"{path}:{number}"))
     except (OSError, UnicodeDecodeError) as error:
         raise ScenarioError(f"cannot read the trace: {error}") from None
-    times: list[int] = []
-    for number, line in enumerate(lines, 1):
-        text = line.partition("#")[0].strip()
-        if not text:
-            continue
-        if not text.isascii() or not text.isdigit():
-            raise ScenarioError(f"{path}:{number}: expected a time in whole ms, got {line!r}")
-        if times and int(text) < times[-1]:
-            raise ScenarioError(f"{path}:{number}: expected a time from {times[-1]} on, got {text}")
-        times.append(int(text))
     if not times or times[-1] == 0:
         raise ScenarioError(
             f"{path}: expected a time above 0: the last one is when it begins again"
@@ -43,22 +45,55 @@ def read_times_ms(path: Path) -> list[int]:
     return times
 
 
-def steps(times_ms: list[int], step_ms: int, packet_bytes: int) -> list[tuple[int, int]]:
-    """Each step as (duration in ms, rate in bytes/s, rounded down); equal neighbours are one."""
+def _time_ms(text: str, last: int, where: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 15:
+        raise ScenarioError(f"{where}: expected a time in whole ms, got {text!r}")
+    if int(text) < last:
+        raise ScenarioError(f"{where}: expected a time from {last} on, got {text}")
+    return int(text)
+
+
+def _each_step(times_ms: Sequence[int], step_ms: int, packet_bytes: int) -> Iterator[Step]:
+    """The rate of each step that has packets, rounded down, and of the pauses between."""
     end = times_ms[-1]
-    packets = [0] * -(-end // step_ms)
-    for time in times_ms:
-        packets[max(0, -(-time // step_ms) - 1)] += 1
-    result: list[tuple[int, int]] = []
-    for index, count in enumerate(packets):
+    index = packets = 0
+
+    def one() -> Step:
         duration = min(step_ms, end - index * step_ms)
-        result.append((duration, count * packet_bytes * 1000 // duration))
-    merged = [(rate, list(group)) for rate, group in groupby(result, key=lambda step: step[1])]
-    return [(sum(duration for duration, _ in group), rate) for rate, group in merged]
+        return duration, packets * packet_bytes * 1000 // duration
+
+    for time in times_ms:
+        here = max(0, -(-time // step_ms) - 1)
+        if here != index:
+            yield one()
+            yield (here - index - 1) * step_ms, 0
+            index, packets = here, 0
+        packets += 1
+    yield one()
 
 
-def convert(path: Path, step: str, packet: str) -> str:
-    """A trace file of ours from one of Mahimahi's."""
+def _merged(each: Iterable[Step]) -> Iterator[Step]:
+    """Equal neighbours as one, as far as a step of a link can be so long."""
+    length = held = 0
+    for duration, rate in each:
+        if duration and rate != held and length:
+            yield length, held
+            length = 0
+        if duration:
+            length, held = length + duration, rate
+        while length > MAX_DURATION_MS:
+            yield MAX_DURATION_MS, held
+            length -= MAX_DURATION_MS
+    yield length, held
+
+
+def steps(times_ms: Sequence[int], step_ms: int, packet_bytes: int) -> Iterator[Step]:
+    """Each step as (duration in ms, rate in bytes/s, rounded down); equal neighbours are one."""
+    return _merged(_each_step(times_ms, step_ms, packet_bytes))
+
+
+def convert(path: Path, step: str, packet: str) -> Iterator[str]:
+    """The lines of a trace file of ours from one of Mahimahi's."""
     try:
         step_ns = units.parse_time_ns(step)
         packet_bytes = units.parse_size_bytes(packet)
@@ -68,17 +103,22 @@ def convert(path: Path, step: str, packet: str) -> str:
         raise ScenarioError(f"--step: expected whole ms, at least one, got {step!r}")
     if packet_bytes < 1:
         raise ScenarioError(f"--packet: expected a size above 0, got {packet!r}")
-    found = steps(read_times_ms(path), step_ns // 10**6, packet_bytes)
-    if len(found) > MAX_STEPS:
+    times_ms, step_ms = read_times_ms(path), step_ns // 10**6
+    count = sum(1 for _ in steps(times_ms, step_ms, packet_bytes))
+    if count > MAX_STEPS:
         raise ScenarioError(
-            f"{path}: {len(found)} steps, of {MAX_STEPS} that a link takes: give a longer --step"
+            f"{path}: {count} steps, of {MAX_STEPS} that a link takes: give a longer --step"
         )
-    lines = [f"# from {path.name}: packets of {packet_bytes} bytes, steps of {step}"]
-    lines += [f"{duration}ms {rate * 8}bit" for duration, rate in found]
-    return "\n".join(lines) + "\n"
+    return _lines(path.name, steps(times_ms, step_ms, packet_bytes), packet_bytes, step)
+
+
+def _lines(name: str, found: Iterable[Step], packet_bytes: int, step: str) -> Iterator[str]:
+    yield f"# from {name}: packets of {packet_bytes} bytes, steps of {step}\n"
+    for duration, rate in found:
+        yield f"{duration}ms {rate * 8}bit\n"
 
 
 def trace_command(args: argparse.Namespace) -> int:
     """The subcommand."""
-    sys.stdout.write(convert(args.file, args.step, args.packet))
+    sys.stdout.writelines(convert(args.file, args.step, args.packet))
     return 0
