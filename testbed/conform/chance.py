@@ -8,13 +8,26 @@ from collections import Counter
 from collections.abc import Mapping
 
 from conform.evidence import Evidence, Finding, Tolerance
-from conform.experiments import DELAY_NS, GEMODEL_P, GEMODEL_R, JITTER_NS, LOSS, SHARE
+from conform.experiments import (
+    DELAY_NS,
+    DROP_FIRST,
+    DROP_LAST,
+    GEMODEL_P,
+    GEMODEL_R,
+    JITTER_NS,
+    LOSS,
+    SHARE,
+    STATE_P13,
+    STATE_P14,
+    STATE_P31,
+)
 from conform.statistics import (
     SIGNIFICANCE,
     binomial_interval,
     burst_lengths,
     fits_normal,
     fits_uniform,
+    mean_holds,
     mean_of_geometric_holds,
     runs_test,
 )
@@ -60,6 +73,49 @@ def loss_burst(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     finding.holds["gilbert"] = mean_of_geometric_holds(
         bursts, GEMODEL_R
     ) and mean_of_geometric_holds(good, GEMODEL_P)
+    return finding
+
+
+def loss_state(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
+    """Number and lengths of bursts of four states, without the second.
+
+    What comes through in a row ends with a burst or with a loss by itself; so a row of losses
+    is a burst in one case, of p13 / (p13 + p14), and a single packet in the other.
+    """
+    finding = Finding()
+    lost = seen["loss_state"].lost
+    rows, good = burst_lengths(lost), burst_lengths([not gone for gone in lost])
+    out = STATE_P13 + STATE_P14
+    of_bursts = STATE_P13 / out
+    mean = of_bursts / STATE_P31 + 1 - of_bursts
+    square = of_bursts * (2 - STATE_P31) / STATE_P31**2 + 1 - of_bursts
+    finding.add("lost", 100 * sum(lost) / len(lost), "%")
+    finding.add("expected", 100 * mean / (mean + 1 / out), "%")
+    finding.add("mean burst", statistics.mean(rows) if rows else 0, "packets")
+    finding.add("expected", mean, "packets")
+    finding.holds["four_states"] = mean_of_geometric_holds(good, out) and mean_holds(
+        rows, mean, square - mean**2
+    )
+    return finding
+
+
+def ecn(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
+    """Marks in the place of losses."""
+    one, finding = seen["ecn"], Finding()
+    marked = sum(departure.marked for departure in one.departures)
+    right = _share(finding, "marked", marked, len(one.arrivals), SHARE)
+    finding.add("lost", sum(one.lost), "packets")
+    finding.holds["marked"] = right and not any(one.lost)
+    return finding
+
+
+def drop_list(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
+    """The packets that were to be lost, and others."""
+    one, finding = seen["drop_list"], Finding()
+    listed = range(DROP_FIRST - 1, DROP_LAST)
+    finding.add("lost of the list", sum(one.lost[number] for number in listed), "packets")
+    finding.add("others lost", sum(one.lost) - int(finding.figures[0].value or 0), "packets")
+    finding.holds["exact"] = [n for n, gone in enumerate(one.lost) if gone] == list(listed)
     return finding
 
 

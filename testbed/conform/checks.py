@@ -88,6 +88,19 @@ def _all() -> list[Check]:
               ("duplicate",), {"share": "the share is the one asked for"}),
         Check("corrupt", "share of packets with an error", "corrupt", chance.corrupt,
               ("corrupt",), {"share": "the share is the one asked for"}),
+        Check("loss_state", "share and lengths of bursts of a model of four states", "state_p13",
+              chance.loss_state, ("loss_state",),
+              {"four_states": "bursts of 1 / p31 begin with p13, losses by themselves with p14"}),
+        Check("ecn", "packets of senders that understand marks, where losses become marks", "ecn",
+              chance.ecn, ("ecn",),
+              {"marked": "none is lost, and the share of marks is that of losses"}),
+        Check("drop_list", "packets lost, of 200 of which 20 are to be", "drop_first",
+              chance.drop_list, ("drop_list",), {"exact": "those, and no others"}),
+        Check("slot", "from one instant at which packets leave to the next", "slot", timing.slot,
+              ("slot",), {"apart": "at least the time of a slot"}),
+        Check("start", "departures, while a trace with a start long ago has a rate, and none",
+              "start", timing.start, ("start",),
+              {"in_step": "packets leave only while it has one"}),
     ]  # fmt: skip
 
 

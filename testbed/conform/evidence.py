@@ -66,6 +66,7 @@ class Departure:
     segment: int
     size: int  # bytes of IP
     damaged: bool
+    marked: bool = False
 
 
 class Evidence:
@@ -80,8 +81,8 @@ class Evidence:
             self.changes: list[tuple[int, int]] = [(a, b) for a, b in found["changes"]]
             self.shown: list[dict[str, Any]] = found["shown"]
             self.departures = [
-                Departure(when, number, segment, size, bool(damaged))
-                for when, number, segment, size, damaged in found["left"]
+                Departure(when, number, segment, size, *map(bool, flags))
+                for when, number, segment, size, *flags in found["left"]
             ]
             self.arrivals: list[int] = found["arrivals"]
 

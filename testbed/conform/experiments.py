@@ -26,6 +26,11 @@ LIMIT_BYTES = LIMIT_PACKETS * PACKET + PACKET * 4 // 5
 LOSS, GSO_LOSS, SHARE = 0.05, 0.2, 0.1
 GEMODEL_P, GEMODEL_R = 0.01, 0.25
 JITTER_NS = 10 * MS
+STATE_P13, STATE_P31, STATE_P14 = 0.01, 0.25, 0.02
+#: Numbers of packets to lose, from 1 on; what slots and outages take; a start long ago.
+DROP_FIRST, DROP_LAST = 100, 119
+SLOT_NS, OUTAGE_NS, START_S = 10 * MS, 50 * MS, 10**6
+ECT = 2  # in the TOS: of a sender that understands marks
 
 #: A packet: gap before it in ns, bytes (of IP, or data), bytes of a segment's data (0: none).
 Send = list[int]
@@ -48,6 +53,7 @@ class Experiment:
     sends: list[Send]
     changes: tuple[Change, ...] = ()
     may_ask: Asked = field(default_factory=dict)
+    tos: int = 0
     show_after: int = 0  # counters are looked at after so many packets, and at the end
 
     def runs_on(self, template: Template) -> bool:
@@ -85,6 +91,7 @@ class Experiment:
             "commands": before,
             "changes": changes,
             "sends": self.sends,
+            "tos": self.tos,
             "show_after": self.show_after,
             "settle_ns": self.settle_ns(template),
         }
@@ -167,4 +174,16 @@ def experiments(virtual: bool) -> dict[str, Experiment]:
         "reorder": Experiment({"delay": 10 * MS, "reorder": SHARE}, _train(some, PACKET, 2 * MS)),
         "duplicate": Experiment({"duplicate": SHARE}, _bursts(some)),
         "corrupt": Experiment({"corrupt": SHARE}, _bursts(some)),
+        "loss_state": Experiment(
+            {"state_p13": STATE_P13, "state_p31": STATE_P31, "state_p14": STATE_P14},
+            _bursts(many),
+        ),
+        "ecn": Experiment({"loss": SHARE, "ecn": 1}, _bursts(some), tos=ECT),
+        "drop_list": Experiment(
+            {"drop_first": DROP_FIRST, "drop_last": DROP_LAST}, _bursts(200, PACKET, 10)
+        ),
+        "slot": Experiment({"slot": SLOT_NS}, _train(400, PACKET, 1300 * US)),
+        "start": Experiment(
+            {"outage": OUTAGE_NS, "start": START_S}, _train(400, PACKET, 2300 * US)
+        ),
     }

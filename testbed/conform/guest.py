@@ -38,6 +38,7 @@ TX_SCHED, TX_SOFTWARE_REPORT, OPT_ID, OPT_TSONLY = 1 << 8, 1 << 4, 1 << 7, 1 << 
 #: Memory for what waits to be read; and after so many packets it is read.
 QUEUE_BYTES, DRAIN_EVERY = 1 << 27, 50
 NS = 10**9
+CE = 3  # in the TOS: the mark of ECN
 
 
 def run(*words: str) -> str:
@@ -92,7 +93,7 @@ class Sender:
             sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, wanted)
             self.ids[sock] = []
 
-    def send(self, number: int, size: int, segment: int) -> bool:
+    def send(self, number: int, size: int, segment: int, tos: int) -> bool:
         """Send a packet of so many bytes of IP, or data in segments; tell if it was refused."""
         sock = self.data if segment else self.packets
         self.ids[sock].append(number)
@@ -103,7 +104,8 @@ class Sender:
                 data = [content(number, n, min(segment, size - at)) for n, at in enumerate(parts)]
                 sock.send(b"".join(data))
             else:
-                packet = udp_packet(size, *ADDRESSES, content(number, 0, size - UDP_IP), number)
+                whole = content(number, 0, size - UDP_IP)
+                packet = udp_packet(size, *ADDRESSES, whole, number, tos)
                 sock.sendto(packet, (DEVICE, ETH_P_IP, 0, 1, MACS[1]))
         except OSError as error:
             if error.errno != errno.ENOBUFS:
@@ -155,20 +157,25 @@ class Receiver:
                     seconds, nanoseconds = struct.unpack_from("qq", value)
                     self.frames.append((seconds * NS + nanoseconds, frame))
 
-    def left(self, sends: list[list[int]]) -> list[list[int]]:
-        """Each frame: when it left, number and segment, bytes of IP, if it was damaged."""
+    def left(self, sends: list[list[int]], tos: int) -> list[list[int]]:
+        """Each frame: when it left, number, segment, bytes of IP, if it was damaged, or marked."""
         result = []
         for when, frame in self.frames:
             data = frame[ETHERNET_HEADER + UDP_IP :]
             number, segment = struct.unpack_from("!IH", data.ljust(6, b"\0"))
-            known = number < len(sends) and segment < 1 << 10
+            known, marked = number < len(sends) and segment < 1 << 10, False
             if known and not sends[number][2]:
                 size = sends[number][1]
-                sent = udp_packet(size, *ADDRESSES, content(number, 0, size - UDP_IP), number)
+                whole = content(number, 0, size - UDP_IP)
                 head = MACS[1] + MACS[0] + struct.pack("!H", ETH_P_IP)
-                known = frame == head + sent
+                sent, with_mark = (
+                    head + udp_packet(size, *ADDRESSES, whole, number, bits)
+                    for bits in (tos, tos | CE)
+                )
+                marked = bool(tos) and frame == with_mark
+                known = marked or frame == sent
             size = len(frame) - ETHERNET_HEADER
-            result.append([when, number, segment, size, int(not known)])
+            result.append([when, number, segment, size, int(not known), int(marked)])
         return result
 
 
@@ -206,7 +213,7 @@ def send_all(plan: dict[str, Any], sender: Sender, receiver: Receiver) -> dict[s
             changes.append([early, time.time_ns()])
         if gap_ns:
             time.sleep(gap_ns / NS)
-        if sender.send(number, size, segment):
+        if sender.send(number, size, segment, plan["tos"]):
             told.append(number)
         if number % DRAIN_EVERY == DRAIN_EVERY - 1:
             sender.drain()
@@ -235,7 +242,7 @@ def experiment(plan: dict[str, Any]) -> dict[str, Any]:
     if len(sender.arrivals) != count:
         sys.exit(f"the kernel stamped {len(sender.arrivals)} of {count} packets")
     arrivals = [sender.arrivals[number] for number in range(count)]
-    return found | {"arrivals": arrivals, "left": receiver.left(plan["sends"])}
+    return found | {"arrivals": arrivals, "left": receiver.left(plan["sends"], plan["tos"])}
 
 
 def main() -> None:

@@ -47,6 +47,14 @@ def mean_of_geometric_holds(values: Sequence[int], p: float) -> bool:
     return abs(sum(values) / len(values) - 1 / p) <= allowed
 
 
+def mean_holds(values: Sequence[int], mean: float, variance: float) -> bool:
+    """Whether values are, in the mean, those of a distribution with this mean and variance."""
+    if not values:
+        return False
+    allowed = NormalDist().inv_cdf(1 - SIGNIFICANCE / 2) * math.sqrt(variance / len(values))
+    return abs(sum(values) / len(values) - mean) <= allowed
+
+
 def fits_uniform(values: Sequence[float], low: float, high: float) -> float:
     """p of the Kolmogorov-Smirnov test against a uniform distribution."""
     from scipy import stats

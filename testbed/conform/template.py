@@ -56,6 +56,19 @@ PLACEHOLDERS = {
     "reorder": Placeholder("share of packets that overtake, beside delay", _percent, 0.0),
     "duplicate": Placeholder("share of packets that come twice", _percent, 0.0),
     "corrupt": Placeholder("share of packets with an error", _percent, 0.0),
+    "state_p13": Placeholder("of loss in four states: a burst begins", _percent, 0.0),
+    "state_p31": Placeholder("and ends", _percent, 1.0),
+    "state_p14": Placeholder("a packet is lost by itself", _percent, 0.0),
+    "ecn": Placeholder("1: losses at random become marks", lambda v: "ecn" if v else "", 0),
+    "drop_first": Placeholder("number of the first packet of those to lose", str, 0),
+    "drop_last": Placeholder("and of the last", str, 0),
+    "slot": Placeholder("time from slot to slot, in which packets leave", _time, 0),
+    "outage": Placeholder(
+        "time of each of two steps of a trace: 8 Mbit/s, and none",
+        lambda v: f"{_time(v)}:8mbit,{_time(v)}:0",
+        0,
+    ),
+    "start": Placeholder("when the trace starts, in seconds since 1970", lambda v: f"@{v}", 0),
 }
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from conform.evidence import Evidence, Finding, Tolerance, Unmeasurable
-from conform.experiments import RATE_BPS
+from conform.experiments import OUTAGE_NS, RATE_BPS, SLOT_NS, START_S
 from conform.statistics import percentile
 from models.link import Change, Config, Link
 
@@ -111,6 +112,37 @@ def schedule(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     expected = _expected(arrivals, one.delay_ns)
     late_ns = [got - due for got, due in zip(departures, expected, strict=True)]
     finding.holds["exact"] = _lateness(finding, late_ns, tolerance) and not any(one.lost)
+    return finding
+
+
+def slot(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
+    """How far apart the instants are at which packets leave."""
+    one, finding = seen["slot"], Finding()
+    if not one.departures:
+        raise Unmeasurable("nothing came out")
+    times = sorted(departure.time_ns for departure in one.departures)
+    begins = [b for a, b in pairwise([0, *times]) if b - a > SLOT_NS // 2]
+    apart_ns = [b - a for a, b in pairwise(begins)] or [0]
+    finding.add("slots", len(begins))
+    finding.add("apart at least", min(apart_ns) / 1e6, "ms")
+    finding.add("at most", max(apart_ns) / 1e6, "ms")
+    early = [apart < SLOT_NS - tolerance.late_ns for apart in apart_ns]
+    finding.holds["apart"] = sum(early) <= (1 - tolerance.share) * len(early) and not any(one.lost)
+    return finding
+
+
+def start(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
+    """Whether packets leave only while a trace that started at a time of day has a rate."""
+    one, finding = seen["start"], Finding()
+    if not one.departures:
+        raise Unmeasurable("nothing came out")
+    start_ns = START_S * NS_PER_S
+    since = [(d.time_ns - start_ns) % (2 * OUTAGE_NS) for d in one.departures]
+    late_ns = [max(ns - OUTAGE_NS, 0) for ns in since]
+    finding.add("left in an outage", sum(ns > tolerance.late_ns for ns in late_ns), "packets")
+    finding.add("latest", max(late_ns) / 1e3, "us")
+    held = percentile(late_ns, tolerance.share) <= tolerance.late_ns
+    finding.holds["in_step"] = held and not any(one.lost)
     return finding
 
 

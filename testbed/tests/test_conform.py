@@ -390,6 +390,55 @@ def test_bursty_losses() -> None:
         assert holds("loss_burst", one)["gilbert"] == (out == 0.25)
 
 
+def test_losses_of_four_states() -> None:
+    rng = random.Random(8)
+    for alone in (0.02, 0.04):
+        state, lost = 1, []
+        for _ in range(40_000):
+            draw = rng.random()
+            if state == 1:
+                state = 3 if draw < 0.01 else 4 if draw < 0.01 + alone else 1
+            elif state == 4 or draw < 0.25:
+                state = 1
+            lost.append(state != 1)
+        one = with_losses(lost, "loss_state")
+        assert holds("loss_state", one)["four_states"] == (alone == 0.02)
+
+
+def test_marks() -> None:
+    one = with_losses([False] * 2000, "ecn")
+    one.departures = [type(d)(d.time_ns, d.number, 0, d.size, False, n < 200)
+                      for n, d in enumerate(one.departures)]  # fmt: skip
+    assert holds("ecn", one)["marked"]
+    del one.departures[1000], one.__dict__["first"], one.__dict__["lost"]
+    assert not holds("ecn", one)["marked"]
+    assert not holds("ecn", with_losses([False] * 2000, "ecn"))["marked"]
+
+
+def test_a_list_of_losses() -> None:
+    for first in (99, 98):
+        one = with_losses([first <= number < first + 20 for number in range(200)], "drop_list")
+        assert holds("drop_list", one)["exact"] == (first == 99)
+
+
+def at_times(name: str, times_ns: list[int]) -> Evidence:
+    packets = [Packet(0, 1000, Verdict.SENT, when, when) for when in times_ns]
+    return evidence(name, packets, 0, [])
+
+
+def test_slots() -> None:
+    for apart in (10, 11, 9):
+        one = at_times("slot", [10**18 + n // 7 * apart * MS for n in range(70)])
+        assert holds("slot", one)["apart"] == (apart >= 10)
+
+
+def test_a_start() -> None:
+    begin = 10**6 * 10**9 + 7 * 100 * MS
+    steps = [n * 100 * MS + k * MS for n in range(5) for k in range(1, 51)]
+    assert holds("start", at_times("start", [begin + ns for ns in steps]))["in_step"]
+    assert not holds("start", at_times("start", [begin + ns + 3 * MS for ns in steps]))["in_step"]
+
+
 def test_seed() -> None:
     runs = [
         through(f"seed_{name}", loss=1 << 29, seed=seed)
