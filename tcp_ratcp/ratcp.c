@@ -579,5 +579,6 @@ MODULE_ALIAS("tcp_oldtahoe");
 MODULE_ALIAS("tcp_vanilla");
 MODULE_ALIAS("tcp_tahoe");
 MODULE_ALIAS("tcp_reno_classic");
+MODULE_ALIAS("tcp_reno_rfc2001");
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Rate Adaptive TCP, and the TCPs that it was compared with");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * tcp_classic.c - TCP as the papers ran it: oldtahoe, vanilla, tahoe, reno_classic,
- * and RATCP upon the first of them, ratcp_oldtahoe
+ * reno_rfc2001, and RATCP upon the first of them, ratcp_oldtahoe
  *
  * A. Karnik and A. Kumar, "Performance of TCP Congestion Control With Explicit
  * Rate Feedback", IEEE/ACM Transactions on Networking 13(1), 2005, section II;
- * V. Jacobson, "Congestion Avoidance and Control", 1988; RFC 2581.
+ * V. Jacobson, "Congestion Avoidance and Control", 1988; RFC 2001; RFC 2581.
  *
  *	                a loss is found by        after that
  *	oldtahoe        timeout                   slow start from 1
@@ -14,6 +14,8 @@
  *	                timeout
  *	reno_classic    3 duplicate ACKs          half the window, fast recovery
  *	                timeout                   slow start from 1
+ *	reno_rfc2001    the same, also in what    the same
+ *	                is sent again
  *	ratcp_oldtahoe  timeout                   slow start from 1 to W_rate
  *
  * In all of them:
@@ -43,6 +45,12 @@
  * window for each loss that it finds: with several losses in one window it
  * often ends in a timeout, and so did Reno.
  *
+ * After a timeout all that was outstanding is sent again, and duplicate ACKs answer
+ * what had arrived.  reno_classic does not listen to them (RFC 2582, section 5).
+ * RFC 2001 does not tell them from others: with the third, reno_rfc2001 halves its
+ * threshold and the small window of that time again, and goes on in congestion
+ * avoidance from there.
+ *
  * ratcp_oldtahoe is the paper's rule on these mechanisms, always with rise
  * additive and without pacing; without advice it is oldtahoe.
  *
@@ -54,7 +62,8 @@
  *   not touch it otherwise: no PRR, no restart after idleness.
  * - .in_ack_event runs before the stack judges an ACK: it sets the number of
  *   duplicate ACKs that begin a recovery, for oldtahoe to more than there can be,
- *   ends the recovery of reno_classic, and switches F-RTO off.
+ *   ends the recovery of reno_classic, counts duplicates after a timeout for
+ *   reno_rfc2001, and switches F-RTO off.
  * - .pkts_acked runs after the stack computed its timeout and before it sets the
  *   timer, .cong_control after both: between them icsk_rto is what is left.
  * - .set_state follows the stack's verdict.  For tahoe it marks all as lost, which
@@ -99,6 +108,8 @@
  * @window_cnt: acknowledgments that count towards its next packet; not the stack's
  *	snd_cwnd_cnt, which begins anew with every mark
  * @una: tp->snd_una at the last ACK
+ * @data_segs_in: of the peer's data, at the last ACK
+ * @duplicates: ACKs in a row that acknowledged nothing, after a timeout
  * @timed: once this is acknowledged the round-trip time is measured again
  * @clock: with a clock that ticks seldom
  * @started: .init was here
@@ -110,6 +121,8 @@ struct classic {
 	u32 window;
 	u32 window_cnt;
 	u32 una;
+	u32 data_segs_in;
+	u32 duplicates;
 	u32 timed;
 	struct classic_clock clock;
 	bool started;
@@ -136,6 +149,7 @@ static const unsigned int classic_tick_max_ms = 10000;
  * @fallback: what sockets with SACK have instead
  * @duplicates: ACKs that begin a fast retransmit
  * @fast_recovery: after a fast retransmit, as Reno
+ * @repeats: fast retransmit of what is being sent again after a timeout
  * @old_timer: the retransmission timer of Linux 2.2
  * @advised: listens to the rate of its path
  * @told: bit 0: that it falls back was said
@@ -145,6 +159,7 @@ struct classic_tcp {
 	struct tcp_congestion_ops fallback;
 	u32 duplicates;
 	bool fast_recovery;
+	bool repeats;
 	bool old_timer;
 	bool advised;
 	unsigned long told;
@@ -179,6 +194,13 @@ static void classic_load(const struct sock *sk, struct ratcp_window *w)
 	w->rise = RATE_FEEDBACK_RISE_ADDITIVE;	/* the paper's, whatever the path's */
 }
 
+/* In the fast recovery of a repeated fast retransmit. */
+static bool classic_is_inflated(const struct sock *sk)
+{
+	return classic_tcp(sk)->repeats &&
+	       classic(sk)->duplicates >= classic_tcp(sk)->duplicates;
+}
+
 static void classic_store(struct sock *sk, struct ratcp_window *w, u8 state)
 {
 	struct classic *ca = classic(sk);
@@ -196,6 +218,8 @@ static void classic_store(struct sock *sk, struct ratcp_window *w, u8 state)
 	ca->window = w->cwnd;
 	ca->window_cnt = w->cwnd_cnt;
 	tp->snd_ssthresh = w->ssthresh;
+	if (state == TCP_CA_Loss && classic_is_inflated(sk))
+		w->cwnd += ca->duplicates;
 	if (classic_knows_rate(sk)) {
 		ca->advisor.phase = w->phase;
 		ca->advisor.marked = w->marked;
@@ -354,8 +378,37 @@ static void classic_set_state(struct sock *sk, u8 state)
 		classic_go_back(sk);
 	classic_store(sk, &w, state);
 	tcp_sk(sk)->undo_marker = 0;
-	if (state == TCP_CA_Loss)
+	if (state == TCP_CA_Loss) {
+		classic(sk)->duplicates = 0;
 		classic_clock_timeout(sk);
+	}
+}
+
+/*
+ * RFC 2001 knows no state: the third duplicate ACK is a loss also when it answers
+ * what was sent again after a timeout, though it had arrived.  The packet that it
+ * asks for was just sent, and is not sent once more.
+ */
+static void classic_count_duplicates(struct sock *sk, u32 flags)
+{
+	struct classic *ca = classic(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	bool has_data = tp->data_segs_in != ca->data_segs_in;
+	struct ratcp_window w;
+
+	ca->data_segs_in = tp->data_segs_in;
+	if (after(tp->snd_una, ca->una)) {
+		ca->duplicates = 0;
+		return;
+	}
+	if (has_data || (flags & CA_ACK_WIN_UPDATE) || !tp->packets_out ||
+	    inet_csk(sk)->icsk_ca_state != TCP_CA_Loss)
+		return;
+	if (++ca->duplicates != classic_tcp(sk)->duplicates)
+		return;
+	classic_load(sk, &w);
+	classic_window_halve(&w);
+	classic_store(sk, &w, TCP_CA_Loss);
 }
 
 /* The other hooks, in the order in which they run */
@@ -447,6 +500,8 @@ static void classic_in_ack_event(struct sock *sk, u32 flags)
 	if (tcp->fast_recovery && after(tp->snd_una, ca->una) &&
 	    inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		tp->high_seq = tp->snd_una - 1;
+	if (tcp->repeats)
+		classic_count_duplicates(sk, flags);
 }
 
 static void classic_pkts_acked(struct sock *sk, const struct ack_sample *sample)
@@ -552,6 +607,12 @@ static struct classic_tcp classic_tcps[] = {
 		.fallback.name	= "classic-reno",
 		.duplicates	= 3,
 		.fast_recovery	= true,
+	}, {
+		.ops.name	= "reno_rfc2001",
+		.fallback.name	= "rfc2001-reno",
+		.duplicates	= 3,
+		.fast_recovery	= true,
+		.repeats	= true,
 	}, {
 		.ops.name	= "ratcp_oldtahoe",
 		.fallback.name	= "ratcp_old-reno",

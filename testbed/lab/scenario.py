@@ -37,8 +37,9 @@ TESTBED = Path(__file__).resolve().parents[1]
 _ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
 
 #: Congestion controls of this tree, and those of them that listen to advice.
-OWN_CC = {"ratcp", "ratcp_ecn", "ratcp_oldtahoe", "oldtahoe", "vanilla", "tahoe", "reno_classic"}
+CLASSIC_CC = {"oldtahoe", "vanilla", "tahoe", "reno_classic", "reno_rfc2001"}
 LISTENING_CC = {"ratcp", "ratcp_ecn", "ratcp_oldtahoe"}
+OWN_CC = CLASSIC_CC | LISTENING_CC
 
 #: Of an impaired rate, in a run.
 MAX_ANNOUNCEMENTS = 1_000_000

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The TCPs of the papers: oldtahoe, vanilla, tahoe, reno_classic and ratcp_oldtahoe.
+"""The TCPs of the papers: oldtahoe, vanilla, tahoe, both Renos and ratcp_oldtahoe.
 
 Topology: lib/pair.py; TCP from a to b over the link of Karnik and Kumar (2005):
 200 packets/s (0.8 Mbit/s with packets of 500 bytes), 100 ms, a buffer of 10
@@ -30,7 +30,7 @@ from lib import net
 from lib.pair import MAC_A, MAC_B, MS, Pair
 from lib.tap import Skip, equal, main, true
 
-CLASSIC = ("oldtahoe", "vanilla", "tahoe", "reno_classic", "ratcp_oldtahoe")
+CLASSIC = ("oldtahoe", "vanilla", "tahoe", "reno_classic", "reno_rfc2001", "ratcp_oldtahoe")
 PORT = 5001
 TCP_INFO, TCP_CONGESTION = 11, 13
 # IPv6 has no path with an MTU below 1280
@@ -40,7 +40,7 @@ ADDRESS = {
     socket.AF_INET6: ("fd00::1", "fd00::2"),
 }
 PACKETS_PER_SECOND = 200
-TCP_CA_OPEN, TCP_CA_DISORDER = 0, 1
+TCP_CA_OPEN, TCP_CA_DISORDER, TCP_CA_LOSS = 0, 1, 4
 SYSCTLS = {
     "tcp_sack": "0",
     "tcp_timestamps": "0",
@@ -273,7 +273,7 @@ def enqueued_after_silence(trace: str, silence_s: float) -> list[float]:
 
 def test_a_clock_that_ticks_seldom() -> None:
     """A timeout is at the end of a tick, and at the second one at the earliest."""
-    for cc in ("vanilla", "tahoe", "reno_classic"):
+    for cc in ("vanilla", "tahoe", "reno_classic", "reno_rfc2001"):
         path = Path(loss=0.02, tcp_classic_tick_ms="500")
         tracing = net.Tracing()
         with Connection.open(path, cc) as connection:
@@ -375,9 +375,9 @@ def test_tahoe_ipv6() -> None:
     check_tahoe(Path(socket.AF_INET6))
 
 
-def check_reno_classic(path: Path) -> None:
+def check_reno(cc: str, path: Path) -> None:
     """Losses are found by duplicate ACKs, the window is halved."""
-    with Connection.open(path, "reno_classic") as connection:
+    with Connection.open(path, cc) as connection:
         # after the first slow start, which loses many packets of one window
         near(connection.throughput(400, skip=20), 93.9, 0.02, "kB/s")
         before = path.counters()
@@ -391,12 +391,45 @@ def check_reno_classic(path: Path) -> None:
 
 def test_reno_classic() -> None:
     """Fast retransmit and fast recovery, at the throughput of the trial."""
-    check_reno_classic(Path())
+    check_reno("reno_classic", Path())
 
 
 def test_reno_classic_ipv6() -> None:
     """The same over IPv6."""
-    check_reno_classic(Path(socket.AF_INET6))
+    check_reno("reno_classic", Path(socket.AF_INET6))
+
+
+def test_reno_rfc2001() -> None:
+    """The same where a window loses one packet."""
+    check_reno("reno_rfc2001", Path())
+
+
+def thresholds_after_timeout(cc: str) -> list[int]:
+    """Values of the threshold from the first timeout on, until all before it is acknowledged.
+
+    The first slow start loses many packets of one window: a timeout ends it.
+    """
+    path = Path()
+    with Connection.open(path, cc) as connection:
+        net.wait_for(lambda: connection.info().state == TCP_CA_LOSS, "a timeout", 30)
+        timeouts = path.counters()["TCPTimeouts"]
+        seen = []
+        while (info := connection.info()).state == TCP_CA_LOSS:
+            seen.append(info.ssthresh)
+            time.sleep(0.002)
+        equal(path.counters()["TCPTimeouts"], timeouts, "timeouts meanwhile")
+    return [value for value, _ in itertools.groupby(seen)]
+
+
+def test_duplicates_of_what_is_sent_again() -> None:
+    """After a timeout RFC 2001 takes three for a loss, again and again; later Renos do not."""
+    later = thresholds_after_timeout("reno_classic")
+    equal(len(later), 1, f"thresholds of reno_classic, {later}")
+    found = thresholds_after_timeout("reno_rfc2001")
+    equal(found[0], later[0], "threshold after the timeout")
+    true(len(found) > 1, "no threshold was halved again")
+    equal(found, sorted(found, reverse=True), "thresholds, falling")
+    true(all(value >= 2 for value in found), f"thresholds, packets: {found}")
 
 
 def test_one_percent_loss() -> None:
@@ -430,6 +463,7 @@ def test_fallback_with_sack() -> None:
         "vanilla": "vanilla-reno",
         "tahoe": "tahoe-reno",
         "reno_classic": "classic-reno",
+        "reno_rfc2001": "rfc2001-reno",
         "ratcp_oldtahoe": "ratcp_old-reno",
     }
     for cc, fallback in expected.items():
@@ -471,7 +505,7 @@ def test_switch_in_mid_connection() -> None:
     for family in ADDRESS:
         with Connection.open(Path(family, loss=0.02, feedback=True), "reno") as connection:
             for step in range(60):
-                cc = CLASSIC[step % 4] if step % 2 else others[step // 2 % 3]
+                cc = CLASSIC[step // 2 % len(CLASSIC)] if step % 2 else others[step // 2 % 3]
                 connection.choose(cc)
                 equal(connection.chosen(), cc, "congestion control")
                 before = connection.packets()
@@ -548,7 +582,7 @@ def test_unprivileged() -> None:
     net.write(knob, "reno tahoe oldtahoe")
     refused = [cc for cc in CLASSIC if refused_to_nobody(cc)]
     net.write(knob, allowed)
-    equal(refused, ["vanilla", "reno_classic", "ratcp_oldtahoe"], "refused")
+    equal(refused, [cc for cc in CLASSIC if cc not in ("tahoe", "oldtahoe")], "refused")
 
 
 def test_unload() -> None:
@@ -580,6 +614,8 @@ if __name__ == "__main__":
             test_tahoe_ipv6,
             test_reno_classic,
             test_reno_classic_ipv6,
+            test_reno_rfc2001,
+            test_duplicates_of_what_is_sent_again,
             test_one_percent_loss,
             test_accepted_socket,
             test_fallback_with_sack,
