@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -157,7 +156,7 @@ def _arguments() -> argparse.Namespace:
     add("--cc", type=_words, default=controls, metavar="CC,...", help="acks: " + ",".join(controls))
     add("--paths", type=lambda text: [int(n) for n in _words(text)], metavar="N,...",
         help="paths: how many (1,1000,100000; quick: 1000)")  # fmt: skip
-    add("--kernel", default=os.environ.get("WALE_KERNEL") or None, metavar="V")
+    add("--kernel", metavar="V")
     add("--results", default="results", metavar="DIR", help="DIR/bench gets the files (results)")
     add("--json", action="store_true", help="print JSON, not tables")
     args = parser.parse_args()

@@ -9,6 +9,7 @@ killed with everything it started when its limit of wall time is over.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -141,6 +142,11 @@ class Outcome:
         }[self.reason]
 
 
+def wanted_kernel(kernel: str | None) -> str | None:
+    """The version that a caller names; else that of WALE_KERNEL; None: the engine's own choice."""
+    return kernel or os.environ.get("WALE_KERNEL") or None
+
+
 class Engine(Protocol):
     """A place where a kernel runs."""
 
@@ -148,7 +154,10 @@ class Engine(Protocol):
     virtual_time: bool  # can it run jobs in virtual time?
 
     def prepare(self, kernel: str | None, log: Log) -> Kernel:
-        """Find or build a kernel; `kernel` selects a version ("6.12"), None the newest."""
+        """Find or build a kernel; `kernel` selects a version ("6.12").
+
+        None: that of WALE_KERNEL, or the newest.
+        """
         ...
 
     def run(self, kernel: Kernel, job: Job) -> Outcome:

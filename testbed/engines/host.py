@@ -27,6 +27,7 @@ from engines.base import (
     Log,
     Outcome,
     Reason,
+    wanted_kernel,
 )
 from engines.processes import ended_before
 
@@ -55,6 +56,7 @@ class HostEngine:
 
     def prepare(self, kernel: str | None, log: Log) -> Kernel:
         release = os.uname().release
+        kernel = wanted_kernel(kernel)
         if kernel is not None and not release.startswith(kernel):
             raise EngineError(
                 f"the host engine runs this machine's kernel, which is {release}, not {kernel}"

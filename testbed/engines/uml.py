@@ -38,6 +38,7 @@ from engines.base import (
     Log,
     Outcome,
     Reason,
+    wanted_kernel,
 )
 from engines.processes import end_session, ended_before
 
@@ -81,8 +82,7 @@ class UmlEngine:
     virtual_time = True
 
     def prepare(self, kernel: str | None, log: Log) -> Kernel:
-        """The kernel of this version; without one that of WALE_KERNEL, or the newest."""
-        return kernel_build.find_or_build(kernel or os.environ.get("WALE_KERNEL"), log)
+        return kernel_build.find_or_build(wanted_kernel(kernel), log)
 
     def run(self, kernel: Kernel, job: Job) -> Outcome:
         began = time.monotonic()

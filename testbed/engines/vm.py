@@ -34,6 +34,7 @@ from engines.base import (
     Log,
     Outcome,
     Reason,
+    wanted_kernel,
 )
 from engines.modules import needs
 from engines.processes import end_session, ended_before
@@ -116,7 +117,7 @@ class VmEngine:
         self._log = log
         machine = _machine()
         _need_tools(machine)
-        return stock_kernel.find(kernel, machine.distribution_arch, log)
+        return stock_kernel.find(wanted_kernel(kernel), machine.distribution_arch, log)
 
     def run(self, kernel: Kernel, job: Job) -> Outcome:
         if job.time == "virtual":

@@ -93,7 +93,6 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument(
             "--kernel",
             metavar="V",
-            default=os.environ.get("WALE_KERNEL") or None,
             help="its version, such as 6.12, or 6.12+san (WALE_KERNEL, or the newest)",
         )
 
@@ -116,7 +115,6 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument(
             "--kernel",
             metavar="V",
-            default=os.environ.get("WALE_KERNEL") or None,
             help="version of the guest's kernel (WALE_KERNEL, or the newest)",
         )
 
