@@ -62,6 +62,7 @@ void wale_alarm_init(struct wale_alarm *alarm, struct Qdisc *sch)
 	raw_spin_lock_init(&alarm->lock);
 	alarm->at_ns = 0;
 	alarm->then_ns = 0;
+	alarm->slack_ns = 0;
 	alarm->step_mask = wale_alarm_step_mask();
 	alarm->sch = sch;
 	wale_compat_hrtimer_setup(&alarm->timer, wale_alarm_ring,
@@ -80,10 +81,19 @@ static bool wale_alarm_is_off(const struct wale_alarm *alarm)
 	return off;
 }
 
+/* Does the alarm that is set ring at that time, or late, but not too late? */
+static bool wale_alarm_is_near(const struct wale_alarm *alarm, u64 at_ns)
+{
+	u64 set_ns = READ_ONCE(alarm->at_ns);
+
+	return set_ns >= at_ns && set_ns - at_ns <= alarm->slack_ns;
+}
+
 /**
  * wale_alarm_set() - run the qdisc, and run it again
  * @alarm: the alarm
- * @at_ns: when, CLOCK_MONOTONIC; in the place of what was set before
+ * @at_ns: when, CLOCK_MONOTONIC, or up to the slack later; in the place of what was
+ *	set before
  * @then_ns: and when again, unless another alarm is set until then; 0: not
  *
  * Context: the root lock of the qdisc is held.
@@ -95,6 +105,12 @@ void wale_alarm_set(struct wale_alarm *alarm, u64 at_ns, u64 then_ns)
 
 	if (wale_alarm_is_off(alarm))
 		return;
+	if (alarm->slack_ns) {
+		then_ns = 0;	/* by then, what is next may have left, too */
+		if (wale_alarm_is_near(alarm, at_ns))
+			return;
+		at_ns += alarm->slack_ns;
+	}
 	at_ns = wale_alarm_step(alarm, at_ns);
 	then_ns = wale_alarm_step(alarm, then_ns);
 	/* should it ring just now, the qdisc runs again anyway */
@@ -107,8 +123,10 @@ void wale_alarm_set(struct wale_alarm *alarm, u64 at_ns, u64 then_ns)
 	WRITE_ONCE(alarm->then_ns, then_ns);
 	if (!hrtimer_is_queued(timer) ||
 	    hrtimer_get_expires(timer) != ns_to_ktime(at_ns))
-		hrtimer_start(timer, ns_to_ktime(at_ns),
-			      HRTIMER_MODE_ABS_PINNED);
+		hrtimer_start_range_ns(timer,
+				       ns_to_ktime(at_ns - alarm->slack_ns),
+				       alarm->slack_ns,
+				       HRTIMER_MODE_ABS_PINNED);
 	raw_spin_unlock_irqrestore(&alarm->lock, flags);
 }
 

@@ -7,6 +7,9 @@
  * timer's handler returns, and the clock is programmed once for each packet, not
  * twice: at the end of the interrupt for whatever timer is next, and again when
  * the qdisc has run.
+ *
+ * Where packets may leave late, an alarm may ring late, too: together with another
+ * timer, or once for all packets that are due by then.
  */
 #ifndef _WALE_ALARM_H
 #define _WALE_ALARM_H
@@ -22,9 +25,11 @@ struct Qdisc;
  * @timer: its expiry is written with @lock held, by its handler while it is not
  *	queued, by others through hrtimer_start()
  * @lock: of @at_ns, @then_ns, and what is decided from @timer
- * @at_ns: the alarm that is to ring next; 0: none, or it rang
+ * @at_ns: when the alarm rings at the latest that is to ring next; 0: none, or it
+ *	rang
  * @then_ns: the one after it; 0: none
  * @step_mask: alarms are at multiples of this plus one, ns
+ * @slack_ns: how late an alarm may ring; set with the root lock of the qdisc held
  * @sch: the qdisc
  */
 struct wale_alarm {
@@ -33,6 +38,7 @@ struct wale_alarm {
 	u64 at_ns;
 	u64 then_ns;
 	u64 step_mask;
+	u32 slack_ns;
 	struct Qdisc *sch;
 };
 

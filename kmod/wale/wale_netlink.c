@@ -21,6 +21,7 @@ struct wale_request {
 	u32 loss;
 	u32 overhead;
 	u32 drops;
+	u32 slack_ns;
 	u64 feedback_idle_ns;			/* 0 if given: none */
 	struct wale_feedback *feedback;
 	struct wale_schedule_request schedule;
@@ -70,6 +71,7 @@ static const struct nla_policy wale_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_SLOT]			= { .type = NLA_NESTED },
 	[TCA_WALE_TRACE_FD]		= { .type = NLA_U32 },
 	[TCA_WALE_START]		= { .type = NLA_U64 },
+	[TCA_WALE_SLACK]		= { .type = NLA_U32 },
 };
 
 /**
@@ -155,6 +157,7 @@ static int wale_parse_request(struct wale_request *request,
 	request->overhead = wale_get_u32(request, tb, TCA_WALE_OVERHEAD);
 	request->drops = wale_get_u32(request, tb, TCA_WALE_DROPS);
 	request->seed = wale_get_u64(request, tb, TCA_WALE_SEED);
+	request->slack_ns = wale_get_u32(request, tb, TCA_WALE_SLACK);
 
 	if (request->delay_ns > WALE_TIME_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_DELAY64],
@@ -169,6 +172,11 @@ static int wale_parse_request(struct wale_request *request,
 	if (request->drops >= __WALE_DROPS_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_DROPS],
 				    "wale: drops must be 0 or 1: remote or local");
+		return -ERANGE;
+	}
+	if (request->slack_ns > WALE_SLACK_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SLACK],
+				    "wale: slack must be 0 to 1 s");
 		return -ERANGE;
 	}
 	err = wale_buffer_parse(&request->buffer, tb, extack) ?:
@@ -245,6 +253,8 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
 		q->overhead = request->overhead;
 	if (wale_given(request, TCA_WALE_DROPS))
 		q->drops = request->drops;
+	if (wale_given(request, TCA_WALE_SLACK))
+		q->alarm.slack_ns = request->slack_ns;
 	wale_impair_apply(q, &request->impair);
 	if (wale_given(request, TCA_WALE_SEED))
 		wale_link_seed(q, request->seed);
@@ -340,6 +350,8 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 	    wale_dump_impair(q, skb) ||
 	    nla_put_u32(skb, TCA_WALE_OVERHEAD, q->overhead) ||
 	    nla_put_u32(skb, TCA_WALE_DROPS, q->drops) ||
+	    (q->alarm.slack_ns &&
+	     nla_put_u32(skb, TCA_WALE_SLACK, q->alarm.slack_ns)) ||
 	    nla_put_u64_64bit(skb, TCA_WALE_SEED, q->seed, TCA_WALE_PAD) ||
 	    wale_dump_feedback(q->feedback, skb)) {
 		nla_nest_cancel(skb, nest);

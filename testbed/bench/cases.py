@@ -10,7 +10,7 @@ from bench.qdiscs import GSO_PAYLOAD, HEADERS, POLICIES, Traffic
 from engines.base import Time
 
 #: What is compared at each point.
-SUBJECTS = (BASELINE, "pfifo", "fq", "netem", "tbf+netem", "htb+netem", "wale")
+SUBJECTS = (BASELINE, "pfifo", "fq", "netem", "tbf+netem", "htb+netem", "wale", "wale slack")
 
 SIZES = (64, 500, 1500)
 LINES = (10, 1_000, 100_000, 1_000_000)

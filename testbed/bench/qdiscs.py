@@ -122,6 +122,7 @@ SUBJECTS: dict[str, Callable[[Traffic], list[str]]] = {
     "tbf+netem": _tbf_netem,
     "htb+netem": _htb_netem,
     "wale": lambda t: [_wale(t)],
+    "wale slack": lambda t: [_wale(t, more=" slack 10us")],
     **POLICIES,
 }
 

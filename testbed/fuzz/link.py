@@ -55,7 +55,7 @@ SWITCHES = (
 )
 ATM = 2
 #: What is not shown if it is 0.
-ONLY_IF_ON = ("mark", "loss-ecn", "reorder", "duplicate", "corrupt")
+ONLY_IF_ON = ("mark", "loss-ecn", "reorder", "duplicate", "corrupt", "slack")
 
 Position = tuple[int, int, int]  # ifindex, parent, handle
 

@@ -34,6 +34,13 @@ def _idle_ns(value: object) -> int:
     return idle
 
 
+def _slack_ns(value: object) -> int:
+    slack = units.parse_time_ns(value)
+    if slack > 10**9:
+        raise ValueError(f"expected a time from 0 to 1s, got {value!r}")
+    return slack
+
+
 def _start_ns(value: object) -> int:
     text = str(value).strip()
     if text.startswith("-"):
@@ -154,6 +161,8 @@ class Link(Impairments):
     start: Start | None = None
     """when trace or sessions begin, from the scenario's start on; those of all links begin together
     without it, just before the flows. Before the start, the rate is that of the first step"""
+    slack: Annotated[int, *quantity(_slack_ns, "time: 10us, up to 1s")] = 0
+    """packets may leave that much late, so that the kernel needs fewer timers"""
     feedback: Annotated[Feedback | None, Or(type="boolean")] = None
     """true: the link publishes its rate for senders that listen, such as ratcp"""
     qdisc: str | None = None

@@ -50,6 +50,7 @@ TRACED: dict[str, Any] = {
     "corrupt": 1 << 26,
     "drop": [(0, 5, 6), (0, 9, 9)],
     "slot": {"min": 5, "max": MS, "packets": 7, "bytes": 9},
+    "slack": 10_000,
 }
 STATES: dict[str, Any] = {
     "rate": 10**6,

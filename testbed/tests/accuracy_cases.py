@@ -156,6 +156,19 @@ def _long_traces() -> list[Case]:
     return result
 
 
+def _slack() -> list[Case]:
+    """Return links that may release packets late.
+
+    Of the dense ones, the first departs when all are sent: the sender's timers would ring others.
+    """
+    dense = {"rate": 5 * 10**7, "delay": 500 * MS, "limit_packets": 10**6}
+    sparse = {"rate": 125_000, "delay": 50 * MS, "limit_packets": 9, "loss": 1 << 28}
+    return [
+        _case("slack-joins", "local", stream(41, 2000, 1500), dense | {"slack": 300_000}),
+        _case("slack-sparse", "routed", stream(42, 300, 9 * MS), sparse | {"slack": MS}),
+    ]
+
+
 def _sessions() -> list[Case]:
     return [
         _case(
@@ -385,6 +398,6 @@ def _random() -> list[Case]:
 def cases() -> list[Case]:
     """Return every case, with names of its own."""
     result = [*_constant(), *_overhead(), *_trace(), *_sessions(), *_loss(), *_gso()]
-    result += [*_changes(), *_random()]
+    result += [*_changes(), *_random(), *_slack()]
     assert len({case["name"] for case in result}) == len(result)
     return result

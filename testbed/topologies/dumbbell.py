@@ -388,6 +388,8 @@ def wale_options(link: Link, seed: int) -> tuple[str, list[str]]:
     words += ["delay", f"{link.delay}ns", "limit", *link.limit.split(), *_buffer_options(link)]
     words += link.impairment_options()
     words += ["overhead", link.overhead, "drops", link.drops, "seed", str(seed)]
+    if link.slack:
+        words += ["slack", f"{link.slack}ns"]
     if link.feedback:
         words += ["feedback", "idle", f"{link.feedback.idle}ns"]
     lines: list[str] = []

@@ -16,7 +16,7 @@ _wale_link_options()
 	echo --rate --delay --jitter --limit --policy --threshold --z --last --mark \
 		--nomark --rem --flows --input_rate --loss --ecn --noecn --reorder \
 		--duplicate --corrupt --drop --slot --overhead --drops --seed --trace \
-		--loop --hold --stop --start --sessions --feedback --nofeedback \
+		--loop --hold --stop --start --slack --sessions --feedback --nofeedback \
 		--up --down --replace
 }
 
@@ -78,7 +78,7 @@ _wale_link_add()
 	--loss)
 		echo gemodel state
 		;;
-	--delay | --threshold | --z | --last | --flows | --duplicate | --corrupt | --seed) ;;
+	--delay | --threshold | --z | --last | --flows | --duplicate | --corrupt | --seed | --slack) ;;
 	*)
 		[[ $cur == -* || -z $cur ]] && _wale_link_options
 		;;

@@ -117,7 +117,7 @@ static bool same(const struct link_config *a, const struct link_config *b)
 	       a->limit_bytes == b->limit_bytes && same_impairments(a, b) &&
 	       a->overhead == b->overhead && a->drops == b->drops &&
 	       a->seed == b->seed && a->trace_end == b->trace_end &&
-	       a->start_ns == b->start_ns &&
+	       a->start_ns == b->start_ns && a->slack_ns == b->slack_ns &&
 	       !memcmp(&a->sessions, &b->sessions, sizeof(a->sessions)) &&
 	       a->feedback_idle_ns == b->feedback_idle_ns && same_buffer(a, b);
 }
@@ -146,6 +146,8 @@ static bool is_printed_whole(const struct link_config *c)
 	if (c->set & LINK_THRESHOLD_NUMBER && !is_amount_printed(c))
 		return false;
 	if (c->set & LINK_POLICY && c->policy.kind == WALE_POLICY_TAIL)
+		return false;
+	if (c->set & LINK_SLACK && !c->slack_ns)
 		return false;
 	if (c->set & LINK_INPUT_RATE && c->input_rate == WALE_RATE_UNLIMITED)
 		return false;

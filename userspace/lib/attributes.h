@@ -50,14 +50,14 @@ typedef int (*attribute_put_fn)(void *to, int type, const void *data,
 
 /* An attribute that is put if its bit is set. */
 struct attribute_field {
-	unsigned int bit;
+	uint64_t bit;
 	int type;
 	const void *data;
 	size_t length;
 };
 
 static inline int attribute_put_fields(const struct attribute_field *fields,
-				       size_t n_fields, unsigned int set,
+				       size_t n_fields, uint64_t set,
 				       attribute_put_fn put, void *to)
 {
 	size_t i;

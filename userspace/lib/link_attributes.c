@@ -175,6 +175,7 @@ int link_config_encode(const struct link_config *c, attribute_put_fn put,
 		{ LINK_DROP, TCA_WALE_DROP_LIST, c->drop,
 		  c->n_drop * sizeof(c->drop[0]) },
 		FIELD(LINK_START, TCA_WALE_START, start_ns),
+		FIELD(LINK_SLACK, TCA_WALE_SLACK, slack_ns),
 #undef FIELD
 	};
 	int err;
@@ -494,6 +495,10 @@ static int decode_one(struct link_config *c, const struct attribute *a)
 	case TCA_WALE_START:
 		c->set |= LINK_START;
 		c->start_ns = attribute_u64(a);
+		break;
+	case TCA_WALE_SLACK:
+		c->set |= LINK_SLACK;
+		c->slack_ns = attribute_u32(a);
 		break;
 	case TCA_WALE_SESSIONS:
 		decode_sessions(&c->sessions, a->data, a->length);

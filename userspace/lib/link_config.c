@@ -98,6 +98,21 @@ static int parse_delay(struct link_config *c, const char *word,
 		   : 0;
 }
 
+static int parse_slack(struct link_config *c, const char *word,
+		       struct link_error *error)
+{
+	uint64_t slack_ns = 0;
+	int err = units_parse_time(word, &slack_ns);
+
+	if (!err && slack_ns > WALE_SLACK_MAX)
+		err = -ERANGE;
+	c->slack_ns = slack_ns;
+	return err ? link_parse_failed(word, err,
+				       "a time from 0 to 1s, such as 10us",
+				       error)
+		   : 0;
+}
+
 static int parse_overhead(struct link_config *c, const char *word,
 			  struct link_error *error)
 {
@@ -240,7 +255,7 @@ static int parse_nofeedback(struct link_config *c, int argc, char **argv,
 
 static const struct {
 	const char *name;
-	unsigned int bit;
+	uint64_t bit;
 	/* One of these; parse() takes one word. */
 	int (*parse)(struct link_config *c, const char *word,
 		     struct link_error *error);
@@ -296,6 +311,8 @@ static const struct {
 	  "drops remote|local   is the sender told of a full buffer?" },
 	{ "seed", LINK_SEED, parse_seed, NULL,
 	  "seed N               of every random draw" },
+	{ "slack", LINK_SLACK, parse_slack, NULL,
+	  "slack TIME           that packets may leave late: fewer timers" },
 	{ "trace", LINK_TRACE, NULL, parse_trace,
 	  "trace STEPS|file PATH   STEPS: DURATION:RATE[,DURATION:RATE...]" },
 	{ "start", LINK_START, NULL, link_parse_start,
@@ -311,7 +328,7 @@ static const struct {
 int link_config_parse(struct link_config *c, int argc, char **argv,
 		      struct link_error *error)
 {
-	const unsigned int bare = LINK_FEEDBACK | LINK_MARK | LINK_ECN;
+	const uint64_t bare = LINK_FEEDBACK | LINK_MARK | LINK_ECN;
 	unsigned int i;
 	uint32_t end;
 	int taken = 2;
@@ -427,6 +444,8 @@ void link_config_print(FILE *to, const struct link_config *c)
 		print_name(to, "drops", link_drops_name(c->drops));
 	if (c->set & LINK_SEED)
 		fprintf(to, "seed %" PRIu64 " ", c->seed);
+	if (c->set & LINK_SLACK && c->slack_ns)
+		fprintf(to, "slack %s ", units_format_time(buf, c->slack_ns));
 	if (c->set & LINK_SESSIONS && c->sessions.set)
 		print_sessions(to, &c->sessions);
 	link_start_print(to, c);

@@ -50,7 +50,8 @@ enum link_config_bit {
 	LINK_CORRUPT = 1 << 28,
 	LINK_DROP = 1 << 29,
 	LINK_SLOT = 1 << 30,
-	LINK_START = 1U << 31,
+	LINK_START = 1ULL << 31,
+	LINK_SLACK = 1ULL << 32,
 	LINK_LIMIT = LINK_LIMIT_PACKETS | LINK_LIMIT_BYTES | LINK_LIMIT_CELLS,
 	LINK_THRESHOLD = LINK_THRESHOLD_NUMBER | LINK_THRESHOLD_SHARE,
 	LINK_LOSSES = LINK_LOSS | LINK_LOSS_GEMODEL | LINK_LOSS_STATE,
@@ -136,7 +137,7 @@ struct link_slot {
 
 /* In the units of the attributes; only what is in @set means something. */
 struct link_config {
-	unsigned int set;
+	uint64_t set;
 	uint64_t rate; /* bytes/s */
 	uint64_t delay_ns;
 	uint32_t limit_packets;
@@ -159,6 +160,7 @@ struct link_config {
 	struct link_trace trace;
 	uint32_t trace_end;
 	uint64_t start_ns; /* since 1970 */
+	uint32_t slack_ns;
 	struct link_sessions sessions;
 	uint64_t feedback_idle_ns; /* 0: no feedback */
 	struct link_policy policy;

@@ -217,6 +217,8 @@ void link_config_json(struct json *j, const struct link_config *c)
 		json_enum(j, "drops", link_drops_name(c->drops), c->drops);
 	if (c->set & LINK_SEED)
 		json_put_u64(j, "seed", c->seed);
+	if (c->set & LINK_SLACK)
+		json_put_u64(j, "slack_ns", c->slack_ns);
 	if (c->set & LINK_SESSIONS)
 		json_sessions(j, &c->sessions);
 	if (c->set & LINK_START)

@@ -132,6 +132,9 @@ static void test_errors(void)
 	test_error("drop packets 1-2-3", LINK_ERROR_INVALID, "20-25");
 	test_error("drop packets 4294967296", LINK_ERROR_INVALID, "range");
 	test_error("slot", LINK_ERROR_MISSING, "");
+	test_error("slack 2s", LINK_ERROR_INVALID, "from 0 to 1s");
+	test_error("slack soon", LINK_ERROR_INVALID, "such as 10us");
+	test_error("slack 1us slack 1us", LINK_ERROR_DUPLICATE, "1us");
 	test_error("slot 0", LINK_ERROR_INVALID, "out of range");
 	test_error("slot 5ms 4ms", LINK_ERROR_INVALID, "out of range");
 	test_error("slot 1ms 86401s", LINK_ERROR_INVALID, "out of range");

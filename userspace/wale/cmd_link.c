@@ -170,7 +170,7 @@ static void merge_impairments(struct link_config *c,
 static struct link_config merge(const struct link_config *own,
 				const struct link_config *both)
 {
-	unsigned int take = both->set & ~own->set;
+	uint64_t take = both->set & ~own->set;
 	struct link_config c = *both;
 
 	if (own->set & LINK_LIMIT)
@@ -208,6 +208,8 @@ static struct link_config merge(const struct link_config *own,
 		c.sessions = own->sessions;
 	if (own->set & LINK_START)
 		c.start_ns = own->start_ns;
+	if (own->set & LINK_SLACK)
+		c.slack_ns = own->slack_ns;
 	if (own->set & LINK_FEEDBACK)
 		c.feedback_idle_ns = own->feedback_idle_ns;
 	if (own->set & LINK_FLOWS)

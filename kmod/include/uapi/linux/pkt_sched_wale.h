@@ -46,6 +46,8 @@
  *                                 descriptor
  *   TCA_WALE_START           u64  when the trace or the chain of sessions starts:
  *                                 ns since 1970 (CLOCK_REALTIME)
+ *   TCA_WALE_SLACK           u32  ns; a packet may leave that much late, so that one
+ *                                 timer is enough for several
  *
  * A new link without an attribute has: no rate limit, no delay, a buffer of
  * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random, no
@@ -134,6 +136,8 @@
 #define WALE_TRACE_DUMP_MAX	100
 #define WALE_TRACE_FD_STEPS_MAX	16777216U	/* 256 MB */
 #define WALE_TRACE_PERIOD_MAX	345600000000000000ULL	/* 4000 days, in ns */
+
+#define WALE_SLACK_MAX		1000000000U	/* 1 s, in ns */
 
 #define WALE_START_AHEAD_MAX	31622400000000000ULL	/* 366 days, in ns */
 #define WALE_START_MOVES_MAX	100000U	/* of a chain, drawn while the qdisc waits */
@@ -278,6 +282,7 @@ enum {
 	TCA_WALE_SLOT,
 	TCA_WALE_TRACE_FD,
 	TCA_WALE_START,
+	TCA_WALE_SLACK,
 	__TCA_WALE_MAX
 };
 
