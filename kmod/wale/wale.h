@@ -18,6 +18,7 @@
 #include "wale_alarm.h"
 #include "wale_buffer.h"
 #include "wale_cells.h"
+#include "wale_child.h"
 #include "wale_classes.h"
 #include "wale_counts.h"
 #include "wale_feedback.h"
@@ -36,7 +37,9 @@
  * @classes: the flows; NULL: they are not told apart; replaced with RTNL too
  * @cells: with a limit in cells: those in @buffer, and on the input links
  * @waiting: in the buffer, first the one in service; with a limit in cells those
- *	that are there whole, by the place of their last cell
+ *	that are there whole, by the place of their last cell; with a child, not those
+ *	that it holds
+ * @child: not empty: a qdisc in the place of the buffer
  * @line: on their way after service, by departure; but for @impair->overtakers
  * @last_departure_ns: the latest; no packet may overtake this one
  * @delay_ns: propagation delay
@@ -72,6 +75,7 @@ struct wale_sched_data {
 	struct wale_classes *classes;
 	struct wale_cells cells;
 	struct sk_buff_head waiting;
+	struct wale_child child;
 	struct qdisc_skb_head line;
 	u64 last_departure_ns;
 	u64 delay_ns;
@@ -102,7 +106,7 @@ struct wale_sched_data {
 
 /**
  * struct wale_skb_cb - what a held packet carries
- * @arrival_ns: when it came
+ * @arrival_ns: when it came; 0: from a child, it is not known
  * @departure_ns: when it leaves the line; set when its service ends
  * @last_cell: until then, with a limit in cells: place of its last cell
  * @dropped_cells: that were not admitted
@@ -112,6 +116,8 @@ struct wale_sched_data {
  * @twice: if not, there will then be two of it
  *
  * Its class, where flows are told apart, is tc_classid of struct qdisc_skb_cb.
+ * While a child has the packet, the rest is the child's, and tc_classid tells
+ * whether it is on the list of packets that are lost.
  */
 struct wale_skb_cb {
 	u64 arrival_ns;
@@ -162,6 +168,7 @@ void wale_link_set_alarm(struct Qdisc *sch);
 void wale_link_set_timer(struct Qdisc *sch, u64 now);
 void wale_link_settle(struct Qdisc *sch);
 void wale_link_tell_apart(struct Qdisc *sch, struct wale_classes *classes);
+u64 wale_link_earliest_departure(const struct wale_sched_data *q);
 
 void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
 			  enum wale_drop_reason reason, u64 now);
@@ -185,7 +192,8 @@ static inline void wale_link_run(struct Qdisc *sch, u64 now)
 
 	if (now < q->server.event_ns && now < q->schedule.until_ns &&
 	    q->cells.soonest == WALE_CLASS_NONE &&
-	    q->policy.kind != WALE_POLICY_REM && !q->feedback)
+	    q->policy.kind != WALE_POLICY_REM && !q->feedback &&
+	    !q->child.qdisc)
 		return;
 	wale_link_replay_all(sch, now);
 }
@@ -196,6 +204,7 @@ int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 bool wale_link_congested(const struct wale_sched_data *q, u16 class);
 u32 wale_link_draw_victim(struct wale_sched_data *q, u32 waiting);
 bool wale_link_draw_loss(struct wale_sched_data *q, struct sk_buff *skb);
+void wale_link_disown(struct sk_buff *skb, bool lost);
 
 /* wale_mark.c: refused, or marked? */
 void wale_mark_run(struct Qdisc *sch,

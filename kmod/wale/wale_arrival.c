@@ -48,12 +48,15 @@ bool wale_link_draw_loss(struct wale_sched_data *q, struct sk_buff *skb)
 	       !wale_mark_saves(q, skb);
 }
 
-/*
- * A packet in the network is no longer the local sender's.  One that will be
- * lost may stay for as long as nothing else moves the link: it must not hold
- * a socket, a route or a connection, and with them a namespace.
+/**
+ * wale_link_disown() - a packet in the network is no longer the local sender's
+ * @skb: the packet
+ * @lost: it will be lost
+ *
+ * One that will be lost may stay for as long as nothing else moves the link: it
+ * must not hold a socket, a route or a connection, and with them a namespace.
  */
-static void wale_link_disown(struct sk_buff *skb, bool lost)
+void wale_link_disown(struct sk_buff *skb, bool lost)
 {
 	if (!lost) {
 		skb_orphan_partial(skb);
@@ -221,6 +224,10 @@ static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 	enum wale_drop_reason reason;
 
+	if (q->child.qdisc) {
+		wale_child_accept(sch, skb, now, to_free);
+		return;
+	}
 	if (!wale_link_admit(sch, skb, now, &reason)) {
 		wale_link_count_drop(sch, skb, reason, now);
 		__qdisc_drop(skb, to_free);
@@ -278,13 +285,20 @@ struct wale_entry {
 	u32 backlog;
 };
 
-/* The link is run, and parents know what it holds. */
+/*
+ * The link is run, and parents know what it holds; but not that it holds nothing:
+ * they would take it off their lists, and some look whether it is there before they
+ * have it take a packet.
+ */
 static struct wale_entry wale_link_enter_call(struct Qdisc *sch, u64 now)
 {
-	const struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_sched_data *q = qdisc_priv(sch);
 
 	wale_link_run(sch, now);
-	wale_link_settle(sch);
+	if (sch->q.qlen != q->gone_packets)
+		wale_link_settle(sch);
+	q->child.took = false;
+	q->child.verdict = NET_XMIT_SUCCESS;
 	return (struct wale_entry){
 		.refused = wale_link_refused(q),
 		.qlen = sch->q.qlen,
@@ -296,13 +310,14 @@ static struct wale_entry wale_link_enter_call(struct Qdisc *sch, u64 now)
  * What the caller of enqueue learns.  After NET_XMIT_SUCCESS, parents count one
  * packet of @len more, and take the link to have something for them: the link
  * has, and tells them the difference to what it really got.  If nothing was
- * accepted: with drops local, whether it was refused.
+ * accepted: with drops local, whether it was refused, and what a child said.
  */
 static int wale_link_leave_call(struct Qdisc *sch,
 				const struct wale_entry *entry, u32 len)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	bool accepted = sch->q.qlen != entry->qlen;
+	bool accepted = q->child.qdisc ? q->child.took :
+					 sch->q.qlen != entry->qlen;
 	int packets, bytes;
 
 	sch->q.qlen -= q->gone_packets;
@@ -318,9 +333,12 @@ static int wale_link_leave_call(struct Qdisc *sch,
 		qdisc_tree_reduce_backlog(sch, packets, bytes);
 	if (accepted)
 		return NET_XMIT_SUCCESS;
-	if (q->drops == WALE_DROPS_LOCAL &&
-	    wale_link_refused(q) != entry->refused)
-		return NET_XMIT_DROP;
+	if (q->drops == WALE_DROPS_LOCAL) {
+		if (q->child.verdict != NET_XMIT_SUCCESS)
+			return q->child.verdict;
+		if (wale_link_refused(q) != entry->refused)
+			return NET_XMIT_DROP;
+	}
 	return NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
 }
 

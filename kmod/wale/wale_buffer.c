@@ -52,6 +52,20 @@ void wale_buffer_leave(struct wale_buffer *buffer, u32 len)
 }
 
 /**
+ * wale_buffer_set() - the packets are in another place, which says how many
+ * @buffer: the buffer
+ * @packets: that wait or are in service
+ * @bytes: theirs on the wire
+ */
+void wale_buffer_set(struct wale_buffer *buffer, u32 packets, u64 bytes)
+{
+	buffer->packets = packets;
+	buffer->bytes = bytes;
+	buffer->peak_packets = max(buffer->peak_packets, packets);
+	buffer->peak_bytes = max(buffer->peak_bytes, bytes);
+}
+
+/**
  * wale_buffer_enter_cell() - a cell was admitted
  * @buffer: the buffer
  */

@@ -38,6 +38,7 @@ struct wale_buffer {
 bool wale_buffer_fits(const struct wale_buffer *buffer, u32 len);
 void wale_buffer_enter(struct wale_buffer *buffer, u32 len);
 void wale_buffer_leave(struct wale_buffer *buffer, u32 len);
+void wale_buffer_set(struct wale_buffer *buffer, u32 packets, u64 bytes);
 void wale_buffer_enter_cell(struct wale_buffer *buffer);
 
 static inline bool wale_buffer_counts_cells(const struct wale_buffer *buffer)

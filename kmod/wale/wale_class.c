@@ -104,9 +104,15 @@ bool wale_classify(struct Qdisc *sch, struct sk_buff *skb, int *verdict)
 	return true;
 }
 
+/*
+ * Where flows are not told apart, the one class is the buffer: there is a place for
+ * a child, whether one is there or not.
+ */
 static struct Qdisc *wale_class_leaf(struct Qdisc *sch, unsigned long cl)
 {
-	return NULL;
+	const struct wale_sched_data *q = qdisc_priv(sch);
+
+	return q->child.qdisc;
 }
 
 /* Return: minor number of a class that there is, or 0. */
@@ -116,7 +122,7 @@ static unsigned long wale_class_find(struct Qdisc *sch, u32 classid)
 	u32 minor = TC_H_MIN(classid);
 
 	if (!q->classes)
-		return 0;
+		return minor == WALE_CHILD_CLASS ? minor : 0;
 	return minor <= q->classes->count || minor == WALE_CLASS_CROWD ?
 	       minor : 0;
 }
@@ -147,17 +153,27 @@ static struct tcf_block *wale_class_block(struct Qdisc *sch, unsigned long cl,
 static int wale_class_dump(struct Qdisc *sch, unsigned long cl,
 			   struct sk_buff *skb, struct tcmsg *tcm)
 {
+	const struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (!q->classes && !q->child.qdisc)
+		return -ENOENT;
 	tcm->tcm_handle |= TC_H_MIN(cl);
+	if (q->child.qdisc)
+		tcm->tcm_info = q->child.qdisc->handle;
 	return 0;
 }
 
-/* Those that a flow has or had. */
+/* Those that a flow has or had; or that of a child. */
 static void wale_class_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	u32 i;
 
-	if (arg->stop || !q->classes)
+	if (arg->stop)
+		return;
+	if (q->child.qdisc)
+		tc_qdisc_stats_dump(sch, WALE_CHILD_CLASS, arg);
+	if (!q->classes)
 		return;
 	for (i = 1; i <= q->classes->count; i++) {
 		if (!READ_ONCE(q->classes->class[i].key))
@@ -170,6 +186,7 @@ static void wale_class_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 }
 
 const struct Qdisc_class_ops wale_class_ops = {
+	.graft		= wale_child_graft,
 	.leaf		= wale_class_leaf,
 	.find		= wale_class_find,
 	.walk		= wale_class_walk,

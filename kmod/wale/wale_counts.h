@@ -25,6 +25,7 @@ enum wale_drop_reason {
 	WALE_DROP_PURGE,	/* held when the device went down */
 	WALE_DROP_EARLY,	/* would have fit; refused by the policy */
 	WALE_DROP_PARTIAL,	/* cells of it did not fit; after service */
+	WALE_DROP_CHILD,	/* by the child qdisc that is the buffer */
 	__WALE_DROP_MAX
 };
 

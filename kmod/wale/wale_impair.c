@@ -80,9 +80,15 @@ static bool wale_impair_draws(struct wale_stream *stream, u32 probability)
 			      wale_chance(probability);
 }
 
-/* Is the packet that was last offered on the list? */
-static bool wale_impair_lists(const struct wale_sched_data *q,
-			      const struct sk_buff *skb)
+/**
+ * wale_impair_lists() - is a packet on the list of those that are lost?
+ * @q: the link, which has impairments
+ * @skb: the packet that was last offered
+ *
+ * Return: true if it is.
+ */
+bool wale_impair_lists(const struct wale_sched_data *q,
+		       const struct sk_buff *skb)
 {
 	const struct wale_drop_list *list = &q->impair->params.drops;
 	u32 class;
@@ -99,6 +105,18 @@ static bool wale_impair_lists(const struct wale_sched_data *q,
 }
 
 /**
+ * wale_impair_draws_copy() - will there be two of the packet that comes next?
+ * @impair: the impairments
+ *
+ * Return: true if there will be.
+ */
+bool wale_impair_draws_copy(struct wale_impair *impair)
+{
+	return wale_impair_draws(&impair->duplicate_stream,
+				 impair->params.duplicate);
+}
+
+/**
  * wale_impair_admit() - a packet enters the buffer
  * @q: the link, which has impairments
  * @skb: the packet that was last offered; what parents are to know of it is set
@@ -106,11 +124,9 @@ static bool wale_impair_lists(const struct wale_sched_data *q,
 void wale_impair_admit(const struct wale_sched_data *q, struct sk_buff *skb)
 {
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
-	struct wale_impair *impair = q->impair;
 
 	cb->lost = wale_impair_lists(q, skb);
-	cb->twice = wale_impair_draws(&impair->duplicate_stream,
-				      impair->params.duplicate);
+	cb->twice = wale_impair_draws_copy(q->impair);
 }
 
 /* Does the packet whose service ends skip the delay? */

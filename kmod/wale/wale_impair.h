@@ -81,6 +81,9 @@ void wale_impair_seed(struct wale_impair *impair, u64 seed);
 void wale_impair_free(struct wale_impair *impair);
 void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now);
 void wale_impair_admit(const struct wale_sched_data *q, struct sk_buff *skb);
+bool wale_impair_lists(const struct wale_sched_data *q,
+		       const struct sk_buff *skb);
+bool wale_impair_draws_copy(struct wale_impair *impair);
 bool wale_impair_may_overtake(const struct wale_impair *impair);
 
 /* the line, where packets may overtake others */

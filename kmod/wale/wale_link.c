@@ -16,6 +16,9 @@
  * can a parent be told that this packet will not come back: dropping it from a
  * parent's dequeue would change the parent's tree under its feet.  The lost
  * packet occupies buffer and server all the same.
+ *
+ * With a child qdisc as the buffer (wale_child.c), what waits is in it, and all
+ * this is drawn when it gives a packet to the server.
  */
 
 #include <linux/minmax.h>
@@ -171,12 +174,16 @@ static void wale_link_served(struct Qdisc *sch)
 }
 
 /* Bytes of what is to be served next; 0: nothing. */
-static u32 wale_link_next_len(const struct wale_sched_data *q)
+static u32 wale_link_next_len(struct Qdisc *sch)
 {
+	struct wale_sched_data *q = qdisc_priv(sch);
+
 	if (wale_buffer_counts_cells(&q->buffer))
 		return q->buffer.cells ? WALE_ATM_CELL : 0;
-	return skb_queue_empty(&q->waiting) ?
-	       0 : wale_skb_cb(q->waiting.next)->wire_len;
+	if (skb_queue_empty(&q->waiting) &&
+	    (!q->child.qdisc || !wale_child_next(sch)))
+		return 0;
+	return wale_skb_cb(q->waiting.next)->wire_len;
 }
 
 /* Ends of service and changes of the rate, up to now. */
@@ -187,7 +194,7 @@ static void wale_link_serve(struct Qdisc *sch, u64 now)
 
 	while (wale_server_run(&q->server, &q->schedule, now)) {
 		wale_link_served(sch);
-		len = wale_link_next_len(q);
+		len = wale_link_next_len(sch);
 		if (len)
 			wale_server_next(&q->server, &q->schedule, len);
 	}
@@ -254,6 +261,8 @@ void wale_link_replay_all(struct Qdisc *sch, u64 now)
 		wale_link_replay_published(sch, now);
 	else
 		wale_link_replay(sch, now);
+	if (q->child.qdisc && wale_child_run(sch, now))
+		wale_link_replay(sch, now);
 }
 
 /**
@@ -269,7 +278,7 @@ void wale_link_settle(struct Qdisc *sch)
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u32 packets = q->gone_packets, bytes = q->gone_bytes;
 
-	if (!packets)
+	if (!packets && !bytes)
 		return;
 	q->gone_packets = 0;
 	q->gone_bytes = 0;
@@ -351,11 +360,15 @@ struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now)
 	return skb;
 }
 
-/*
- * Before when can no packet of the buffer depart, as far as it is known?  With
- * impairments, it may skip the delay, and others.
+/**
+ * wale_link_earliest_departure() - before when can no packet of the buffer depart?
+ * @q: the link
+ *
+ * As far as it is known.  With impairments, it may skip the delay, and others.
+ *
+ * Return: ns; U64_MAX: not unless a packet comes or the link is changed.
  */
-static u64 wale_link_earliest_departure(const struct wale_sched_data *q)
+u64 wale_link_earliest_departure(const struct wale_sched_data *q)
 {
 	u64 end = U64_MAX;
 
@@ -400,6 +413,10 @@ void wale_link_set_alarm(struct Qdisc *sch)
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u64 at_ns;
 
+	if (q->child.qdisc) {
+		wale_child_set_alarm(sch);
+		return;
+	}
 	if (q->impair) {
 		wale_link_set_impaired_alarm(q);
 		return;
@@ -444,6 +461,8 @@ void wale_link_purge(struct Qdisc *sch)
 		wale_link_leave(q, skb);
 		wale_link_purge_one(sch, skb, now);
 	}
+	if (q->child.qdisc)
+		wale_child_purge(sch);
 	q->gone_packets = 0;
 	q->gone_bytes = 0;
 	q->last_departure_ns = 0;	/* nobody left to overtake */
@@ -601,6 +620,7 @@ void wale_link_destroy(struct Qdisc *sch)
 
 	wale_alarm_cancel(&q->alarm);
 	timer_delete_sync(&q->run_timer);
+	qdisc_put(q->child.qdisc);
 	wale_feedback_free(q->feedback);
 	kvfree(q->schedule.trace);
 	kvfree(q->schedule.sessions);

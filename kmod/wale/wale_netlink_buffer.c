@@ -339,6 +339,31 @@ static int wale_check_policy(const struct wale_sched_data *q,
 	return 0;
 }
 
+/* With a child, these are its own business. */
+static int wale_check_child(const struct wale_sched_data *q, struct nlattr **tb,
+			    struct netlink_ext_ack *extack)
+{
+	static const u16 attrs[] = {
+		TCA_WALE_LIMIT_PACKETS, TCA_WALE_LIMIT_BYTES,
+		TCA_WALE_LIMIT_CELLS, TCA_WALE_POLICY, TCA_WALE_THRESHOLD,
+		TCA_WALE_THRESHOLD_SHARE, TCA_WALE_Z, TCA_WALE_LAST,
+		TCA_WALE_FLOWS, TCA_WALE_INPUT_RATE64, TCA_WALE_MARK,
+		TCA_WALE_REM,
+	};
+	size_t i;
+
+	if (!q->child.qdisc)
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(attrs); i++) {
+		if (!tb[attrs[i]])
+			continue;
+		NL_SET_ERR_MSG_ATTR(extack, tb[attrs[i]],
+				    "wale: the child qdisc is the buffer: it has the limit, the policy and the flows");
+		return -EBUSY;
+	}
+	return 0;
+}
+
 static int wale_check_flows(const struct wale_sched_data *q,
 			    struct wale_buffer_request *request,
 			    struct nlattr **tb, struct netlink_ext_ack *extack)
@@ -377,6 +402,9 @@ int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
 		       nla_get_u32(tb[TCA_WALE_OVERHEAD]) : q->overhead;
 	int err;
 
+	err = wale_check_child(q, tb, extack);
+	if (err)
+		return err;
 	wale_merge_limit(&q->buffer, request);
 	wale_merge_policy(&q->policy, request);
 	request->rem = q->rem.params;
@@ -551,7 +579,7 @@ static int wale_dump_policy(const struct wale_policy *policy,
 }
 
 /**
- * wale_dump_buffer() - put the configuration of the buffer
+ * wale_dump_buffer() - put the configuration of the buffer, if there is no child
  * @q: the link
  * @skb: the message
  *
@@ -560,6 +588,8 @@ static int wale_dump_policy(const struct wale_policy *policy,
  */
 int wale_dump_buffer(const struct wale_sched_data *q, struct sk_buff *skb)
 {
+	if (q->child.qdisc)
+		return 0;
 	if (wale_dump_limit(&q->buffer, skb) ||
 	    wale_dump_policy(&q->policy, &q->rem.params, skb))
 		return -EMSGSIZE;

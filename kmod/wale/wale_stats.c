@@ -64,6 +64,8 @@ static int wale_put_counts(struct sk_buff *skb, const struct wale_buffer *buffer
 		  &counts->dropped[WALE_DROP_EARLY] },
 		{ TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS,
 		  &counts->dropped[WALE_DROP_PARTIAL] },
+		{ TCA_WALE_STATS_DROPPED_CHILD_PACKETS,
+		  &counts->dropped[WALE_DROP_CHILD] },
 		{ TCA_WALE_STATS_MARKED_PACKETS, &counts->marked },
 		{ TCA_WALE_STATS_UNMARKABLE_PACKETS, &counts->unmarkable },
 		{ TCA_WALE_STATS_DUPLICATED_PACKETS, &counts->duplicated },
@@ -186,7 +188,7 @@ static int wale_copy_class(struct gnet_dump *d, const struct wale_class *class)
 
 /**
  * wale_dump_class_stats() - put the statistics of a flow, as at one instant
- * @sch: the qdisc, which tells flows apart
+ * @sch: the qdisc, which tells flows apart, or has a child: then those of the child
  * @cl: minor number of the class
  * @d: the dump in progress
  *
@@ -203,6 +205,10 @@ int wale_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 	sch_tree_lock(sch);
 	wale_link_run(sch, ktime_get_ns());
 	wale_link_settle(sch);
+	if (q->child.qdisc) {
+		sch_tree_unlock(sch);
+		return wale_child_dump_stats(&q->child, d);
+	}
 	class = q->classes->class[cl == WALE_CLASS_CROWD ? 0 : cl];
 	sch_tree_unlock(sch);
 

@@ -3,7 +3,10 @@
  * wale_trace.h - tracepoints of sch_wale: a packet comes, is dropped, leaves
  *
  * len is bytes on the wire; times are ns of CLOCK_MONOTONIC; backlog is what
- * waits or is served right after the event.
+ * waits or is served right after the event.  With a child qdisc, a packet enters
+ * (wale_enqueue) before it is known whether the child takes it; which packets the
+ * child drops is not known (wale_child_drop has their number), nor when those came
+ * that it gives back: their arrival is 0.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM wale
@@ -21,6 +24,7 @@ TRACE_DEFINE_ENUM(WALE_DROP_MEMORY);
 TRACE_DEFINE_ENUM(WALE_DROP_PURGE);
 TRACE_DEFINE_ENUM(WALE_DROP_EARLY);
 TRACE_DEFINE_ENUM(WALE_DROP_PARTIAL);
+TRACE_DEFINE_ENUM(WALE_DROP_CHILD);
 
 TRACE_EVENT(wale_enqueue,
 	TP_PROTO(struct Qdisc *sch, struct sk_buff *skb, u64 now),
@@ -90,7 +94,8 @@ TRACE_EVENT(wale_drop,
 				   { WALE_DROP_MEMORY, "memory" },
 				   { WALE_DROP_PURGE, "purge" },
 				   { WALE_DROP_EARLY, "early" },
-				   { WALE_DROP_PARTIAL, "partial" }),
+				   { WALE_DROP_PARTIAL, "partial" },
+				   { WALE_DROP_CHILD, "child" }),
 		  __entry->arrival, __entry->now)
 );
 
@@ -126,6 +131,33 @@ TRACE_EVENT(wale_dequeue,
 		  __entry->backlog_packets, __entry->backlog_bytes,
 		  __entry->backlog_cells,
 		  __entry->arrival, __entry->departure, __entry->now)
+);
+
+TRACE_EVENT(wale_child_drop,
+	TP_PROTO(struct Qdisc *sch, int packets, int bytes, u64 now),
+	TP_ARGS(sch, packets, bytes, now),
+	TP_STRUCT__entry(
+		__string(dev, qdisc_dev(sch)->name)
+		__field(int, packets)
+		__field(int, bytes)
+		__field(u32, backlog_packets)
+		__field(u64, backlog_bytes)
+		__field(u64, now)
+	),
+	TP_fast_assign(
+		struct wale_sched_data *q = qdisc_priv(sch);
+
+		wale_compat_assign_str(dev, qdisc_dev(sch)->name);
+		__entry->packets = packets;
+		__entry->bytes = bytes;
+		__entry->backlog_packets = q->buffer.packets;
+		__entry->backlog_bytes = q->buffer.bytes;
+		__entry->now = now;
+	),
+	TP_printk("dev=%s packets=%d bytes=%d backlog_packets=%u backlog_bytes=%llu now_ns=%llu",
+		  __get_str(dev), __entry->packets, __entry->bytes,
+		  __entry->backlog_packets, __entry->backlog_bytes,
+		  __entry->now)
 );
 
 #endif /* _WALE_TRACE_H */

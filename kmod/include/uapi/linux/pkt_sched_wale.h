@@ -84,6 +84,19 @@
  *     flows share it; an empty nest ends that.  While it is on, the overhead
  *     stays as it is.
  *
+ * A child qdisc can be the buffer: it is grafted to the one class of a link, with
+ * minor number WALE_CHILD_CLASS, if the link has policy tail and does not tell flows
+ * apart (-EINVAL), and it is none of the kinds wale and netem.  It gets each wire
+ * packet as it arrives, with its length on the wire as qdisc_pkt_len(), and gives the
+ * next one when a service ends or, if it had none to give, when it has the qdisc tree
+ * run.  It bounds what waits; TCA_WALE_LIMIT_* are not used and, as all that is about
+ * the buffer, not dumped, and a request with them is refused (-EBUSY); they hold again
+ * without the child.  What waits when a child is grafted, replaced or removed
+ * is served first, but for what the old child holds back (counted as purge).  Random
+ * losses and duplicates are drawn in the order in which the child gives packets back;
+ * those of TCA_WALE_DROP_LIST are numbered in the order of their arrival, as always.
+ * What the child marks (ECN), it counts itself.
+ *
  * No change moves a packet that is on the line, and none overtakes another, unless
  * TCA_WALE_REORDER or TCA_WALE_JITTER_REORDERING says so: one that is served after
  * the delay was made shorter leaves with the packets ahead of it, or later.
@@ -167,6 +180,9 @@
 #define WALE_CLASSES_MAX	65534U
 #define WALE_FLOWS_DEFAULT	1024U
 #define WALE_CLASS_CROWD	0xffffU
+
+/* Where flows are not told apart: the class whose qdisc is the buffer. */
+#define WALE_CHILD_CLASS	1U
 
 /* TCA_WALE_INPUT_RATE64: at most a cell in a ns; WALE_RATE_UNLIMITED: none. */
 #define WALE_INPUT_RATE_MIN	1000ULL
@@ -509,6 +525,8 @@ enum {
 	TCA_WALE_STATS_CORRUPTED_BYTES,
 	TCA_WALE_STATS_REORDERED_PACKETS,	/* overtook others */
 	TCA_WALE_STATS_REORDERED_BYTES,
+	TCA_WALE_STATS_DROPPED_CHILD_PACKETS,	/* by the child qdisc */
+	TCA_WALE_STATS_DROPPED_CHILD_BYTES,
 	__TCA_WALE_STATS_MAX
 };
 

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wale_child.c - a child qdisc in the place of the buffer
+ *
+ *	arrives -> child -> is served -> lost? -> line -> departs
+ *
+ * The child gets each wire packet when it arrives, and is asked for the next one
+ * at the very end of a service: with a child, the alarm rings at each of them.  So
+ * what an AQM measures is the time that a packet waited, without service and delay.
+ * A child may have nothing to give though it holds packets: the server is then
+ * idle until the child has the qdisc tree run.
+ *
+ * In the child, a packet's length (qdisc_pkt_len()) is that on the wire.  So the
+ * child works with what the link does, and what it holds is known in wire bytes: so
+ * is, from the difference, what it dropped, though not which packets these were.
+ *
+ * The child drops when it likes, also while it is asked for a packet.  It is made
+ * the root of its own hierarchy (TCQ_F_NOPARENT), because it would tell all parents
+ * at once, also that they have nothing left, while one of them is just asking for a
+ * packet.  The link looks what is missing after each call, and tells parents of it
+ * as of its own losses: see wale_link_settle().
+ *
+ * The private part of the control block is the child's as long as it has the packet.
+ * So losses and copies are drawn when it comes back, in the order of service; when
+ * the packet came is not known any more.
+ */
+
+#include <linux/skbuff.h>
+#include <net/gen_stats.h>
+
+#include "../compat.h"
+#include "wale.h"
+#include "wale_trace.h"
+
+/* The child dropped packets, or (its own children did) made some. */
+static void wale_child_count(struct Qdisc *sch, int packets, int bytes)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_counter *dropped = &q->counts.dropped[WALE_DROP_CHILD];
+
+	if (packets < 0) {
+		q->counts.duplicated.packets -= packets;
+		q->counts.duplicated.bytes -= bytes;
+	} else {
+		dropped->packets += packets;
+		dropped->bytes += bytes;
+		__qdisc_qstats_drop(sch, packets);
+	}
+	q->gone_packets += packets;
+	q->gone_bytes += bytes;
+	trace_wale_child_drop(sch, packets, bytes, ktime_get_ns());
+}
+
+/* What is missing in the child?  And how full is the buffer now? */
+static void wale_child_look(struct Qdisc *sch)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_child *child = &q->child;
+	int packets = child->packets - child->qdisc->q.qlen;
+	int bytes = child->bytes - child->qdisc->qstats.backlog;
+
+	child->packets -= packets;
+	child->bytes -= bytes;
+	wale_buffer_set(&q->buffer, q->buffer.packets - packets,
+			q->buffer.bytes - bytes);
+	if (packets || bytes)
+		wale_child_count(sch, packets, bytes);
+}
+
+/* What becomes of a packet that the child gave back, as far as parents care. */
+static void wale_child_draw(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_skb_cb *cb = wale_skb_cb(skb);
+	bool lost = qdisc_skb_cb(skb)->tc_classid;	/* was on the list */
+
+	qdisc_skb_cb(skb)->tc_classid = 0;
+	if (q->impair)
+		cb->twice = wale_impair_draws_copy(q->impair);
+	if (q->loss || q->impair)
+		lost |= wale_link_draw_loss(q, skb);
+	if (lost) {
+		cb->twice = false;
+		wale_link_forget(sch, skb);
+		wale_link_disown(skb, true);
+	} else if (cb->twice) {
+		q->gone_packets--;
+		q->gone_bytes -= qdisc_pkt_len(skb);
+	}
+}
+
+/*
+ * Ask the child for a packet.  Its length is that of the skb again, as outside of
+ * the link.
+ */
+static struct sk_buff *wale_child_take(struct Qdisc *sch)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_child *child = &q->child;
+	struct sk_buff *skb = child->qdisc->dequeue(child->qdisc);
+	u32 len;
+
+	if (skb) {
+		len = qdisc_pkt_len(skb);
+		child->packets--;
+		child->bytes -= len;
+		*wale_skb_cb(skb) = (struct wale_skb_cb){ .wire_len = len };
+		wale_compat_set_pkt_len(skb);
+		q->gone_bytes += len - qdisc_pkt_len(skb);
+		wale_child_draw(sch, skb);
+	}
+	wale_child_look(sch);
+	return skb;
+}
+
+/**
+ * wale_child_next() - the packet that is served next leaves the child
+ * @sch: the qdisc, which has a child
+ *
+ * Return: true if there is one, at the end of those that wait.
+ */
+bool wale_child_next(struct Qdisc *sch)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb = wale_child_take(sch);
+
+	if (skb)
+		__skb_queue_tail(&q->waiting, skb);
+	return skb;
+}
+
+/* Return: true if the server was idle, and is not now. */
+static bool wale_child_begin(struct Qdisc *sch, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (q->server.busy ||
+	    (skb_queue_empty(&q->waiting) && !wale_child_next(sch)))
+		return false;
+	wale_server_start(&q->server, &q->schedule, now,
+			  wale_skb_cb(q->waiting.next)->wire_len);
+	return true;
+}
+
+/**
+ * wale_child_run() - see what became of the child since the link was run
+ * @sch: the qdisc, which has a child, run up to @now
+ * @now: ns
+ *
+ * It may have been changed, and have dropped packets; or it had nothing to give,
+ * and has now.
+ *
+ * Return: true if a service began.
+ */
+bool wale_child_run(struct Qdisc *sch, u64 now)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+
+	wale_child_look(sch);
+	return q->child.packets && wale_child_begin(sch, now);
+}
+
+/**
+ * wale_child_accept() - a packet arrives at the child
+ * @sch: the qdisc, which has a child, run up to @now
+ * @skb: one wire packet, with its struct wale_skb_cb, counted as offered
+ * @now: ns
+ * @to_free: list of packets that the caller frees
+ */
+void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+		       struct sk_buff **to_free)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	u32 len = wale_skb_cb(skb)->wire_len;
+	struct wale_child *child = &q->child;
+	int verdict;
+
+	wale_link_disown(skb, false);
+	qdisc_skb_cb(skb)->tc_classid = q->impair && wale_impair_lists(q, skb);
+	qdisc_skb_cb(skb)->pkt_len = len;
+	sch->q.qlen++;
+	sch->qstats.backlog += len;
+	child->packets++;
+	child->bytes += len;
+	q->buffer.packets++;	/* if it stays there: see wale_child_look() */
+	q->buffer.bytes += len;
+	trace_wale_enqueue(sch, skb, now);
+
+	verdict = qdisc_enqueue(skb, child->qdisc, to_free);
+	if (verdict == NET_XMIT_SUCCESS)
+		child->took = true;
+	else
+		child->verdict = verdict;
+	wale_child_look(sch);
+	wale_child_begin(sch, now);
+}
+
+/**
+ * wale_child_set_alarm() - have the qdisc run when there is something to do next
+ * @sch: the qdisc, which has a child
+ *
+ * A packet departs; or a service ends, and the child is asked for the next one.
+ */
+void wale_child_set_alarm(struct Qdisc *sch)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	const struct sk_buff *next = q->impair ? wale_impair_line_first(q) :
+						 q->line.head;
+	u64 at_ns = next ? wale_skb_cb(next)->departure_ns : U64_MAX;
+	bool unknown = !next || (q->impair &&
+				 wale_impair_may_overtake(q->impair));
+	u64 end_ns = U64_MAX;
+
+	if (q->server.busy && q->child.packets)
+		end_ns = wale_server_earliest_end(&q->server, &q->schedule, 0);
+	else if (unknown)
+		end_ns = wale_link_earliest_departure(q);
+	at_ns = min(at_ns, end_ns);
+	if (at_ns != U64_MAX)
+		wale_alarm_set(&q->alarm, at_ns, 0);
+}
+
+/**
+ * wale_child_purge() - drop what the child holds
+ * @sch: the qdisc, which has a child
+ *
+ * Context: RTNL and the root lock are held.
+ */
+void wale_child_purge(struct Qdisc *sch)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_child *child = &q->child;
+	struct wale_counter *purged = &q->counts.dropped[WALE_DROP_PURGE];
+
+	wale_child_look(sch);
+	purged->packets += child->packets;
+	purged->bytes += child->bytes;
+	__qdisc_qstats_drop(sch, child->packets);
+	wale_buffer_set(&q->buffer, q->buffer.packets - child->packets,
+			q->buffer.bytes - child->bytes);
+	q->gone_packets += child->packets;
+	q->gone_bytes += child->bytes;
+	qdisc_reset(child->qdisc);
+	child->packets = 0;
+	child->bytes = 0;
+}
+
+static int wale_child_check(const struct wale_sched_data *q,
+			    const struct Qdisc *new,
+			    struct netlink_ext_ack *extack)
+{
+	if (q->classes) {
+		NL_SET_ERR_MSG(extack,
+			       "wale: a child qdisc is the buffer of all packets: it needs a link that does not tell flows apart");
+		return -EINVAL;
+	}
+	if (q->policy.kind != WALE_POLICY_TAIL) {
+		NL_SET_ERR_MSG(extack,
+			       "wale: a child qdisc decides who is refused: it needs a link with policy tail");
+		return -EINVAL;
+	}
+	if (!strcmp(new->ops->id, "netem") || !strcmp(new->ops->id, "wale")) {
+		NL_SET_ERR_MSG(extack,
+			       "wale: wale and netem are links themselves: they cannot be the buffer of one");
+		return -EINVAL;
+	}
+	if (new->flags & TCQ_F_CPUSTATS) {
+		NL_SET_ERR_MSG(extack,
+			       "wale: the child qdisc must count its packets in one place, and not by CPU");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/* The child goes.  What it had waits where it would without a child. */
+static void wale_child_drain(struct Qdisc *sch)
+{
+	while (wale_child_next(sch))
+		;
+	wale_child_purge(sch);
+}
+
+/**
+ * wale_child_graft() - another child, or none
+ * @sch: the qdisc
+ * @cl: the class, WALE_CHILD_CLASS where flows are not told apart
+ * @new: the child; NULL: none
+ * @old: set to the child so far
+ * @extack: why not
+ *
+ * What waits in the link's own buffer, or did in the old child, is served before
+ * what @new gets.  Only what the old child does not give back now is dropped.
+ *
+ * Context: RTNL is held.
+ * Return: 0; or -EINVAL or -EOPNOTSUPP, and nothing has changed.
+ */
+int wale_child_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
+		     struct Qdisc **old, struct netlink_ext_ack *extack)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	u64 now;
+	int err;
+
+	err = new ? wale_child_check(q, new, extack) : 0;
+	if (err)
+		return err;
+	sch_tree_lock(sch);
+	now = ktime_get_ns();
+	wale_link_run(sch, now);
+	*old = q->child.qdisc;
+	if (*old) {
+		wale_child_drain(sch);
+		(*old)->flags &= ~TCQ_F_NOPARENT;
+	}
+	if (new)
+		new->flags |= TCQ_F_NOPARENT;
+	q->child = (struct wale_child){ .qdisc = new };
+	if (!q->server.busy && !skb_queue_empty(&q->waiting))
+		wale_server_start(&q->server, &q->schedule, now,
+				  wale_skb_cb(q->waiting.next)->wire_len);
+	wale_link_settle(sch);
+	wale_link_set_alarm(sch);
+	sch_tree_unlock(sch);
+	return 0;
+}
+
+/**
+ * wale_child_dump_stats() - put what the child counts
+ * @child: the child
+ * @d: the dump in progress
+ *
+ * Context: RTNL is held.
+ * Return: 0, or -1 if the message is full.
+ */
+int wale_child_dump_stats(const struct wale_child *child, struct gnet_dump *d)
+{
+	struct Qdisc *qdisc = child->qdisc;
+
+	if (gnet_stats_copy_basic(d, qdisc->cpu_bstats, &qdisc->bstats, true) < 0)
+		return -1;
+	return qdisc_qstats_copy(d, qdisc);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * wale_child.h - a child qdisc in the place of the buffer
+ */
+#ifndef _WALE_CHILD_H
+#define _WALE_CHILD_H
+
+#include <linux/types.h>
+
+struct Qdisc;
+struct gnet_dump;
+struct netlink_ext_ack;
+struct sk_buff;
+
+/**
+ * struct wale_child - the qdisc that is the buffer
+ * @qdisc: the child; NULL: the link has a buffer of its own; replaced with RTNL too
+ * @packets: that it holds, as far as the link knows
+ * @bytes: theirs, as the child counts them: on the wire
+ * @took: it took a packet in this call of enqueue
+ * @verdict: if not: what it said of the last one that it did not take
+ */
+struct wale_child {
+	struct Qdisc *qdisc;
+	u32 packets;
+	u32 bytes;
+	bool took;
+	int verdict;
+};
+
+void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+		       struct sk_buff **to_free);
+bool wale_child_next(struct Qdisc *sch);
+bool wale_child_run(struct Qdisc *sch, u64 now);
+void wale_child_set_alarm(struct Qdisc *sch);
+void wale_child_purge(struct Qdisc *sch);
+int wale_child_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
+		     struct Qdisc **old, struct netlink_ext_ack *extack);
+int wale_child_dump_stats(const struct wale_child *child, struct gnet_dump *d);
+
+#endif /* _WALE_CHILD_H */
