@@ -33,6 +33,7 @@ declare -A commands=(
 	[mark]="python3 $here/mark.py"
 	[start]="python3 $here/start.py"
 	[impair]="python3 $here/impair.py"
+	[child]="python3 $here/child.py"
 	[life]="python3 $here/life.py"
 	[tcp]="python3 $here/tcp.py"
 	[classic]="python3 $here/classic.py"
@@ -55,7 +56,7 @@ declare -A commands=(
 	[tool-share]="python3 $tools/rate_share.py"
 	[tool-serve]="python3 $tools/serve.py"
 )
-names=(kunit counters placement change start switch mark impair life feedback tcp classic
+names=(kunit counters placement change start switch mark impair child life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-price ratcp-stress
 	truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)

@@ -26,7 +26,7 @@ from models.discard import Policy, Sharing
 from models.link import Config, Packet
 from models.switch import Switch
 
-EVENT = re.compile(r"wale_(enqueue|drop|dequeue): (.*)")
+EVENT = re.compile(r"wale_(enqueue|drop|child_drop|dequeue): (.*)")
 CROWD = 0xFFFF
 HALF = 1 << 31
 

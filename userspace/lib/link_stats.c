@@ -40,6 +40,8 @@ static const char *const names[TCA_WALE_STATS_MAX + 1] = {
 	[TCA_WALE_STATS_DROPPED_EARLY_BYTES] = "dropped_early_bytes",
 	[TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS] = "dropped_partial_packets",
 	[TCA_WALE_STATS_DROPPED_PARTIAL_BYTES] = "dropped_partial_bytes",
+	[TCA_WALE_STATS_DROPPED_CHILD_PACKETS] = "dropped_child_packets",
+	[TCA_WALE_STATS_DROPPED_CHILD_BYTES] = "dropped_child_bytes",
 	[TCA_WALE_STATS_BACKLOG_CELLS] = "backlog_cells",
 	[TCA_WALE_STATS_PEAK_BACKLOG_CELLS] = "peak_backlog_cells",
 	[TCA_WALE_STATS_DROPPED_CELLS] = "dropped_cells",
@@ -166,6 +168,9 @@ void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 	if (s->value[TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS])
 		print_pair(to, s, "partial",
 			   TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS);
+	if (s->value[TCA_WALE_STATS_DROPPED_CHILD_PACKETS])
+		print_pair(to, s, "child",
+			   TCA_WALE_STATS_DROPPED_CHILD_PACKETS);
 	fprintf(to, "%s%s", newline, indent);
 	print_pair(to, s, "backlog", TCA_WALE_STATS_BACKLOG_PACKETS);
 	print_pair(to, s, "peak", TCA_WALE_STATS_PEAK_BACKLOG_PACKETS);
