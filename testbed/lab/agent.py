@@ -154,8 +154,12 @@ class Agent:
                 tc = tc.replace("TRACE", path)
             at = begin if link["start_ns"] is None else start + link["start_ns"]
             tc = tc.replace("START", f"@{(at + day_ns) // 10**9}.{(at + day_ns) % 10**9:09d}")
-            line = f"qdisc replace dev {link['dev']} root {tc}"
-            lines.setdefault(link["netns"], []).append(line)
+            batch = lines.setdefault(link["netns"], [])
+            if link["queue"]:
+                batch.append(f"qdisc replace dev {link['dev']} root handle 1: {tc}")
+                batch.append(f"qdisc replace dev {link['dev']} parent 1:1 {link['queue']}")
+            else:
+                batch.append(f"qdisc replace dev {link['dev']} root {tc}")
         for netns, batch in lines.items():
             self.run(["tc", "-batch", "-"], netns, text=joined(batch))
 
@@ -320,11 +324,15 @@ class Agent:
         for link in self.plan["links"]:
             if not link["shown"]:
                 continue
-            said = self.run(
-                ["tc", "-s", "-j", "qdisc", "show", "dev", link["dev"], "root"], link["netns"]
-            )
-            result[link["name"]] = json.loads(said)[0]
+            shown = result[link["name"]] = self.qdisc(link, "root")
+            if link["queue"]:
+                shown["queue"] = self.qdisc(link, "parent", "1:1")
         return result
+
+    def qdisc(self, link, *where):
+        """A qdisc with its statistics, as tc tells them."""
+        words = ["tc", "-s", "-j", "qdisc", "show", "dev", link["dev"], *where]
+        return json.loads(self.run(words, link["netns"]))[0]
 
     def drained_qdiscs(self):
         """The statistics when no link holds a packet that may still leave it."""

@@ -27,6 +27,10 @@ from lab.impairments import Impairments
 from models.sessions import Parameters
 
 
+#: What a link's own buffer has, and a queue in its place has not.
+_OF_THE_BUFFER = ("limit", "policy", "threshold", "z", "last", "mark", "rem", "flows", "input_rate")
+
+
 def _idle_ns(value: object) -> int:
     idle = units.parse_time_ns(value)
     if not 10**6 <= idle <= 3600 * 10**9:
@@ -150,6 +154,8 @@ class Link(Impairments):
     """how many flows are told apart (1024 where a policy or cells need it, else none)"""
     input_rate: Rate | None = None
     """of each flow's input link, on which cells arrive one by one (all at once)"""
+    queue: str | None = None
+    """in the place of the buffer: any qdisc as tc takes it, such as "fq_codel limit 1000 ecn" """
     overhead: Literal["raw", "ethernet", "atm"] = "raw"
     """what a packet takes on the wire beside its IP bytes"""
     drops: Literal["remote", "local"] = "remote"
@@ -175,6 +181,16 @@ class Link(Impairments):
             return {}
         return None if value in (False, "off") else value
 
+    @field_validator("queue")
+    @classmethod
+    def _words_of_a_queue(cls, value: str | None) -> str | None:
+        words = value.split() if value is not None else ["none"]
+        if not words or words[0] in ("wale", "netem", "noqueue"):
+            raise ValueError(
+                f"expected a qdisc that queues, such as fq_codel, with its options, got {value!r}"
+            )
+        return value
+
     @model_validator(mode="after")
     def _check(self) -> Link:
         others = sorted(self.model_fields_set - {"qdisc"})
@@ -195,6 +211,11 @@ class Link(Impairments):
         return self
 
     def _check_buffer(self) -> None:
+        own = sorted(self.model_fields_set & set(_OF_THE_BUFFER))
+        if self.queue is not None and own:
+            raise ValueError(
+                f"expected queue without {', '.join(own)}: the queue is the buffer, and has its own"
+            )
         cells = self.limit.endswith(" cells")
         by_flow = self.policy in ("seldrop", "fba")
         if cells and self.overhead != "atm":

@@ -467,7 +467,7 @@ def link_results(
             }
             dropped_by |= {
                 reason: counters[f"dropped_{reason}_packets"]
-                for reason in ("early", "partial")
+                for reason in ("early", "partial", "child")
                 if counters.get(f"dropped_{reason}_packets")
             }
             held = counters["backlog_packets"] + counters["line_packets"]
@@ -496,6 +496,9 @@ def link_results(
         if scenario.record.settled is not None:
             begin_s = scenario.record.settled / 1e9
             found["settled"] = settled(settings, samples.get(link.name, []), begin_s, end_s)
+        if link.queue is not None:
+            counts = {k: v for k, v in qdisc["queue"].items() if type(v) is int}
+            found["queue"] = {"qdisc": link.queue, **counts}
         results.append({"name": link.name, "qdisc": link.tc, **found})
     return results
 

@@ -194,9 +194,12 @@ def _link_text(link: dict[str, Any]) -> str:
         words[0] += " shared with sessions"
     words.append(f"{show_time_ns(link['delay'])} one way")
     limit = link["limit"]
-    words.append(
-        f"{int(limit[:-1]) / 1e3:g} kB buffer" if limit.endswith("b") else f"{limit[:-1]} packets"
-    )
+    if link.get("queue"):
+        words.append(str(link["queue"]))
+    elif limit.endswith("b"):
+        words.append(f"{int(limit[:-1]) / 1e3:g} kB buffer")
+    else:
+        words.append(f"{limit[:-1]} packets")
     if link["loss"]:
         words.append(f"{link['loss'] * 100:.3g}% loss")
     return ", ".join(words)

@@ -117,7 +117,7 @@ FIFOS: dict[str, dict[str, Any]] = {
     "pfifo limit 15": {"rate": RATE, "limit_packets": 16},
     "pfifo limit 999": {"rate": RATE, "loss": 1 << 30, "limit_packets": 1000},
     "pfifo limit 8": {"trace": [(5 * MS, RATE), (3 * MS, 0), (MS, 20 * RATE)], "limit_packets": 9},
-    "fq_codel flows 1 target 1h": {"rate": RATE // 3, "loss": 1 << 29, "limit_packets": 1000},
+    "fq_codel flows 1 target 1s interval 10s": {"rate": RATE // 3, "loss": 1 << 29, "limit_packets": 1000},
 }
 
 

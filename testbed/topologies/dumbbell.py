@@ -85,6 +85,7 @@ class PlannedLink:
     trace: list[str] = field(default_factory=list)  # lines of a trace file, TRACE in tc
     start_ns: int | None = None  # START in tc: from the scenario's start on; None: with the links
     shown: bool = True  # in the results
+    queue: str | None = None  # the end of a `tc qdisc add dev DEV parent 1:1` line, if any
 
 
 @dataclass
@@ -256,6 +257,7 @@ class _Copy:
             tc, trace = wale_options(link, link_seed(self.seed, direction))
         name = self.prefix + direction
         planned = PlannedLink(name, ns.name, "bottleneck", kind, tc, trace, start_ns=link.start)
+        planned.queue = link.queue
         self.into.links.append(planned)
 
     def pair(self, number: int, name: str, access_delay_ns: int) -> None:
@@ -385,7 +387,9 @@ def wale_options(link: Link, seed: int) -> tuple[str, list[str]]:
     words = ["wale"]
     if link.rate != units.UNLIMITED:
         words += ["rate", f"{link.rate}bit"]
-    words += ["delay", f"{link.delay}ns", "limit", *link.limit.split(), *_buffer_options(link)]
+    words += ["delay", f"{link.delay}ns"]
+    if link.queue is None:
+        words += ["limit", *link.limit.split(), *_buffer_options(link)]
     words += link.impairment_options()
     words += ["overhead", link.overhead, "drops", link.drops, "seed", str(seed)]
     if link.slack:
