@@ -23,6 +23,7 @@
  * - Senders that listen can be told the rate (wale_feedback.c).
  * - The buffer can be that of an ATM switch, counted in cells (wale_atm.c), and
  *   shared by flows in several ways (wale_policy.c).
+ * - Another qdisc can be the buffer, as a child (wale_child.c).
  * - The link can lose packets in bursts (wale_loss.c), vary the delay
  *   (wale_jitter.c), reorder, duplicate and damage them (wale_impair.c).
  *
