@@ -86,6 +86,7 @@ GUESTS = {
     "tc-wale.8": Guest(
         before=(
             ("trace 10s:2mbit", _NO_QDISC),
+            ("fq_codel", _NO_QDISC),
             ("sessions arrival", _NO_QDISC),
             ("limit 1000 cells", _NO_QDISC),
             ("trace 10s:8mbit", _NO_QDISC),
