@@ -54,8 +54,8 @@ SWITCHES = (
     (4, ("last",)),
 )
 ATM = 2
-#: What is not shown if it is 0.
-ONLY_IF_ON = ("mark", "loss-ecn", "reorder", "duplicate", "corrupt", "slack")
+#: What is not shown if it is 0, or empty.
+ONLY_IF_ON = ("mark", "loss-ecn", "reorder", "duplicate", "corrupt", "slack", "drop-list")
 
 Position = tuple[int, int, int]  # ifindex, parent, handle
 

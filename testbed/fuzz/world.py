@@ -42,6 +42,11 @@ IFLA_IFNAME, IFLA_LINKINFO, IFLA_INFO_KIND = 3, 18, 1
 IFF_UP = 1
 IFINFOMSG = struct.Struct("=BxHiII")
 PRIO, TBF = 0x10000, 0x10000
+#: What can be the buffer of a link; nothing: its own.
+CHILDREN = (
+    *("", "", "", "pfifo limit 5", "fq_codel limit 20", "sfq limit 20", "prio", "fq", "cake"),
+    *("red limit 60kB min 5kB max 15kB avpkt 500 burst 15", "tbf rate 1mbit burst 3kB limit 9kB"),
+)
 TBF_WORDS = "tbf rate 100mbit burst 10kb limit 100kb"
 CONTROLS = ("ratcp", "ratcp_oldtahoe")
 
@@ -173,8 +178,11 @@ class World:
     def happen(self, rng: Random) -> None:
         """Let something happen, and some time pass."""
         event = rng.choices(
-            (self._packets, self._gso, self._dummy_packets, self._tcp, self._flap, self._replug),
-            (30, 5, 20, 30, 2, 2),
+            (
+                *(self._packets, self._gso, self._dummy_packets, self._tcp),
+                *(self._flap, self._replug, self._graft),
+            ),
+            (30, 5, 20, 30, 2, 2, 4),
         )[0]
         with contextlib.suppress(OSError):
             event(rng)
@@ -218,6 +226,12 @@ class World:
         else:
             self._add_device("d2")
             self._add_parent("d2", TBF_WORDS)
+
+    def _graft(self, rng: Random) -> None:
+        """Have another qdisc be the buffer of a link, or none, if there is a link that takes it."""
+        dev, words = rng.choice(("a0", "a0", "d0")), rng.choice(CHILDREN)
+        verb = "replace" if words else "del"
+        net.run(f"tc -n {self.a.name} qdisc {verb} dev {dev} parent 1:1 {words}", check=False)
 
     def close(self) -> None:
         """Take everything away."""
