@@ -26,7 +26,6 @@ from lab.fields import (
 from lab.impairments import Impairments
 from models.sessions import Parameters
 
-
 #: What a link's own buffer has, and a queue in its place has not.
 _OF_THE_BUFFER = ("limit", "policy", "threshold", "z", "last", "mark", "rem", "flows", "input_rate")
 

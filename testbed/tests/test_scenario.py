@@ -150,7 +150,11 @@ def test_scenarios_of_the_tree(path: Path) -> None:
         ("name: two", "name: 2!", "s.yaml:8: flows.1.name: "),
         ("rate: 2mbit", "qdisc: netem", "s.yaml:3: bottleneck.forward: expected qdisc alone"),
         ("limit: 30kB", 'queue: ""', "s.yaml:3: bottleneck.forward.queue: expected a qdisc that q"),
-        ("limit: 30kB", "queue: netem delay 1ms", "bottleneck.forward.queue: expected a qdisc that"),
+        (
+            "limit: 30kB",
+            "queue: netem delay 1ms",
+            "bottleneck.forward.queue: expected a qdisc that",
+        ),
         ("rate: 2mbit", "queue: red", "s.yaml:3: bottleneck.forward: expected queue without limit"),
         ("rate: 2mbit", "overhead: tin", "bottleneck.forward.overhead: expected 'raw', 'ethernet'"),
         ("rate: 2mbit", "rate: 0bit", "s.yaml:3: bottleneck.forward: expected a rate above 0"),
