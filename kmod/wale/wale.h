@@ -39,7 +39,6 @@
  * @waiting: in the buffer, first the one in service; with a limit in cells those
  *	that are there whole, by the place of their last cell; with a child, not those
  *	that it holds
- * @child: not empty: a qdisc in the place of the buffer
  * @line: on their way after service, by departure; but for @impair->overtakers
  * @last_departure_ns: the latest; no packet may overtake this one
  * @delay_ns: propagation delay
@@ -52,6 +51,7 @@
  * @drops: enum wale_drops
  * @feedback: not NULL: publishes the rate; replaced with RTNL too
  * @impair: not NULL: what else happens to packets; set with RTNL too
+ * @child: with a qdisc: that is in the place of the buffer
  * @counts: of the packets
  * @gone_packets: that parents count, but that will not come back
  * @gone_bytes: their bytes, as parents count them
@@ -75,7 +75,6 @@ struct wale_sched_data {
 	struct wale_classes *classes;
 	struct wale_cells cells;
 	struct sk_buff_head waiting;
-	struct wale_child child;
 	struct qdisc_skb_head line;
 	u64 last_departure_ns;
 	u64 delay_ns;
@@ -88,6 +87,7 @@ struct wale_sched_data {
 	u8 drops;
 	struct wale_feedback *feedback;
 	struct wale_impair *impair;
+	struct wale_child child;
 
 	/* every packet: counting; read by wale_dump_stats() */
 	struct wale_counts counts;

@@ -72,14 +72,15 @@ static void wale_child_draw(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
-	bool lost = qdisc_skb_cb(skb)->tc_classid;	/* was on the list */
 
+	cb->lost = qdisc_skb_cb(skb)->tc_classid;	/* is on the list */
 	qdisc_skb_cb(skb)->tc_classid = 0;
 	if (q->impair)
 		cb->twice = wale_impair_draws_copy(q->impair);
-	if (q->loss || q->impair)
-		lost |= wale_link_draw_loss(q, skb);
-	if (lost) {
+	if ((q->loss || q->impair) && wale_link_draw_loss(q, skb))
+		cb->lost = true;
+	if (cb->lost) {
+		cb->lost = false;	/* parents are not told yet */
 		cb->twice = false;
 		wale_link_forget(sch, skb);
 		wale_link_disown(skb, true);

@@ -85,7 +85,10 @@ def path_key(draw: random.Random, pair: Pair) -> dict[str, object]:
 
 
 def links(draw: random.Random, pair: Pair) -> Act:
-    """Add, change, replace, delete and dump links at both ends; as root or below mq."""
+    """Add, change, replace, delete and dump links at both ends; as root or below mq.
+
+    A child is put in the place of the buffer of one that is the root, and taken away.
+    """
     ends = []
     for ns, dev in ((pair.a, "a0"), (pair.b, "b0")):
         ends.append((ns.control(), ns.index(dev)))
@@ -93,7 +96,7 @@ def links(draw: random.Random, pair: Pair) -> Act:
     def act() -> None:
         control, dev = draw.choice(ends)
         parent, handle = draw.choice(((TC_H_ROOT, 0x10000), (0x100001, 0), (0x100002, 0)))
-        step = draw.randrange(12)
+        step = draw.randrange(14)
         if step < 2:
             control.add(dev, link_options(draw), parent, handle)
         elif step < 6:
@@ -104,6 +107,11 @@ def links(draw: random.Random, pair: Pair) -> Act:
             control.delete(dev, parent)
         elif step == 9:
             control.add(dev, {}, TC_H_ROOT, 0x100000, kind="mq")
+        elif step == 10:
+            kind = draw.choice(("fq_codel", "fq", "codel"))
+            control.add(dev, {}, 0x10001, 0, netlink.NLM_F_CREATE | netlink.NLM_F_REPLACE, kind)
+        elif step == 11:
+            control.delete(dev, 0x10001)
         else:
             control.list(dev)
 

@@ -19,6 +19,22 @@
 
 #include "vectors/wale_vectors_policy.h"
 
+/* A buffer that is in another place */
+
+static void wale_buffer_of_a_child(struct kunit *test)
+{
+	struct wale_buffer buffer = { .limit_packets = 2 };
+
+	wale_buffer_enter(&buffer, 1000);
+	wale_buffer_set(&buffer, 7, 9000);	/* its limits do not hold */
+	wale_buffer_set(&buffer, 3, 9500);
+	wale_buffer_leave(&buffer, 1000);
+	KUNIT_EXPECT_EQ(test, buffer.packets, 2);
+	KUNIT_EXPECT_EQ(test, buffer.bytes, 8500);
+	KUNIT_EXPECT_EQ(test, buffer.peak_packets, 7);
+	KUNIT_EXPECT_EQ(test, buffer.peak_bytes, 9500);
+}
+
 /* Policies */
 
 static void wale_policy_table(struct kunit *test)
@@ -341,6 +357,7 @@ static void wale_cells_ring(struct kunit *test)
 }
 
 static struct kunit_case wale_buffer_cases[] = {
+	KUNIT_CASE(wale_buffer_of_a_child),
 	KUNIT_CASE(wale_policy_table),
 	KUNIT_CASE(wale_policy_products),
 	KUNIT_CASE(wale_policy_share),
