@@ -114,6 +114,8 @@ struct wale_sched_data {
  * @wire_len: bytes on the wire
  * @lost: it will vanish when its service ends
  * @twice: if not, there will then be two of it
+ * @copy: it is the second of two
+ * @corrupted: a bit of it was turned
  *
  * Its class, where flows are told apart, is tc_classid of struct qdisc_skb_cb.
  * While a child has the packet, the rest is the child's, and tc_classid tells
@@ -129,9 +131,11 @@ struct wale_skb_cb {
 			u32 merged : 1;
 		};
 	} __packed __aligned(4);
-	u32 wire_len : 30;
+	u32 wire_len : 28;
 	u32 lost : 1;
 	u32 twice : 1;
+	u32 copy : 1;
+	u32 corrupted : 1;
 } __packed __aligned(4);
 
 static inline struct wale_skb_cb *wale_skb_cb(const struct sk_buff *skb)
@@ -175,8 +179,8 @@ void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
 void wale_link_forget(struct Qdisc *sch, struct sk_buff *skb);
 void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now);
 void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now);
-void wale_link_count_line(struct wale_sched_data *q, struct sk_buff *skb,
-			  u64 departure_ns);
+void wale_link_count_line(struct Qdisc *sch, struct sk_buff *skb,
+			  u64 departure_ns, u64 now);
 void wale_link_leave(struct wale_sched_data *q, const struct sk_buff *skb);
 void wale_link_discard(struct Qdisc *sch, struct sk_buff *skb,
 		       enum wale_drop_reason reason, u64 now);

@@ -36,6 +36,7 @@ static void wale_atm_complete(struct Qdisc *sch, u64 now)
 	struct wale_sched_data *q = qdisc_priv(sch);
 	const struct wale_skb_cb *cb;
 	struct sk_buff *skb;
+	u16 class;
 
 	while ((skb = skb_peek(&q->waiting))) {
 		cb = wale_skb_cb(skb);
@@ -47,8 +48,10 @@ static void wale_atm_complete(struct Qdisc *sch, u64 now)
 			q->counts.wasted_cells += wasted;
 			wale_skb_counts(q, skb)->wasted_cells += wasted;
 		}
+		class = wale_skb_class(skb);
 		__skb_unlink(skb, &q->waiting);
 		wale_link_complete(sch, skb, now);
+		q->classes->class[class].service_ns = 0;
 	}
 }
 
@@ -59,9 +62,13 @@ static void wale_atm_complete(struct Qdisc *sch, u64 now)
 void wale_atm_served(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
+	u16 class = wale_cells_pop(&q->cells);
+	struct wale_class *flow = &q->classes->class[class];
 
 	q->buffer.cells--;
-	wale_class_leave_cell(q->classes, wale_cells_pop(&q->cells));
+	wale_class_leave_cell(q->classes, class);
+	if (!flow->service_ns)
+		flow->service_ns = q->server.start_ns;
 	wale_atm_complete(sch, q->server.time_ns);
 }
 
@@ -320,8 +327,11 @@ struct sk_buff *wale_atm_purge(struct wale_sched_data *q)
 	struct sk_buff *skb;
 	u16 class;
 
-	for (; q->buffer.cells; q->buffer.cells--)
-		wale_class_leave_cell(q->classes, wale_cells_pop(&q->cells));
+	for (; q->buffer.cells; q->buffer.cells--) {
+		class = wale_cells_pop(&q->cells);
+		wale_class_leave_cell(q->classes, class);
+		q->classes->class[class].service_ns = 0;
+	}
 	while (q->cells.soonest != WALE_CLASS_NONE) {
 		input = &q->classes->class[q->cells.soonest].input;
 		skb = wale_atm_take(input);
@@ -329,6 +339,7 @@ struct sk_buff *wale_atm_purge(struct wale_sched_data *q)
 			return skb;
 		class = wale_inputs_take(&q->cells, q->classes);
 		input->cells_left = 0;
+		q->classes->class[class].service_ns = 0;
 		wale_class_end_input(q->classes, class);
 	}
 	return NULL;

@@ -26,6 +26,8 @@
  * @buffer: what it has in the buffer; the limits are unused
  * @counts: of its packets, since it got the place
  * @input: its input link
+ * @service_ns: when the first cell of its packet that is in service began to be
+ *	served; 0: none was
  */
 struct wale_class {
 	u64 key;
@@ -35,6 +37,7 @@ struct wale_class {
 	u16 newer;
 	struct wale_counts counts;
 	struct wale_input input;
+	u64 service_ns;
 };
 
 /**

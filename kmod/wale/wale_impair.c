@@ -185,6 +185,7 @@ static bool wale_impair_damage(struct sk_buff *skb, u32 draw)
 		return false;
 	skb->data[at] ^= 1 << bit % 8;
 	skb->ip_summed = CHECKSUM_NONE;
+	wale_skb_cb(skb)->corrupted = true;
 	return true;
 }
 
@@ -195,6 +196,7 @@ static struct sk_buff *wale_impair_copy(struct wale_sched_data *q,
 	struct sk_buff *copy = skb_clone(skb, GFP_ATOMIC);
 
 	if (copy) {
+		wale_skb_cb(copy)->copy = true;
 		wale_impair_count(q, skb,
 				  offsetof(struct wale_counts, duplicated));
 	} else {
@@ -220,12 +222,13 @@ static u64 wale_impair_slot(struct wale_impair *impair, u64 departure_ns,
 }
 
 /* A packet is added to the line. */
-static void wale_impair_line_up(struct wale_sched_data *q, struct sk_buff *skb,
-				u64 departure_ns)
+static void wale_impair_line_up(struct Qdisc *sch, struct sk_buff *skb,
+				u64 departure_ns, u64 now)
 {
+	struct wale_sched_data *q = qdisc_priv(sch);
 	struct rb_node **link = &q->impair->overtakers.rb_node, *parent = NULL;
 
-	wale_link_count_line(q, skb, departure_ns);
+	wale_link_count_line(sch, skb, departure_ns, now);
 	if (!q->line.tail ||
 	    wale_skb_cb(q->line.tail)->departure_ns <= departure_ns) {
 		__qdisc_enqueue_tail(skb, &q->line);
@@ -267,13 +270,13 @@ void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 				  offsetof(struct wale_counts, corrupted));
 	if (wale_skb_cb(skb)->twice)
 		copy = wale_impair_copy(q, skb);
-	wale_impair_line_up(q, skb, wale_impair_slot(impair, departure_ns,
-						     len));
+	wale_impair_line_up(sch, skb,
+			    wale_impair_slot(impair, departure_ns, len), now);
 	wale_link_leave(q, skb);
 	if (copy)
-		wale_impair_line_up(q, copy,
-				    wale_impair_slot(impair, departure_ns,
-						     len));
+		wale_impair_line_up(sch, copy,
+				    wale_impair_slot(impair, departure_ns, len),
+				    now);
 }
 
 /**

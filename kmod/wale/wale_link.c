@@ -64,6 +64,7 @@ void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
 			   cb->wire_len);
 	qdisc_qstats_drop(sch);
 	trace_wale_drop(sch, skb, cb->wire_len, reason, cb->arrival_ns, now);
+	trace_wale_packet(sch, skb, reason, now);
 }
 
 /**
@@ -123,13 +124,15 @@ void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 
 /**
  * wale_link_count_line() - a packet is on the line now
- * @q: the link
+ * @sch: the qdisc
  * @skb: the packet
  * @departure_ns: when it leaves the line
+ * @now: ns; when its service ended
  */
-void wale_link_count_line(struct wale_sched_data *q, struct sk_buff *skb,
-			  u64 departure_ns)
+void wale_link_count_line(struct Qdisc *sch, struct sk_buff *skb,
+			  u64 departure_ns, u64 now)
 {
+	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 
 	q->last_departure_ns = max(q->last_departure_ns, departure_ns);
@@ -137,6 +140,7 @@ void wale_link_count_line(struct wale_sched_data *q, struct sk_buff *skb,
 	wale_count(&q->counts.line, cb->wire_len);
 	if (q->classes)
 		wale_count(&wale_skb_counts(q, skb)->line, cb->wire_len);
+	trace_wale_packet(sch, skb, __WALE_DROP_MAX, now);
 }
 
 /**
@@ -154,8 +158,8 @@ void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 	} else if (wale_skb_cb(skb)->lost) {
 		wale_link_vanish(sch, skb, now);
 	} else {
-		wale_link_count_line(q, skb, max(q->last_departure_ns,
-						 now + q->delay_ns));
+		wale_link_count_line(sch, skb, max(q->last_departure_ns,
+						   now + q->delay_ns), now);
 		wale_link_leave(q, skb);
 		__qdisc_enqueue_tail(skb, &q->line);
 	}
@@ -357,6 +361,7 @@ struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now)
 	qdisc_qstats_backlog_dec(sch, skb);
 	qdisc_bstats_update(sch, skb);
 	trace_wale_dequeue(sch, skb, now);
+	trace_wale_release(sch, now);
 	return skb;
 }
 
@@ -459,6 +464,7 @@ void wale_link_purge(struct Qdisc *sch)
 	while ((skb = __skb_dequeue(&q->waiting)) ||
 	       (skb = wale_atm_purge(q))) {
 		wale_link_leave(q, skb);
+		wale_skb_cb(skb)->departure_ns = 0;	/* it was the last cell */
 		wale_link_purge_one(sch, skb, now);
 	}
 	if (q->child.qdisc)

@@ -372,6 +372,7 @@ void wale_server_next(struct wale_server *server,
 
 	wale_schedule_run(schedule, server->time_ns);
 	server->busy = true;
+	server->start_ns = server->time_ns;
 	server->need = work - received;
 	server->credit -= received;
 	wale_server_plan(server, schedule);

@@ -96,6 +96,7 @@ struct wale_schedule {
  * struct wale_server - one packet in service at a time, first come first served
  * @event_ns: when the service ends or the rate changes; U64_MAX: never
  * @time_ns: work is accounted for up to this instant
+ * @start_ns: when the last service began
  * @need: work left at @time_ns of the packet in service
  * @credit: work that the link could do between the exact end of the previous
  *	service and @time_ns; it belongs to a packet that was waiting by then
@@ -104,6 +105,7 @@ struct wale_schedule {
 struct wale_server {
 	u64 event_ns;
 	u64 time_ns;
+	u64 start_ns;
 	u64 need;
 	u64 credit;
 	bool busy;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * wale_trace.h - tracepoints of sch_wale: a packet comes, is dropped, leaves
+ * wale_trace.h - tracepoints of sch_wale: a packet comes, is dropped, leaves; and
+ * all that became of it
  *
  * len is bytes on the wire; times are ns of CLOCK_MONOTONIC; backlog is what
  * waits or is served right after the event.  With a child qdisc, a packet enters
@@ -18,6 +19,39 @@
 
 #include "wale.h"
 
+#ifndef _WALE_TRACE_PACKET
+#define _WALE_TRACE_PACKET
+/* The headers of IPv6 and TCP with all of its options. */
+#define WALE_TRACE_HEAD	100
+
+static inline u32 wale_trace_ip_len(const struct sk_buff *skb)
+{
+	u32 below_ip = max(skb_network_offset(skb), 0);
+
+	return skb->len - min(below_ip, skb->len);
+}
+
+/* When the service of a packet began that ends now; 0: it was not served. */
+static inline u64 wale_trace_start(const struct wale_sched_data *q,
+				   const struct sk_buff *skb, u32 fate)
+{
+	if (fate != __WALE_DROP_MAX && fate != WALE_DROP_LOSS &&
+	    fate != WALE_DROP_PARTIAL)
+		return 0;
+	if (wale_buffer_counts_cells(&q->buffer))
+		return q->classes->class[wale_skb_class(skb)].service_ns;
+	return q->server.start_ns;
+}
+
+/* In bytes/s, as everybody says it but the schedule. */
+static inline u64 wale_trace_rate(const struct wale_sched_data *q)
+{
+	return q->schedule.rate == WALE_RATE_UNLIMITED ?
+	       WALE_RATE_UNLIMITED :
+	       div_u64(q->schedule.rate, WALE_RATE_UNIT);
+}
+#endif
+
 TRACE_DEFINE_ENUM(WALE_DROP_BUFFER);
 TRACE_DEFINE_ENUM(WALE_DROP_LOSS);
 TRACE_DEFINE_ENUM(WALE_DROP_MEMORY);
@@ -25,6 +59,7 @@ TRACE_DEFINE_ENUM(WALE_DROP_PURGE);
 TRACE_DEFINE_ENUM(WALE_DROP_EARLY);
 TRACE_DEFINE_ENUM(WALE_DROP_PARTIAL);
 TRACE_DEFINE_ENUM(WALE_DROP_CHILD);
+TRACE_DEFINE_ENUM(__WALE_DROP_MAX);
 
 TRACE_EVENT(wale_enqueue,
 	TP_PROTO(struct Qdisc *sch, struct sk_buff *skb, u64 now),
@@ -158,6 +193,100 @@ TRACE_EVENT(wale_child_drop,
 		  __get_str(dev), __entry->packets, __entry->bytes,
 		  __entry->backlog_packets, __entry->backlog_bytes,
 		  __entry->now)
+);
+
+/*
+ * With each wale_dequeue, but small, and without a hash, the first of which takes
+ * from the kernel's randomness.  What follows it in the trace happens then and
+ * there: so a trace needs no clock of its own.
+ */
+TRACE_EVENT(wale_release,
+	TP_PROTO(struct Qdisc *sch, u64 now),
+	TP_ARGS(sch, now),
+	TP_STRUCT__entry(
+		__field(u64, netns_cookie)
+		__field(u64, now)
+	),
+	TP_fast_assign(
+		__entry->netns_cookie = dev_net(qdisc_dev(sch))->net_cookie;
+		__entry->now = now;
+	),
+	TP_printk("netns_cookie=%llu now_ns=%llu", __entry->netns_cookie,
+		  __entry->now)
+);
+
+/*
+ * One event tells the whole of a packet: when it is dropped, or when its service
+ * ends, by which its departure is known.  So there is one for each packet that
+ * was offered and each copy of one, and a second for one that is purged from the
+ * line: that with departure_ns of the fate "purge".
+ */
+TRACE_EVENT(wale_packet,
+	TP_PROTO(struct Qdisc *sch, const struct sk_buff *skb, u32 fate,
+		 u64 now),
+	TP_ARGS(sch, skb, fate, now),
+	TP_STRUCT__entry(
+		__field(u64, netns_cookie)
+		__field(u64, arrival)
+		__field(u64, start)
+		__field(u64, now)
+		__field(u64, departure)
+		__field(u64, rate)
+		__string(dev, qdisc_dev(sch)->name)
+		__dynamic_array(u8, head, min_t(u32, wale_trace_ip_len(skb),
+						WALE_TRACE_HEAD))
+		__field(u32, handle)
+		__field(u32, len)
+		__field(u32, ip_len)
+		__field(u16, protocol)
+		__field(u16, class)
+		__field(u8, fate)
+		__field(u8, copy)
+		__field(u8, corrupted)
+	),
+	TP_fast_assign(
+		const struct wale_skb_cb *cb = wale_skb_cb(skb);
+		struct wale_sched_data *q = qdisc_priv(sch);
+		bool on_line = fate == __WALE_DROP_MAX || fate == WALE_DROP_PURGE;
+		u32 head_len = __get_dynamic_array_len(head);
+
+		wale_compat_assign_str(dev, qdisc_dev(sch)->name);
+		__entry->ip_len = wale_trace_ip_len(skb);
+		if (skb_copy_bits(skb, skb->len - __entry->ip_len,
+				  __get_dynamic_array(head), head_len))
+			memset(__get_dynamic_array(head), 0, head_len);
+		__entry->netns_cookie = dev_net(qdisc_dev(sch))->net_cookie;
+		__entry->arrival = cb->arrival_ns;
+		__entry->start = wale_trace_start(q, skb, fate);
+		__entry->now = now;
+		__entry->departure = on_line ? cb->departure_ns : 0;
+		__entry->rate = wale_trace_rate(q);
+		__entry->handle = sch->handle;
+		__entry->len = cb->wire_len;
+		__entry->protocol = ntohs(skb_protocol(skb, true));
+		__entry->class = !q->classes ? 0 :
+				 wale_skb_class(skb) ?: WALE_CLASS_CROWD;
+		__entry->fate = fate;
+		__entry->copy = cb->copy;
+		__entry->corrupted = cb->corrupted;
+	),
+	TP_printk("netns_cookie=%llu dev=%s handle=%x: class=%u fate=%s arrival_ns=%llu start_ns=%llu now_ns=%llu departure_ns=%llu rate=%llu len=%u ip_len=%u copy=%u corrupted=%u protocol=0x%04x head=%s",
+		  __entry->netns_cookie, __get_str(dev), __entry->handle >> 16,
+		  __entry->class,
+		  __print_symbolic(__entry->fate,
+				   { WALE_DROP_BUFFER, "buffer" },
+				   { WALE_DROP_LOSS, "loss" },
+				   { WALE_DROP_MEMORY, "memory" },
+				   { WALE_DROP_PURGE, "purge" },
+				   { WALE_DROP_EARLY, "early" },
+				   { WALE_DROP_PARTIAL, "partial" },
+				   { __WALE_DROP_MAX, "delivered" }),
+		  __entry->arrival, __entry->start, __entry->now,
+		  __entry->departure, __entry->rate, __entry->len,
+		  __entry->ip_len, __entry->copy, __entry->corrupted,
+		  __entry->protocol,
+		  __print_hex_str(__get_dynamic_array(head),
+				  __get_dynamic_array_len(head)))
 );
 
 #endif /* _WALE_TRACE_H */

@@ -34,6 +34,7 @@ declare -A commands=(
 	[start]="python3 $here/start.py"
 	[impair]="python3 $here/impair.py"
 	[child]="python3 $here/child.py"
+	[packets]="python3 $here/packet_trace.py"
 	[life]="python3 $here/life.py"
 	[tcp]="python3 $here/tcp.py"
 	[classic]="python3 $here/classic.py"
@@ -56,7 +57,7 @@ declare -A commands=(
 	[tool-share]="python3 $tools/rate_share.py"
 	[tool-serve]="python3 $tools/serve.py"
 )
-names=(kunit counters placement change start switch mark impair child life feedback tcp classic
+names=(kunit counters placement change start switch mark impair child packets life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-price ratcp-stress
 	truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
@@ -67,6 +68,7 @@ declare -A exact=(
 	[tcp]="it asserts times of packets"
 	[mark]="it asserts times of packets"
 	[impair]="it asserts times of packets"
+	[packets]="it asserts times of packets"
 	[classic]="it asserts windows at times"
 	[feedback]="it asserts rates at times"
 	[channel-follow]="it counts the flows that were active in the last second"

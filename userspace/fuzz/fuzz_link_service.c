@@ -196,6 +196,8 @@ static void link_run(struct link *link)
 	struct wale_server *server = &link->server;
 
 	while (wale_server_run(server, &link->schedule, link->now)) {
+		must(server->start_ns ==
+		     max(link_head(link)->arrival_ns, link->last_end_ns));
 		check_end(link, server->time_ns);
 		wale_buffer_leave(&link->buffer, link_head(link)->len);
 		link->head++;

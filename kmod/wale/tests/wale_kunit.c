@@ -122,10 +122,21 @@ struct wale_stream_test {
 	unsigned int served;
 };
 
+/* When the service of packet @n began that ended. */
+static u64 wale_test_start(const struct wale_stream_test *t, unsigned int n)
+{
+	u64 arrival = t->packets[n].arrival_ns;
+
+	return n ? max(arrival, t->packets[n - 1].completion_ns) : arrival;
+}
+
 static void wale_test_run(struct kunit *test, struct wale_stream_test *t,
 			  u64 now, const char *name)
 {
 	while (wale_server_run(&t->server, &t->schedule, now)) {
+		KUNIT_EXPECT_EQ_MSG(test, t->server.start_ns,
+				    wale_test_start(t, t->served),
+				    "%s: packet %u", name, t->served);
 		KUNIT_EXPECT_EQ_MSG(test, t->server.time_ns,
 				    t->packets[t->served].completion_ns,
 				    "%s: packet %u", name, t->served);
