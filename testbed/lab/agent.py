@@ -244,6 +244,32 @@ class Agent:
             recorders.append({"pid": pid, "out": out, "netns": "channel", "number": None})
         return recorders
 
+    def start_packet_recorder(self):
+        """The log of all packets, if it is wanted."""
+        folder = self.plan["record"]["packets"]
+        if not folder:
+            return None
+        sys.path.insert(0, os.path.dirname(os.path.dirname(__file__)))
+        from lab import packet_recorder
+
+        try:
+            return packet_recorder.Recorder(folder, self.virtual)
+        except OSError as error:
+            raise AgentError(f"packets cannot be logged: {error}") from None
+
+    def stop_packet_recorder(self, recorder):
+        """Have it write the rest; tell beside that which namespace is which."""
+        try:
+            recorder.stop()
+        except OSError as error:
+            raise AgentError(f"packets cannot be logged: {error}") from None
+        cookies = {}
+        for ns in self.plan["namespaces"]:
+            self.netns.enter(ns["name"])
+            cookies[ns["name"]] = netns_cookie()
+        with open(recorder.folder + "/namespaces.json", "w", encoding="utf-8") as file:
+            json.dump(cookies, file)
+
     # The scenario
 
     def start_flow(self, flow, at=None):
@@ -379,6 +405,7 @@ class Agent:
         start = START_NS if self.virtual else now() + 2 * LEAD_NS[False]
         if now() > start - LEAD_NS[self.virtual]:
             raise AgentError(f"the set-up took until {now()} ns of virtual time")
+        packets = self.start_packet_recorder()
         begin = start - LEAD_NS[self.virtual]
         sleep_until(begin)
         self.install_links(begin, start)
@@ -394,6 +421,8 @@ class Agent:
         for player in players:
             self.stop(player)
         qdiscs = self.drained_qdiscs()
+        if packets:  # before the servers' last words
+            self.stop_packet_recorder(packets)
         for record in self.flows.values():
             self.stop(record["server"])
         self.warn_of_memory_pressure()
@@ -434,6 +463,15 @@ class Agent:
             "channel": read(WORK + "/channel.csv"),
             "warnings": self.warnings,
         }
+
+
+def netns_cookie():
+    """What the kernel calls the present namespace."""
+    import socket
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        value = sock.getsockopt(socket.SOL_SOCKET, 71, 8)  # SO_NETNS_COOKIE
+    return int.from_bytes(value, sys.byteorder)
 
 
 def tcp_counter(name):

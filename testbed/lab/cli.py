@@ -139,11 +139,14 @@ def _parser() -> argparse.ArgumentParser:
         "  wale-lab run demo --plot\n"
         "  wale-lab run my.yaml --out /tmp/mine --seed 3 --set flows.0.cc=bbr\n"
         "  wale-lab run demo --json | jq .digest\n"
+        "  wale-lab run demo --packets            every packet: packets.parquet, packets.pcapng\n"
         "Exit code 1 if a flow did not complete; everything else is kept then.",
     )
     scenario_options(sub)
     sub.add_argument("--json", action="store_true", help="print result.json, not the tables")
     sub.add_argument("--plot", action="store_true", help="draw result.png too")
+    sub.add_argument("--packets", nargs="?", const="parquet", choices=["parquet", "csv"],
+                     help="log every packet: a table (parquet), and a capture")  # fmt: skip
     sub.set_defaults(module="lab.run", function="run_command")
 
     sub = add(

@@ -42,6 +42,9 @@ OUTPUT_FILES = (
     "channel.csv",
     "sessions.csv",
     "result.png",
+    "packets.parquet",
+    "packets.csv",
+    "packets.pcapng",
 )
 
 #: flows.csv: one row for each flow and sample. Cumulative counts begin with the flow.
@@ -425,12 +428,12 @@ def _pair_name(flow: PlannedFlow) -> str:
     return flow.sender_netns.rpartition(".")[2].removesuffix("-sender")
 
 
-def _counters(qdisc: dict[str, Any]) -> dict[str, Any] | None:
+def wale_counters(qdisc: dict[str, Any]) -> dict[str, Any] | None:
     """The statistics of a wale qdisc in what tc tells, wherever they are nested."""
     if "offered_packets" in qdisc:
         return qdisc
     for value in qdisc.values():
-        if isinstance(value, dict) and (found := _counters(value)):
+        if isinstance(value, dict) and (found := wale_counters(value)):
             return found
     return None
 
@@ -447,7 +450,7 @@ def link_results(
         if not link.shown:
             continue
         qdisc = raw["qdiscs"][link.name]
-        counters = _counters(qdisc)
+        counters = wale_counters(qdisc)
         if counters is None:  # not wale: what every qdisc counts
             sent, dropped, held = qdisc["packets"], qdisc["drops"], qdisc["qlen"]
             found: dict[str, Any] = {
@@ -594,9 +597,13 @@ def clear(folder: Path) -> None:
 
 
 def plan_data(
-    plan: Plan, scenario: Scenario, seed: int, shell: list[str] | None = None
+    plan: Plan,
+    scenario: Scenario,
+    seed: int,
+    shell: list[str] | None = None,
+    packets: str | None = None,
 ) -> dict[str, Any]:
-    """The plan as the agent reads it."""
+    """The plan as the agent reads it; `packets` is the folder of the recorder of packets."""
     recorded: dict[str, dict[str, Any]] = {}
     if scenario.record.links:
         for link in plan.links:
@@ -619,6 +626,7 @@ def plan_data(
             "interval_ns": scenario.record.interval,
             "namespaces": recorded,
             "channel": sorted(listening) if scenario.record.flows else [],
+            "packets": packets,
         },
         "shell": shell,
     }

@@ -76,17 +76,23 @@ def run_scenario(
     kernel_version: str | None = None,
     progress: Progress | None = None,
     module_files: Sequence[Path] = (),
+    packets: str | None = None,
 ) -> dict[str, Any]:
-    """Run a scenario, write the files of `out`, return result.json's content."""
+    """Run a scenario, write the files of `out`, return result.json's content.
+
+    `packets`: log all of them, as a table of this form.
+    """
     progress = progress or Progress(quiet=True)
     engine = get_engine(engine_name)
     results.make_folder(out)
     results.clear(out)
     kernel, modules, env = start(scenario, seed, engine, kernel_version, progress, module_files)
     plan = dumbbell.plan(scenario, seed)
+    if packets and not any(link.kind == "wale" for link in plan.links):
+        raise EngineError("expected a link that is a wale qdisc for a log of packets: none is")
     with tempfile.TemporaryDirectory(prefix=".wale-run-", dir=out) as exchange:
         folder = Path(exchange)
-        data = results.plan_data(plan, scenario, seed)
+        data = results.plan_data(plan, scenario, seed, packets=OUT_DIR if packets else None)
         (folder / "plan.json").write_text(json.dumps(data))
         progress(f"running {scenario.name} in {scenario.time} time on {kernel.release}")
         job = Job(
@@ -101,6 +107,7 @@ def run_scenario(
         )
         outcome = engine.run(kernel, job)
         raw = _observed(folder / "raw.json", outcome)
+        logged = _log_packets(folder, out, packets, plan, raw, progress) if packets else None
     about = {
         "engine": engine.name,
         "versions": versions(kernel, modules, env),
@@ -108,8 +115,22 @@ def run_scenario(
         "warnings": [f"kernel: {line}" for line in outcome.complaints],
     }
     result, series = results.make_result(raw, scenario, plan, seed, about)
+    if logged:
+        result["packets"] = logged
     results.write(out, result, series)
     return result
+
+
+def _log_packets(
+    folder: Path, out: Path, kind: str, plan: dumbbell.Plan, raw: dict[str, Any], log: Progress
+) -> dict[str, Any]:
+    """Write the log of all packets; EngineError if it would not be complete."""
+    from lab.packet_log import TraceError, write_log  # pyarrow takes time to load
+
+    try:
+        return write_log(folder, out, kind, plan, raw, log)
+    except TraceError as error:
+        raise EngineError(f"no log of packets: {error}") from None
 
 
 def _observed(path: Path, outcome: Outcome) -> dict[str, Any]:
@@ -133,7 +154,14 @@ def run_command(args: argparse.Namespace) -> int:
     out = Path(args.out or os.environ.get("WALE_OUT") or f"out/{scenario.name}")
     with Progress(quiet=args.quiet) as progress:
         result = run_scenario(
-            scenario, args.seed, out, args.engine, args.kernel, progress, args.module_files
+            scenario,
+            args.seed,
+            out,
+            args.engine,
+            args.kernel,
+            progress,
+            args.module_files,
+            args.packets,
         )
         if args.plot:
             progress("drawing")

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from lab.result import OUTPUT_FILES
 from lab.units import show_bytes
 
 _NONE = "-"
@@ -150,5 +151,5 @@ def print_result(result: dict[str, Any], folder: Path) -> None:
         f"seed {result['seed']}, kernel {result['kernel']} ({result['engine']})"
     )
     console.print(f"digest {result['digest']}", soft_wrap=True)
-    files = sorted(p.name for p in folder.iterdir() if p.suffix in (".json", ".csv", ".png"))
+    files = sorted(name for name in OUTPUT_FILES if (folder / name).exists())
     console.print(f"in {folder}: {', '.join(files)}", soft_wrap=True)
