@@ -225,13 +225,14 @@ class CsvColumns(FromText):
 
     def lines(self) -> Iterator[str]:
         """One table."""
-        from lab import result, sessions
+        from lab import packet_table, result, sessions
 
         series = {
             "flows": result.FLOW_COLUMNS,
             "links": result.LINK_COLUMNS,
             "channel": result.CHANNEL_COLUMNS,
             "sessions": sessions.SESSION_COLUMNS,
+            "packets": {n: text for n, (_, text) in packet_table.PACKET_COLUMNS.items()},
         }
         if self.arguments[0] not in series:
             raise self.error(f"expected one of {', '.join(series)}")
