@@ -304,7 +304,7 @@ def test_copies_of_a_link_and_advice(tmp_path: Path) -> None:
             sent = [r for r in data if r["arrival_ns"] <= float(sample["t_s"]) * 1e9]
             if sent:
                 assert sent[-1]["rate_window_packets"] == int(sample["rate_window_packets"])
-    # 64 packets at once are not what reno has at any time but the same
+    # the same addresses and ports, but each has its own window
     last = {row["flow"]: row["cwnd_packets"] for row in run.rows if row["payload_bytes"]}
     assert last["one"] != last["two"]
 
@@ -329,6 +329,16 @@ def test_sessions_ipv6_udp_and_access_links(tmp_path: Path) -> None:
     access = run.on("pair1-access-data")
     assert len(access) == sum(r["fate"] == "delivered" for r in run.on("forward"))
     assert {r["departure_ns"] - r["arrival_ns"] for r in access} == {3_000_000}
+
+
+@pytest.mark.guest
+def test_real_time(tmp_path: Path) -> None:
+    changes = ["time=real", "flows.one.size=300kB", "flows.two.size=100kB"]
+    run = Run(tmp_path, scenario_of(tmp_path, *changes))
+    assert_counted(run)
+    assert_sound(run)
+    assert {row["flow"] for row in run.rows} == {"one", "two"}
+    assert all(row["cwnd_packets"] for row in run.rows)
 
 
 @pytest.mark.guest
