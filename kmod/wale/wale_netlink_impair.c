@@ -314,7 +314,7 @@ static int wale_parse_drops(struct wale_drop_list *drops, u32 flows,
  * wale_impair_parse() - what a request says of impairments
  * @q: the link, as it is
  * @request: zeroed; what came, and what it makes of the rest
- * @flows: number of flows that the link will tell apart
+ * @flows: number of flows that the link will tell apart, if it does not yet
  * @tb: the attributes
  * @extack: what was expected
  *
@@ -331,6 +331,8 @@ int wale_impair_parse(const struct wale_sched_data *q,
 	for (i = 0; i < ARRAY_SIZE(wale_impair_attrs); i++)
 		request->given |= !!tb[wale_impair_attrs[i]];
 	*params = q->impair ? q->impair->params : wale_impair_none;
+	if (q->classes)
+		flows = q->classes->count;
 	err = wale_parse_numbers(params, tb, extack) ?:
 	      wale_parse_drops(&params->drops, flows, tb[TCA_WALE_DROP_LIST],
 			       extack) ?:
