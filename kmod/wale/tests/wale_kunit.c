@@ -122,20 +122,16 @@ struct wale_stream_test {
 	unsigned int served;
 };
 
-/* When the service of packet @n began that ended. */
-static u64 wale_test_start(const struct wale_stream_test *t, unsigned int n)
-{
-	u64 arrival = t->packets[n].arrival_ns;
-
-	return n ? max(arrival, t->packets[n - 1].completion_ns) : arrival;
-}
-
 static void wale_test_run(struct kunit *test, struct wale_stream_test *t,
 			  u64 now, const char *name)
 {
+	u64 free_ns = 0;	/* since when the server is, but for this packet */
+
 	while (wale_server_run(&t->server, &t->schedule, now)) {
+		if (t->served)
+			free_ns = t->packets[t->served - 1].completion_ns;
 		KUNIT_EXPECT_EQ_MSG(test, t->server.start_ns,
-				    wale_test_start(t, t->served),
+				    max(t->packets[t->served].arrival_ns, free_ns),
 				    "%s: packet %u", name, t->served);
 		KUNIT_EXPECT_EQ_MSG(test, t->server.time_ns,
 				    t->packets[t->served].completion_ns,
