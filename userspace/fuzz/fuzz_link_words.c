@@ -149,6 +149,9 @@ static bool is_printed_whole(const struct link_config *c)
 		return false;
 	if (c->set & LINK_SLACK && !c->slack_ns)
 		return false;
+	if (c->set & LINK_JITTER && !c->jitter.time_ns &&
+	    !(c->jitter.set & LINK_JITTER_NAME) && !c->jitter.reordering)
+		return false;
 	if (c->set & LINK_INPUT_RATE && c->input_rate == WALE_RATE_UNLIMITED)
 		return false;
 	return !(c->set & LINK_FEEDBACK) || c->feedback_idle_ns;
