@@ -21,7 +21,6 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/kmod.h>
-#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/siphash.h>
@@ -84,19 +83,17 @@ static void wale_feedback_tell(const struct wale_sched_data *q)
 {
 	struct wale_feedback *feedback = q->feedback;
 	const struct wale_channel *channel = &feedback->channel;
-	u64 rate = q->schedule.rate;
 
-	feedback->rate = rate;
+	feedback->rate = q->schedule.rate;
 	feedback->active = feedback->flows.count;
 	if (!channel->publisher)
 		return;
-	if (rate != WALE_RATE_UNLIMITED)
-		rate = div_u64(rate, WALE_RATE_UNIT);
 	channel->ops->publish(channel->publisher,
 			      max3(q->schedule.since_ns,
 				   feedback->flows.since_ns,
 				   feedback->layer_since_ns),
-			      rate, feedback->layer, feedback->active);
+			      wale_schedule_bytes_per_s(&q->schedule),
+			      feedback->layer, feedback->active);
 	feedback->published++;
 }
 

@@ -38,9 +38,7 @@ void wale_mark_run(struct Qdisc *sch,
 			quiet_until = U64_MAX;
 		quiet_until = min(quiet_until,
 				  wale_inputs_next(&q->cells, q->classes));
-		rate = q->schedule.rate;
-		if (rate != WALE_RATE_UNLIMITED)
-			rate = div_u64(rate, WALE_RATE_UNIT);
+		rate = wale_schedule_bytes_per_s(&q->schedule);
 		wale_rem_update(rem, q->buffer.bytes, offered, rate,
 				wale_rem_steps(rem, offered, quiet_until, now));
 	}

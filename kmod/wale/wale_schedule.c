@@ -43,6 +43,18 @@ static u64 wale_schedule_rate(const struct wale_schedule *schedule)
 }
 
 /**
+ * wale_schedule_bytes_per_s() - the rate as everybody else says it
+ * @schedule: the schedule
+ *
+ * Return: bytes/s, rounded down; or WALE_RATE_UNLIMITED.
+ */
+u64 wale_schedule_bytes_per_s(const struct wale_schedule *schedule)
+{
+	return schedule->rate == WALE_RATE_UNLIMITED ?
+	       WALE_RATE_UNLIMITED : div_u64(schedule->rate, WALE_RATE_UNIT);
+}
+
+/**
  * wale_trace_append() - one more step at the end of a trace
  * @trace: the trace, with room for it; its sums and its peak are kept
  * @duration_ns: how long the step is, above 0

@@ -24,12 +24,9 @@ static int wale_put_counter(struct sk_buff *skb, int attr,
 static int wale_put_rate(struct sk_buff *skb,
 			 const struct wale_schedule *schedule)
 {
-	u64 rate = schedule->rate;
-	int err;
+	int err = wale_put_stat(skb, TCA_WALE_STATS_RATE,
+				wale_schedule_bytes_per_s(schedule));
 
-	if (rate != WALE_RATE_UNLIMITED)
-		rate = div_u64(rate, WALE_RATE_UNIT);
-	err = wale_put_stat(skb, TCA_WALE_STATS_RATE, rate);
 	if (!err && schedule->sessions)
 		err = wale_put_stat(skb, TCA_WALE_STATS_SESSIONS, schedule->m);
 	if (!err && (schedule->sessions || schedule->trace))

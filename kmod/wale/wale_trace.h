@@ -42,14 +42,6 @@ static inline u64 wale_trace_start(const struct wale_sched_data *q,
 		return q->classes->class[wale_skb_class(skb)].service_ns;
 	return q->server.start_ns;
 }
-
-/* In bytes/s, as everybody says it but the schedule. */
-static inline u64 wale_trace_rate(const struct wale_sched_data *q)
-{
-	return q->schedule.rate == WALE_RATE_UNLIMITED ?
-	       WALE_RATE_UNLIMITED :
-	       div_u64(q->schedule.rate, WALE_RATE_UNIT);
-}
 #endif
 
 TRACE_DEFINE_ENUM(WALE_DROP_BUFFER);
@@ -260,7 +252,7 @@ TRACE_EVENT(wale_packet,
 		__entry->start = wale_trace_start(q, skb, fate);
 		__entry->now = now;
 		__entry->departure = on_line ? cb->departure_ns : 0;
-		__entry->rate = wale_trace_rate(q);
+		__entry->rate = wale_schedule_bytes_per_s(&q->schedule);
 		__entry->handle = sch->handle;
 		__entry->len = cb->wire_len;
 		__entry->protocol = ntohs(skb_protocol(skb, true));

@@ -256,8 +256,9 @@ class _Copy:
             kind = "wale"
             tc, trace = wale_options(link, link_seed(self.seed, direction))
         name = self.prefix + direction
-        planned = PlannedLink(name, ns.name, "bottleneck", kind, tc, trace, start_ns=link.start)
-        planned.queue = link.queue
+        planned = PlannedLink(
+            name, ns.name, "bottleneck", kind, tc, trace, start_ns=link.start, queue=link.queue
+        )
         self.into.links.append(planned)
 
     def pair(self, number: int, name: str, access_delay_ns: int) -> None:
