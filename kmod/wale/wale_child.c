@@ -33,7 +33,7 @@
 #include "wale_trace.h"
 
 /* The child dropped packets, or (its own children did) made some. */
-static void wale_child_count(struct Qdisc *sch, int packets, int bytes)
+static void wale_child_count(struct Qdisc *sch, int packets, int bytes, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_counter *dropped = &q->counts.dropped[WALE_DROP_CHILD];
@@ -48,11 +48,11 @@ static void wale_child_count(struct Qdisc *sch, int packets, int bytes)
 	}
 	q->gone_packets += packets;
 	q->gone_bytes += bytes;
-	trace_wale_child_drop(sch, packets, bytes, ktime_get_ns());
+	trace_wale_child_drop(sch, packets, bytes, now);
 }
 
 /* What is missing in the child?  And how full is the buffer now? */
-static void wale_child_look(struct Qdisc *sch)
+static void wale_child_look(struct Qdisc *sch, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_child *child = &q->child;
@@ -64,7 +64,7 @@ static void wale_child_look(struct Qdisc *sch)
 	wale_buffer_set(&q->buffer, q->buffer.packets - packets,
 			q->buffer.bytes - bytes);
 	if (packets || bytes)
-		wale_child_count(sch, packets, bytes);
+		wale_child_count(sch, packets, bytes, now);
 }
 
 /* What becomes of a packet that the child gave back, as far as parents care. */
@@ -94,7 +94,7 @@ static void wale_child_draw(struct Qdisc *sch, struct sk_buff *skb)
  * Ask the child for a packet.  Its length is that of the skb again, as outside of
  * the link.
  */
-static struct sk_buff *wale_child_take(struct Qdisc *sch)
+static struct sk_buff *wale_child_take(struct Qdisc *sch, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_child *child = &q->child;
@@ -110,20 +110,21 @@ static struct sk_buff *wale_child_take(struct Qdisc *sch)
 		q->gone_bytes += len - qdisc_pkt_len(skb);
 		wale_child_draw(sch, skb);
 	}
-	wale_child_look(sch);
+	wale_child_look(sch, now);
 	return skb;
 }
 
 /**
  * wale_child_next() - the packet that is served next leaves the child
  * @sch: the qdisc, which has a child
+ * @now: ns
  *
  * Return: true if there is one, at the end of those that wait.
  */
-bool wale_child_next(struct Qdisc *sch)
+bool wale_child_next(struct Qdisc *sch, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb = wale_child_take(sch);
+	struct sk_buff *skb = wale_child_take(sch, now);
 
 	if (skb)
 		__skb_queue_tail(&q->waiting, skb);
@@ -136,7 +137,7 @@ static bool wale_child_begin(struct Qdisc *sch, u64 now)
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	if (q->server.busy ||
-	    (skb_queue_empty(&q->waiting) && !wale_child_next(sch)))
+	    (skb_queue_empty(&q->waiting) && !wale_child_next(sch, now)))
 		return false;
 	wale_server_start(&q->server, &q->schedule, now,
 			  wale_skb_cb(q->waiting.next)->wire_len);
@@ -157,7 +158,7 @@ bool wale_child_run(struct Qdisc *sch, u64 now)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 
-	wale_child_look(sch);
+	wale_child_look(sch, now);
 	return q->child.packets && wale_child_begin(sch, now);
 }
 
@@ -186,13 +187,14 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	q->buffer.packets++;	/* if it stays there: see wale_child_look() */
 	q->buffer.bytes += len;
 	trace_wale_enqueue(sch, skb, now);
+	trace_wale_packet(sch, skb, WALE_DROP_CHILD, now);
 
 	verdict = qdisc_enqueue(skb, child->qdisc, to_free);
 	if (verdict == NET_XMIT_SUCCESS)
 		child->took = true;
 	else
 		child->verdict = verdict;
-	wale_child_look(sch);
+	wale_child_look(sch, now);
 	wale_child_begin(sch, now);
 }
 
@@ -224,16 +226,17 @@ void wale_child_set_alarm(struct Qdisc *sch)
 /**
  * wale_child_purge() - drop what the child holds
  * @sch: the qdisc, which has a child
+ * @now: ns
  *
  * Context: RTNL and the root lock are held.
  */
-void wale_child_purge(struct Qdisc *sch)
+void wale_child_purge(struct Qdisc *sch, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_child *child = &q->child;
 	struct wale_counter *purged = &q->counts.dropped[WALE_DROP_PURGE];
 
-	wale_child_look(sch);
+	wale_child_look(sch, now);
 	purged->packets += child->packets;
 	purged->bytes += child->bytes;
 	__qdisc_qstats_drop(sch, child->packets);
@@ -274,11 +277,11 @@ static int wale_child_check(const struct wale_sched_data *q,
 }
 
 /* The child goes.  What it had waits where it would without a child. */
-static void wale_child_drain(struct Qdisc *sch)
+static void wale_child_drain(struct Qdisc *sch, u64 now)
 {
-	while (wale_child_next(sch))
+	while (wale_child_next(sch, now))
 		;
-	wale_child_purge(sch);
+	wale_child_purge(sch, now);
 }
 
 /**
@@ -310,7 +313,7 @@ int wale_child_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
 	wale_link_run(sch, now);
 	*old = q->child.qdisc;
 	if (*old) {
-		wale_child_drain(sch);
+		wale_child_drain(sch, now);
 		(*old)->flags &= ~TCQ_F_NOPARENT;
 	}
 	if (new)

@@ -185,7 +185,7 @@ static u32 wale_link_next_len(struct Qdisc *sch)
 	if (wale_buffer_counts_cells(&q->buffer))
 		return q->buffer.cells ? WALE_ATM_CELL : 0;
 	if (skb_queue_empty(&q->waiting) &&
-	    (!q->child.qdisc || !wale_child_next(sch)))
+	    (!q->child.qdisc || !wale_child_next(sch, q->server.time_ns)))
 		return 0;
 	return wale_skb_cb(q->waiting.next)->wire_len;
 }
@@ -468,7 +468,7 @@ void wale_link_purge(struct Qdisc *sch)
 		wale_link_purge_one(sch, skb, now);
 	}
 	if (q->child.qdisc)
-		wale_child_purge(sch);
+		wale_child_purge(sch, now);
 	q->gone_packets = 0;
 	q->gone_bytes = 0;
 	q->last_departure_ns = 0;	/* nobody left to overtake */

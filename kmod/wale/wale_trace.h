@@ -6,8 +6,8 @@
  * len is bytes on the wire; times are ns of CLOCK_MONOTONIC; backlog is what
  * waits or is served right after the event.  With a child qdisc, a packet enters
  * (wale_enqueue) before it is known whether the child takes it; which packets the
- * child drops is not known (wale_child_drop has their number), nor when those came
- * that it gives back: their arrival is 0.
+ * child drops is not known (wale_child_drop has their number, skb:kfree_skb their
+ * addresses), nor when those came that it gives back: their arrival is 0.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM wale
@@ -165,6 +165,7 @@ TRACE_EVENT(wale_child_drop,
 	TP_ARGS(sch, packets, bytes, now),
 	TP_STRUCT__entry(
 		__string(dev, qdisc_dev(sch)->name)
+		__field(u64, netns_cookie)
 		__field(int, packets)
 		__field(int, bytes)
 		__field(u32, backlog_packets)
@@ -175,16 +176,17 @@ TRACE_EVENT(wale_child_drop,
 		struct wale_sched_data *q = qdisc_priv(sch);
 
 		wale_compat_assign_str(dev, qdisc_dev(sch)->name);
+		__entry->netns_cookie = dev_net(qdisc_dev(sch))->net_cookie;
 		__entry->packets = packets;
 		__entry->bytes = bytes;
 		__entry->backlog_packets = q->buffer.packets;
 		__entry->backlog_bytes = q->buffer.bytes;
 		__entry->now = now;
 	),
-	TP_printk("dev=%s packets=%d bytes=%d backlog_packets=%u backlog_bytes=%llu now_ns=%llu",
-		  __get_str(dev), __entry->packets, __entry->bytes,
-		  __entry->backlog_packets, __entry->backlog_bytes,
-		  __entry->now)
+	TP_printk("netns_cookie=%llu dev=%s packets=%d bytes=%d backlog_packets=%u backlog_bytes=%llu now_ns=%llu",
+		  __entry->netns_cookie, __get_str(dev), __entry->packets,
+		  __entry->bytes, __entry->backlog_packets,
+		  __entry->backlog_bytes, __entry->now)
 );
 
 /*
@@ -211,13 +213,16 @@ TRACE_EVENT(wale_release,
  * One event tells the whole of a packet: when it is dropped, or when its service
  * ends, by which its departure is known.  So there is one for each packet that
  * was offered and each copy of one, and a second for one that is purged from the
- * line: that with departure_ns of the fate "purge".
+ * line: that with departure_ns of the fate "purge".  With a child, there is one
+ * more when it gets the packet, of the fate "child": that is so unless another one
+ * with the same skbaddr follows, for one that it gave back.
  */
 TRACE_EVENT(wale_packet,
 	TP_PROTO(struct Qdisc *sch, const struct sk_buff *skb, u32 fate,
 		 u64 now),
 	TP_ARGS(sch, skb, fate, now),
 	TP_STRUCT__entry(
+		__field(const void *, skbaddr)
 		__field(u64, netns_cookie)
 		__field(u64, arrival)
 		__field(u64, start)
@@ -247,6 +252,7 @@ TRACE_EVENT(wale_packet,
 		if (skb_copy_bits(skb, skb->len - __entry->ip_len,
 				  __get_dynamic_array(head), head_len))
 			memset(__get_dynamic_array(head), 0, head_len);
+		__entry->skbaddr = skb;
 		__entry->netns_cookie = dev_net(qdisc_dev(sch))->net_cookie;
 		__entry->arrival = cb->arrival_ns;
 		__entry->start = wale_trace_start(q, skb, fate);
@@ -262,7 +268,7 @@ TRACE_EVENT(wale_packet,
 		__entry->copy = cb->copy;
 		__entry->corrupted = cb->corrupted;
 	),
-	TP_printk("netns_cookie=%llu dev=%s handle=%x: class=%u fate=%s arrival_ns=%llu start_ns=%llu now_ns=%llu departure_ns=%llu rate=%llu len=%u ip_len=%u copy=%u corrupted=%u protocol=0x%04x head=%s",
+	TP_printk("netns_cookie=%llu dev=%s handle=%x: class=%u fate=%s arrival_ns=%llu start_ns=%llu now_ns=%llu departure_ns=%llu rate=%llu len=%u ip_len=%u copy=%u corrupted=%u protocol=0x%04x skbaddr=%p head=%s",
 		  __entry->netns_cookie, __get_str(dev), __entry->handle >> 16,
 		  __entry->class,
 		  __print_symbolic(__entry->fate,
@@ -277,7 +283,7 @@ TRACE_EVENT(wale_packet,
 		  __entry->arrival, __entry->start, __entry->now,
 		  __entry->departure, __entry->rate, __entry->len,
 		  __entry->ip_len, __entry->copy, __entry->corrupted,
-		  __entry->protocol,
+		  __entry->protocol, __entry->skbaddr,
 		  __print_hex_str(__get_dynamic_array(head),
 				  __get_dynamic_array_len(head)))
 );

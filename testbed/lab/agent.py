@@ -253,7 +253,8 @@ class Agent:
         from lab import packet_recorder
 
         try:
-            return packet_recorder.Recorder(folder, self.virtual)
+            has_child = any(link["queue"] for link in self.plan["links"])
+            return packet_recorder.Recorder(folder, self.virtual, has_child)
         except OSError as error:
             raise AgentError(f"packets cannot be logged: {error}") from None
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab import packet_heads
+from lab.packet_child import ChildPackets, Fates, places_in
 from lab.packet_heads import Heads, connection_keys, keys_in_copies
 from lab.packet_senders import Senders
 from lab.packet_table import FORMATS, HEAD_BYTES, Chunk, Connections, Output, came_ns
@@ -47,11 +48,18 @@ class _Packets:
     link: list[NDArray[np.int16]] = field(default_factory=list)
     counts: Counter[tuple[int, str]] = field(default_factory=Counter)
 
-    def ordered(self) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
+    def ordered(self, fates: Fates) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
         """By arrival; of two at the same time, that is first whose fate was known first."""
-        order = np.argsort(np.concatenate([np.zeros(0, np.int64), *self.arrival_ns]), kind="stable")
         at = np.concatenate([np.zeros(0, np.int64), *self.at])
-        return at[order], np.concatenate([np.zeros(0, np.int16), *self.link])[order]
+        arrival_ns = np.concatenate([np.zeros(0, np.int64), *self.arrival_ns])
+        link = np.concatenate([np.zeros(0, np.int16), *self.link])
+        here, known = places_in(fates.back, at)
+        arrival_ns[here] = np.where(
+            fates.arrival_ns[known] > 0, fates.arrival_ns[known], arrival_ns[here]
+        )
+        order = np.argsort(arrival_ns, kind="stable")
+        order = order[~np.isin(at[order], fates.told_again)]
+        return at[order], link[order]
 
 
 class _Log:
@@ -79,6 +87,7 @@ class _Log:
             for number, link in enumerate(plan.links)
         }
         self.packets = _Packets()
+        self.child = ChildPackets(about["has_times"])
         self.senders = Senders(self.copies, about["has_times"])
 
     @property
@@ -94,7 +103,11 @@ class _Log:
                 name: self.trace.fields(self.forms[name], found.at[here])
                 for name, here in which.items()
             }
-            self._scan_packets(found.at[which["wale_packet"]], events["wale_packet"])
+            places = {name: (found.at[here], found.time_ns[here]) for name, here in which.items()}
+            self._scan_packets(*places["wale_packet"], events["wale_packet"])
+            if "kfree_skb" in which:
+                self.child.add_freed(*places["kfree_skb"], events["kfree_skb"])
+                self._scan_missing(*places["wale_child_drop"], events["wale_child_drop"])
             if "tcp_probe" in which:
                 before = np.searchsorted(which["wale_release"], which["tcp_probe"])
                 times = found.time_ns[which["tcp_probe"]]
@@ -102,14 +115,25 @@ class _Log:
             if "ratcp_window" in which:
                 self.senders.add_windows(events["ratcp_window"])
             log(f"packets: found {sum(map(len, self.packets.at)):,}")
+        self.fates = self.child.fates()
+        self._count_drops_of_child()
 
-    def _scan_packets(self, at: NDArray[np.int64], events: NDArray[Any]) -> None:
+    def _scan_packets(
+        self, at: NDArray[np.int64], time_ns: NDArray[np.int64], events: NDArray[Any]
+    ) -> None:
         link = self._links(at, events)
         known = link >= 0
-        at, events, link = at[known], events[known], link[known]
+        at, time_ns, events, link = at[known], time_ns[known], events[known], link[known]
+        came = events["fate"] == _number(self.form.symbols, "child")
+        of_child = came | (events["arrival"] == 0)
+        if of_child.any():
+            self.child.add_packets(
+                at[of_child], time_ns[of_child], events[of_child], came[of_child], link[of_child]
+            )
         self.packets.at.append(at)
         self.packets.arrival_ns.append(came_ns(events))
         self.packets.link.append(link)
+        link, events = link[~came], events[~came]
         fates = self.form.symbols
         from_line = (events["departure"] > 0) & (events["fate"] == _number(fates, "purge"))
         cases = link.astype(np.int64) << 16 | events["fate"].astype(np.int64) << 8
@@ -119,6 +143,15 @@ class _Log:
             name = "purge from line" if was_on_line else fates[int(fate)]
             self.packets.counts[int(number), name] += int(count)
             self.packets.counts[int(number), "copies"] += int(count) * bool(copy > was_on_line)
+
+    def _scan_missing(
+        self, at: NDArray[np.int64], time_ns: NDArray[np.int64], events: NDArray[Any]
+    ) -> None:
+        self.child.add_missing(at, time_ns, events, self._links(at, events))
+
+    def _count_drops_of_child(self) -> None:
+        for link, dropped_ns in zip(self.fates.dropped_on, self.fates.dropped_ns, strict=True):
+            self.packets.counts[int(link), "child" if dropped_ns else "purge"] += 1
 
     def _links(self, at: NDArray[np.int64], events: NDArray[Any]) -> NDArray[np.int16]:
         """The number of each packet's link; -1: it is not of this run."""
@@ -148,7 +181,7 @@ class _Log:
 
     def chunks(self) -> tuple[int, Any]:
         """How many packets there are, and the second reading."""
-        at, link = self.packets.ordered()
+        at, link = self.packets.ordered(self.fates)
         return len(at), (
             self._chunk(at[begin : begin + _CHUNK], link[begin : begin + _CHUNK])
             for begin in range(0, len(at), _CHUNK)
@@ -156,6 +189,12 @@ class _Log:
 
     def _chunk(self, at: NDArray[np.int64], link: NDArray[np.int16]) -> Chunk:
         events = self.trace.fields(self.form, at)
+        here, known = places_in(self.fates.back, at)
+        events["arrival"][here] = self.fates.arrival_ns[known]
+        here, known = places_in(self.fates.dropped, at)
+        events["now"][here] = self.fates.dropped_ns[known]
+        purged = here[self.fates.dropped_ns[known] == 0]
+        events["fate"][purged] = _number(self.form.symbols, "purge")
         head, head_len = self.trace.variable(at, events["head"], HEAD_BYTES)
         heads = packet_heads.parse(head, head_len, events["protocol"])
         key = keys_in_copies(_keys_of(heads), self.link_copy[link])
@@ -178,17 +217,14 @@ def _keys_of(heads: Heads) -> NDArray[np.uint64]:
 
 
 def _comparison(found: dict[str, int], told: dict[str, Any]) -> dict[str, tuple[int, int]]:
-    """Counts of the log and of the link that must be the same, by what they count.
-
-    Which packets a queue in the place of the buffer dropped, the link does not know.
-    """
+    """Counts of the log and of the link that must be the same, by what they count."""
     from_line = found.pop("purge from line", 0)
     copies = found.pop("copies", 0)
     sent = found.pop("delivered", 0)
     drops = {
         key.removeprefix("dropped_").removesuffix("_packets"): told[key]
         for key in told
-        if key.startswith("dropped_") and key.endswith("_packets") and "_child_" not in key
+        if key.startswith("dropped_") and key.endswith("_packets")
     }
     found["purge"] = found.get("purge", 0) + from_line
     compared = {

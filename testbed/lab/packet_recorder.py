@@ -28,6 +28,9 @@ INSTANCE = TRACING / "instances/wale-packets"
 #: The first must be there, the others come with modules that may not be loaded.
 EVENTS = ("wale/wale_packet", "wale/wale_release", "tcp/tcp_probe", "ratcp/ratcp_window")
 
+#: And these, where a link has another qdisc in the place of its buffer.
+EVENTS_OF_CHILD = ("wale/wale_child_drop", "skb/kfree_skb")
+
 #: Of all processors together, in real time: far more than what comes while nobody reads.
 BUFFER_KB = 32768
 
@@ -49,12 +52,12 @@ def buffer_kb(virtual: bool) -> int:
     return int(SHARE * next(int(words[1]) for words in memory if words[0] == "MemAvailable:"))
 
 
-def enable(virtual: bool) -> None:
-    """Have the tracepoints write into a new buffer; OSError if they cannot."""
+def enable(events: tuple[str, ...], virtual: bool) -> None:
+    """Have tracepoints write into a new buffer; OSError if they cannot."""
     if not (TRACING / "events").exists():
         subprocess.run(["mount", "-t", "tracefs", "tracefs", TRACING], check=False)
-    if not (TRACING / "events" / EVENTS[0]).exists():
-        raise FileNotFoundError(f"there is no tracepoint {EVENTS[0]} at {TRACING}/events")
+    if not (TRACING / "events" / events[0]).exists():
+        raise FileNotFoundError(f"there is no tracepoint {events[0]} at {TRACING}/events")
     if INSTANCE.exists():
         INSTANCE.rmdir()  # of a run that was killed
     INSTANCE.mkdir()
@@ -62,7 +65,7 @@ def enable(virtual: bool) -> None:
     (INSTANCE / "trace_clock").write_text("counter" if virtual else "mono")
     (INSTANCE / "options/overwrite").write_text("0")
     (INSTANCE / "buffer_size_kb").write_text(str(buffer_kb(virtual) // cpus))
-    for event in EVENTS:
+    for event in events:
         if (INSTANCE / "events" / event).exists():
             (INSTANCE / "events" / event / "enable").write_text("1")
 
@@ -93,8 +96,9 @@ def copy_pages(source: int, target: int) -> None:
 class Recorder:
     """Keeps events from now on, in files of a folder in the end; OSError if that fails."""
 
-    def __init__(self, folder: str, virtual: bool) -> None:
-        enable(virtual)
+    def __init__(self, folder: str, virtual: bool, has_child: bool) -> None:
+        self.events = EVENTS + EVENTS_OF_CHILD * has_child
+        enable(self.events, virtual)
         self.folder, self.virtual = folder, virtual
         self.cpus = sorted(INSTANCE.glob("per_cpu/cpu*"))
         flags = os.O_RDONLY | os.O_NONBLOCK
@@ -138,7 +142,7 @@ class Recorder:
             "header": (TRACING / "events/header_page").read_text(),
             "formats": {
                 event.rpartition("/")[2]: (INSTANCE / "events" / event / "format").read_text()
-                for event in EVENTS
+                for event in self.events
                 if (INSTANCE / "events" / event).exists()
             },
         }

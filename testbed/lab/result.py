@@ -96,6 +96,7 @@ LINK_COLUMNS = {
     "duplicated_packets": "of which a copy was made",
     "corrupted_packets": "of which a bit was turned",
     "reordered_packets": "that overtook others",
+    "dropped_child_packets": "that a qdisc in the place of the buffer dropped; empty without one",
 }
 
 #: channel.csv: one row for each flow that listens and sample, as of its last ACK.

@@ -40,6 +40,8 @@ flows:
 record: {interval: 20ms}
 """
 
+UNLIMITED = SMALL.replace("limit: 20p, ", "")
+
 #: Its two flows, a buffer of cells in which those of different flows are side by side.
 CELLS = [
     "bottleneck.forward.overhead=atm",
@@ -256,6 +258,50 @@ def test_impaired_link(tmp_path: Path) -> None:
     assert 0 in delays
     without = run_scenario(run.scenario, 1, tmp_path / "without")
     assert without["digest"] == run.result["digest"]
+
+
+def waits(rows: list[dict[str, Any]]) -> list[int]:
+    """How long packets waited for service."""
+    return [row["start_ns"] - row["arrival_ns"] for row in rows if row["start_ns"] is not None]
+
+
+@pytest.mark.guest
+def test_fifo_in_the_place_of_the_buffer(tmp_path: Path) -> None:
+    """It has the packet in service no more; else all is as without it."""
+    changes = ["bottleneck.forward.queue=pfifo limit 19", "bottleneck.forward.loss=0"]
+    run = Run(tmp_path, scenario_of(tmp_path, *changes, text=UNLIMITED))
+    assert_counted(run)
+    assert_sound(run)
+    rows = run.on("forward")
+    # of packets that came at once, those that found no room came last
+    rows.sort(key=lambda row: (row["arrival_ns"], row["fate"] == "child"))
+    config = Config(rate=625_000, delay_ns=20_000_000, limit_packets=20)
+    packets = Link(config).run([(row["arrival_ns"], row["wire_bytes"]) for row in rows])
+    assert {packet.verdict for packet in packets} == {Verdict.SENT, Verdict.BUFFER}
+    for row, packet in zip(rows, packets, strict=True):
+        assert row["departure_ns"] == packet.departure_ns
+        assert row["fate"] == ("child" if packet.verdict is Verdict.BUFFER else "delivered")
+        assert row["dropped_ns"] in (None, row["arrival_ns"])
+    without = run_scenario(run.scenario, 1, tmp_path / "without")
+    assert without["digest"] == run.result["digest"]
+
+
+@pytest.mark.guest
+def test_aqm_in_the_place_of_the_buffer(tmp_path: Path) -> None:
+    """It drops packets that waited, and keeps waits short."""
+    changes = ["isolate=true", "bottleneck.forward.loss=0", "bottleneck.forward.duplicate=1%",
+               "bottleneck.forward.queue=fq_codel limit 1000"]  # fmt: skip
+    run = Run(tmp_path, scenario_of(tmp_path, *changes, text=UNLIMITED))
+    assert_counted(run)
+    assert_sound(run)
+    for flow in ("one", "two"):
+        rows = run.on(f"{flow}.forward")
+        assert any(row["copy"] for row in rows)
+        drops = [row for row in rows if row["fate"] == "child"]
+        assert drops
+        assert all(row["dropped_ns"] > row["arrival_ns"] + 5_000_000 for row in drops)
+        assert 0 == min(waits(rows)) < max(waits(rows)) < 400_000_000
+    assert {r["flow"] for r in run.on("two.forward")} == {"two"}
 
 
 @pytest.mark.guest

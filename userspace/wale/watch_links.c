@@ -43,6 +43,7 @@ static const int fields[] = {
 	TCA_WALE_STATS_DUPLICATED_PACKETS,
 	TCA_WALE_STATS_CORRUPTED_PACKETS,
 	TCA_WALE_STATS_REORDERED_PACKETS,
+	TCA_WALE_STATS_DROPPED_CHILD_PACKETS,
 };
 
 #define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
@@ -76,6 +77,7 @@ const char *const watch_link_columns[WATCH_LINK_COLUMNS] = {
 	"duplicated_packets",
 	"corrupted_packets",
 	"reordered_packets",
+	"dropped_child_packets",
 };
 
 /* The name is looked up once; NULL if the device is gone. */

@@ -106,6 +106,19 @@ def test_what_happens_to_packets_is_counted() -> None:
     pair.close()
 
 
+def test_drops_of_a_child_are_counted() -> None:
+    """A qdisc in the place of the buffer refuses some; without one, there is no number."""
+    pair = Pair()
+    pair.add(rate=10**5, delay=10 * MS)
+    equal(rows(watch(pair, "--count", "1"))[0]["dropped_child_packets"], "", "without a child")
+    done(pair.a, "tc", "qdisc", "add", "dev", "a0", "parent", "1:1", "pfifo", "limit", "5")
+    pair.send(20)
+    row = rows(watch(pair, "--count", "1"))[0]
+    true(int(row["dropped_child_packets"]) > 0, "the child dropped none")
+    equal(int(row["dropped_child_packets"]), pair.stats()["dropped_child_packets"], "drops")
+    pair.drain()
+
+
 def test_counters_add_up() -> None:
     """What a link was offered is in the other columns, also what it held when it went down."""
     pair = Pair()
