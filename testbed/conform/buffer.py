@@ -23,14 +23,26 @@ def told(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
 
 def limit(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     """How many are held at most, and at least when one is dropped."""
-    one, finding = seen["limit"], Finding()
-    held = dict(one.held())
+    finding, room = _room(seen["limit"])
+    finding.holds["exact"] = room == (LIMIT_PACKETS, LIMIT_PACKETS)
+    return finding
+
+
+def child(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
+    """The same, where a child qdisc has the limit, and what is in service is in no child."""
+    finding, room = _room(seen["child"])
+    finding.holds["buffer"] = room == (LIMIT_PACKETS + 1, LIMIT_PACKETS + 1)
+    return finding
+
+
+def _room(one: Evidence) -> tuple[Finding, tuple[int, int]]:
+    """How many are held at most, and at least when one is dropped (0: none is)."""
+    finding, held = Finding(), dict(one.held())
     admitted = max(count + 1 for number, count in held.items() if not one.lost[number])
     drops = [count for number, count in held.items() if one.lost[number]]
     finding.add("held at most", admitted, "packets")
     finding.add("held when one is dropped", min(drops, default=0), "packets")
-    finding.holds["exact"] = admitted == LIMIT_PACKETS and min(drops, default=0) == LIMIT_PACKETS
-    return finding
+    return finding, (admitted, min(drops, default=0))
 
 
 def limit_line(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:

@@ -135,6 +135,10 @@ def experiments(virtual: bool) -> dict[str, Experiment]:
             {"rate": RATE_BPS // 10, "limit": LIMIT_PACKETS},
             [*_train(60), [400 * MS, PACKET, 0], *_train(39)],
         ),
+        "child": Experiment(
+            {"rate": RATE_BPS // 10, "child_limit": LIMIT_PACKETS},
+            [*_train(60), [400 * MS, PACKET, 0], *_train(39)],
+        ),
         "limit_line": Experiment(limited | {"delay": DELAY_NS}, _train(400, PACKET, 1100 * US)),
         "loss": Experiment({"loss": LOSS}, _bursts(many)),
         "counters": Experiment(

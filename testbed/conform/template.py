@@ -9,6 +9,8 @@ has a line for each, separated by ";": the next is the child of the one before. 
 begins with "class" makes the class that the next qdisc is attached to:
 
     htb default 1; class htb rate {rate} burst {burst}; netem limit {limit} [delay {delay}]
+
+A line that is all in brackets is there only if its values are asked for.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ PLACEHOLDERS = {
     "delay": Placeholder("propagation delay", _time, 0),
     "limit": Placeholder("most packets in the buffer", str, 10**6),
     "limit_bytes": Placeholder("the buffer in bytes (where there is no limit)", str, 10**9),
+    "child_limit": Placeholder("most packets in a qdisc in the place of the buffer", str, 10**6),
     "burst": Placeholder("bytes that a token bucket lets pass at once", lambda v: f"{v}b", 1600),
     "loss": Placeholder("share of packets lost, independently", _percent, 0.0),
     "gemodel_p": Placeholder("of bursty loss: from good to bad", _percent, 0.0),
@@ -93,7 +96,7 @@ class Line:
     @property
     def kind(self) -> str:
         """The kind of the qdisc, such as netem."""
-        return self.text.removeprefix("class ").split()[0]
+        return self.text.lstrip("[").removeprefix("class ").split()[0]
 
     def words(self, asked: Asked) -> str:
         """The line with these values, without brackets that need others."""
@@ -142,12 +145,15 @@ class Template:
         """The tree as (qdisc or class, its place, its words), to add in this order."""
         parent, handle, result = "root", 0, []
         for line in self.lines:
+            words = line.words(asked)
+            if not words:
+                continue
             if line.is_class:
                 place = f"parent {handle}: classid {handle}:1"
             else:
                 handle += 1
                 place = f"{parent} handle {handle}:"
-            result.append(("class" if line.is_class else "qdisc", place, line.words(asked)))
+            result.append(("class" if line.is_class else "qdisc", place, words))
             parent = f"parent {handle}:1"
         return result
 
@@ -164,7 +170,7 @@ def parse(text: str) -> Template:
         if re.search(r"[][{}]", rest):
             raise ScenarioError(f"--qdisc: {line.text!r}: a bracket without its counterpart, "
                                 "or one within another")  # fmt: skip
-        if not re.match(r"(class )?[a-z]", line.text):
+        if not re.match(r"\[?(class )?[a-z]", line.text):
             raise ScenarioError(f"--qdisc: {line.text!r}: expected the name of a qdisc, and words")
     if lines[0].is_class or (lines[-1].is_class and len(lines) == 1):
         raise ScenarioError("--qdisc: expected a qdisc first, then a class of it")

@@ -74,6 +74,15 @@ def test_a_tree() -> None:
     assert [place for _, place, _ in two] == ["root handle 1:", "parent 1:1 handle 2:"]
 
 
+def test_a_line_that_is_not_always_there() -> None:
+    template = parse("wale rate {rate}; [pfifo limit {child_limit}]")
+    assert template.kinds == ["wale", "pfifo"]
+    assert template.commands({"rate": 8}) == [("qdisc", "root handle 1:", "wale rate 8bit")]
+    assert template.commands({"rate": 8, "child_limit": 5})[1:] == [
+        ("qdisc", "parent 1:1 handle 2:", "pfifo limit 5")
+    ]
+
+
 def test_what_a_template_offers() -> None:
     tbf = parse("tbf rate {rate} burst {burst} limit {limit_bytes}")
     assert [tbf.offers(name) for name in ("rate", "limit", "delay")] == [True, True, False]
@@ -330,6 +339,8 @@ def test_limit() -> None:
     for limit in (19, 20, 21):
         one = through("limit", limit_packets=limit)
         assert holds("limit", one)["exact"] == (limit == 20)
+        one = through("child", limit_packets=limit + 1)
+        assert holds("child", one)["buffer"] == (limit == 20)
     roomy = through("limit_line", limit_packets=20)
     assert holds("limit_line", roomy) == {"line_apart": True, "held_at_most": False}
 
@@ -507,7 +518,7 @@ KNOWN = known()
 QUICK = [
     name
     for name, check in CHECKS.items()
-    if "rate" in check.experiments or check.subject == "limit"
+    if set(check.experiments) & {"rate", "child"} or check.subject == "limit"
 ]
 
 
