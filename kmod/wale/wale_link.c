@@ -177,17 +177,19 @@ static void wale_link_served(struct Qdisc *sch)
 				   q->server.time_ns);
 }
 
-/* Bytes of what is to be served next; 0: nothing. */
-static u32 wale_link_next_len(struct Qdisc *sch)
+/* Is there something to be served next?  Then its length: a packet may have 0 bytes. */
+static bool wale_link_next(struct Qdisc *sch, u32 *len)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
+	*len = WALE_ATM_CELL;
 	if (wale_buffer_counts_cells(&q->buffer))
-		return q->buffer.cells ? WALE_ATM_CELL : 0;
+		return q->buffer.cells;
 	if (skb_queue_empty(&q->waiting) &&
 	    (!q->child.qdisc || !wale_child_next(sch, q->server.time_ns)))
-		return 0;
-	return wale_skb_cb(q->waiting.next)->wire_len;
+		return false;
+	*len = wale_skb_cb(q->waiting.next)->wire_len;
+	return true;
 }
 
 /* Ends of service and changes of the rate, up to now. */
@@ -198,8 +200,7 @@ static void wale_link_serve(struct Qdisc *sch, u64 now)
 
 	while (wale_server_run(&q->server, &q->schedule, now)) {
 		wale_link_served(sch);
-		len = wale_link_next_len(sch);
-		if (len)
+		if (wale_link_next(sch, &len))
 			wale_server_next(&q->server, &q->schedule, len);
 	}
 	if (!q->server.busy)
