@@ -137,6 +137,23 @@ def test_get_accepts_what_is_right(tmp_path: Path) -> None:
     assert done.returncode == 1 and "did not confirm" in done.stderr
 
 
+def test_data_that_nobody_looks_at(server: Server) -> None:
+    """They are counted as others are, and an abort after them is told."""
+    result = get_json(server, "big", "--no-sha256")
+    assert (result["completed"], result["bytes"], result["sha256"]) == ("all", 24 << 20, None)
+    ok = b"WALE/1 OK bytes=9000000 size=9000000 cc=reno sha256=0\n"
+    end = b"\nWALE/1 ABORT changed the file changed\n"
+    for size in (5_000_000, 5_000_001, 5_300_000):
+        with fake_server(ok + b"x" * size + end) as port:
+            done = get("127.0.0.1:f", "--port", str(port), "--no-sha256", "--json")
+        result = json.loads(done.stdout)
+        assert "stopped the transfer: the file changed" in result["error"]
+        assert result["bytes"] == size
+    with fake_server(ok + b"x" * 5_000_000) as port:
+        done = get("127.0.0.1:f", "--port", str(port), "--no-sha256", "--json")
+    assert "cut off after 5000000 of 9000000 bytes" in json.loads(done.stdout)["error"]
+
+
 def test_expected_digest(server: Server, folder: Path, tmp_path: Path) -> None:
     right = sha256((folder / "mid").read_bytes())
     assert get_json(server, "mid", "--sha256", right.upper())["sha256_ok"] is True

@@ -287,7 +287,8 @@ static void take_arrivals(struct run *run)
 	await_arrival(run);
 }
 
-static void dispatch(struct run *run, const struct get_watch *watch)
+static void dispatch(struct run *run, const struct get_watch *watch,
+		     uint32_t events)
 {
 	struct transfer *t = watch->transfer;
 
@@ -306,7 +307,7 @@ static void dispatch(struct run *run, const struct get_watch *watch)
 		if (t->state == GET_OVER)
 			return;
 		if (watch->kind == GET_SOCKET)
-			transfer_ready(t);
+			transfer_ready(t, events);
 		else
 			transfer_duration_over(t);
 		if (t->state == GET_OVER)
@@ -372,7 +373,7 @@ static void get_all(struct run *run)
 				   sizeof(events) / sizeof(events[0]), -1);
 
 		for (int i = 0; i < n; i++)
-			dispatch(run, events[i].data.ptr);
+			dispatch(run, events[i].data.ptr, events[i].events);
 		advance(run);
 	}
 	for (unsigned int i = 0; i < run->started; i++) {

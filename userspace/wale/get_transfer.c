@@ -200,7 +200,7 @@ static void connected(struct transfer *t)
 	 */
 	(void)!send(t->socket.fd, line, n, MSG_NOSIGNAL);
 	t->state = GET_REPLY;
-	watch_events(t, EPOLLIN);
+	watch_events(t, EPOLLIN | EPOLLRDHUP);
 }
 
 static void set_lowat(struct transfer *t, unsigned int lowat)
@@ -497,13 +497,41 @@ static bool receive(struct transfer *t, size_t limit)
 	return false;
 }
 
-void transfer_ready(struct transfer *t)
+/*
+ * How much of what is there nobody looks at.  The kernel need not copy it, but
+ * what came last stays in the socket: if the stream ends there, it says why.
+ */
+static size_t unseen(const struct transfer *t, uint32_t events)
+{
+	if (t->state != GET_DATA || !t->received || t->opt->digest ||
+	    t->output.fd >= 0 || events != EPOLLIN || t->lowat <= GET_TAIL ||
+	    t->length - t->received <= t->lowat)
+		return 0;
+	return t->lowat - GET_TAIL;
+}
+
+/* Throw away @size bytes of data that are in the socket. */
+static void skip(struct transfer *t, size_t size)
+{
+	ssize_t n = recv(t->socket.fd, NULL, size, MSG_DONTWAIT | MSG_TRUNC);
+
+	if (n <= 0)
+		return;
+	t->tail_len = 0;
+	t->received += (size_t)n;
+	adapt_lowat(t);
+}
+
+void transfer_ready(struct transfer *t, uint32_t events)
 {
 	enum get_state state = t->state;
 	uint64_t received = t->received;
+	size_t size = unseen(t, events);
 
 	if (state == GET_CONNECT)
 		connected(t);
+	else if (size)
+		skip(t, size);
 	else if (state != GET_OVER)
 		receive(t, READ_SIZE);
 	/* a piece of a line is no progress: the server has it whole */

@@ -172,8 +172,8 @@ bool transfer_resolve(struct transfer *t);
  */
 void transfer_start(struct transfer *t, int epoll_fd);
 
-/* epoll says that the socket has something. */
-void transfer_ready(struct transfer *t);
+/* epoll says that the socket has something: @events. */
+void transfer_ready(struct transfer *t, uint32_t events);
 
 /* The duration is over. */
 void transfer_duration_over(struct transfer *t);
