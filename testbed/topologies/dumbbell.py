@@ -204,6 +204,9 @@ class _Copy:
             if router:
                 result.sysctls["net.ipv6.conf.all.forwarding"] = "1"
                 result.sysctls["net.ipv6.conf.default.forwarding"] = "1"
+        if router:
+            # a look for a socket of its own, with each packet
+            result.sysctls["net.ipv4.ip_early_demux"] = "0"
         result.ip.append("link set lo up")
         self.into.namespaces.append(result)
         return result
