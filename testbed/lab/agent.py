@@ -508,6 +508,8 @@ def get_command(flow, file_bytes):
         argv += ["--mean-size", str(arrivals["mean"])]
     else:
         argv += ["--repeat", "--duration", f"{flow['duration_ns'] / 1e6:.0f}ms"]
+    if not flow["sha256"]:
+        argv += ["--no-sha256"]
     return argv
 
 

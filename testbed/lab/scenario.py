@@ -275,6 +275,8 @@ class Flow(Strict):
     """name of the flow that has to end first"""
     tool: Literal["wale", "iperf3"] = "wale"
     """wale serve and wale get, or iperf3 (slow in virtual time: it polls the clock)"""
+    sha256: Switch = True
+    """of what has a size: both ends compute it, and it is compared; off is faster"""
 
     @model_validator(mode="after")
     def _check(self) -> Flow:

@@ -135,6 +135,7 @@ class PlannedFlow:
     constant: PlannedConstant | None
     start_ns: int
     after: str | None
+    sha256: bool
 
 
 @dataclass
@@ -342,6 +343,7 @@ class _Copy:
                 constant=planned_constant(flow),
                 start_ns=flow.start,
                 after=flow.after,
+                sha256=flow.sha256,
             )
         )
 
