@@ -199,31 +199,6 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 }
 
 /**
- * wale_child_set_alarm() - have the qdisc run when there is something to do next
- * @sch: the qdisc, which has a child
- *
- * A packet departs; or a service ends, and the child is asked for the next one.
- */
-void wale_child_set_alarm(struct Qdisc *sch)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	const struct sk_buff *next = q->impair ? wale_impair_line_first(q) :
-						 q->line.head;
-	u64 at_ns = next ? wale_skb_cb(next)->departure_ns : U64_MAX;
-	bool unknown = !next || (q->impair &&
-				 wale_impair_may_overtake(q->impair));
-	u64 end_ns = U64_MAX;
-
-	if (q->server.busy && q->child.packets)
-		end_ns = wale_server_earliest_end(&q->server, &q->schedule, 0);
-	else if (unknown)
-		end_ns = wale_link_earliest_departure(q);
-	at_ns = min(at_ns, end_ns);
-	if (at_ns != U64_MAX)
-		wale_alarm_set(&q->alarm, at_ns, 0);
-}
-
-/**
  * wale_child_purge() - drop what the child holds
  * @sch: the qdisc, which has a child
  * @now: ns

@@ -32,7 +32,6 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 		       struct sk_buff **to_free);
 bool wale_child_next(struct Qdisc *sch, u64 now);
 bool wale_child_run(struct Qdisc *sch, u64 now);
-void wale_child_set_alarm(struct Qdisc *sch);
 void wale_child_purge(struct Qdisc *sch, u64 now);
 int wale_child_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
 		     struct Qdisc **old, struct netlink_ext_ack *extack);

@@ -396,42 +396,32 @@ static void wale_link_set_line_alarm(struct wale_sched_data *q)
 		       then ? wale_skb_cb(then)->departure_ns : 0);
 }
 
-/* The same, where packets may overtake others: which is then next, is not known. */
-static void wale_link_set_impaired_alarm(struct wale_sched_data *q)
-{
-	const struct sk_buff *next = wale_impair_line_first(q);
-	u64 at_ns = next ? wale_skb_cb(next)->departure_ns : U64_MAX;
-
-	if (!next || wale_impair_may_overtake(q->impair))
-		at_ns = min(at_ns, wale_link_earliest_departure(q));
-	if (at_ns != U64_MAX)
-		wale_alarm_set(&q->alarm, at_ns, 0);
-}
-
 /**
- * wale_link_set_alarm() - have the qdisc run when the next packet departs
+ * wale_link_set_alarm() - have the qdisc run when there is something to do next
  * @sch: the qdisc
  *
- * Where it is not known, to the earliest instant at which a packet can depart.
+ * A packet departs: the next of the line; if there is none, or another may overtake
+ * it, not before one of the buffer can.  Or a service ends, and a child is asked for
+ * what is served next.
  */
 void wale_link_set_alarm(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
+	const struct sk_buff *next = q->line.head;
 	u64 at_ns;
 
-	if (q->child.qdisc) {
-		wale_child_set_alarm(sch);
-		return;
-	}
-	if (q->impair) {
-		wale_link_set_impaired_alarm(q);
-		return;
-	}
-	if (q->line.head) {
+	if (next && !q->impair && !q->child.qdisc) {
 		wale_link_set_line_alarm(q);
 		return;
 	}
-	at_ns = wale_link_earliest_departure(q);
+	if (q->impair)
+		next = wale_impair_line_first(q);
+	at_ns = next ? wale_skb_cb(next)->departure_ns : U64_MAX;
+	if (q->child.packets && q->server.busy)
+		at_ns = min(at_ns, wale_server_earliest_end(&q->server,
+							    &q->schedule, 0));
+	else if (!next || (q->impair && wale_impair_may_overtake(q->impair)))
+		at_ns = min(at_ns, wale_link_earliest_departure(q));
 	if (at_ns != U64_MAX)
 		wale_alarm_set(&q->alarm, at_ns, 0);
 }
