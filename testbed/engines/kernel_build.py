@@ -42,7 +42,10 @@ RECIPE = "3"
 FLAGS = "-mcmodel=small -fbuiltin"
 
 #: Symbols that a version is known not to have for UML; their absence is no error.
-KNOWN_ABSENT = {"6.1": {"DEBUG_ATOMIC_SLEEP", "FAULT_INJECTION_STACKTRACE_FILTER"}}
+KNOWN_ABSENT = {
+    "6.1": {"DEBUG_ATOMIC_SLEEP", "FAULT_INJECTION_STACKTRACE_FILTER", "NET_SCH_DUALPI2"},
+    "6.12": {"NET_SCH_DUALPI2"},
+}
 
 #: Parts of the source that a UML build reads only the Kconfig and Makefiles of.
 _BARE = (

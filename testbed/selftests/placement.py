@@ -140,6 +140,25 @@ def test_under_tbf() -> None:
     under(setup, [0x10001])
 
 
+def test_under_other_schedulers() -> None:
+    """Below hfsc, drr, qfq and ets."""
+    classful = {
+        "hfsc": ("default 10", "sc rate 1gbit ul rate 1gbit"),
+        "drr": ("", "quantum 1514"),
+        "qfq": ("", "weight 1 maxpkt 2048"),
+    }
+    for kind, (options, of_class) in classful.items():
+        under(
+            [
+                f"qdisc add dev a0 root handle 1: {kind} {options}",
+                f"class add dev a0 parent 1: classid 1:10 {kind} {of_class}",
+                "filter add dev a0 parent 1: protocol all matchall flowid 1:10",
+            ],
+            [0x10010],
+        )
+    under(["qdisc add dev a0 root handle 1: ets bands 3 strict 1"], [0x10001, 0x10002, 0x10003])
+
+
 def test_switches_under_parents() -> None:
     """Parents learn of packets that they counted and that do not come back."""
     for options in SWITCHES:
@@ -345,6 +364,7 @@ if __name__ == "__main__":
             test_under_prio,
             test_under_htb_in_prio,
             test_under_tbf,
+            test_under_other_schedulers,
             test_switches_under_parents,
             test_under_netem,
             test_ingress_through_ifb,

@@ -281,10 +281,15 @@ class Control(Socket):
         self.add(dev, options, parent, handle, 0)
 
     def replace(
-        self, dev: int, options: Mapping[str, Any], parent: int = TC_H_ROOT, handle: int = 0x10000
+        self,
+        dev: int,
+        options: Mapping[str, Any],
+        parent: int = TC_H_ROOT,
+        handle: int = 0x10000,
+        kind: str = "wale",
     ) -> None:
         """Create or change a qdisc (tc qdisc replace)."""
-        self.add(dev, options, parent, handle, NLM_F_CREATE | NLM_F_REPLACE)
+        self.add(dev, options, parent, handle, NLM_F_CREATE | NLM_F_REPLACE, kind)
 
     def ask_for(self, dev: int, parent: int = TC_H_ROOT) -> Qdisc:
         """Return one qdisc, in a message of its own, which is shorter than those of a list."""
