@@ -358,6 +358,16 @@ def test_writes_only_to_its_folder(
 
 
 @pytest.mark.guest
+def test_floating_point_registers_are_each_threads_own(kernel: Kernel, tmp_path: Path) -> None:
+    """Across system calls, page faults, signals, and other threads and processes."""
+    source, program = Path(__file__).parent / "data/registers.c", tmp_path / "registers"
+    subprocess.run(
+        ["gcc", "-O2", "-Wall", "-static", "-pthread", "-o", program, source], check=True
+    )
+    outcome = run(kernel, str(program))
+    assert (outcome.reason, outcome.console) == ("ok", "6 threads of 2 processes\n")
+
+
 def test_randomness_and_clock_follow_from_the_seed(kernel: Kernel) -> None:
     script = (
         "head -c 16 /dev/urandom | od -An -tx1; cat /proc/sys/kernel/random/uuid; date +%s.%N;"
