@@ -22,6 +22,7 @@
 #include "wale_classes.h"
 #include "wale_counts.h"
 #include "wale_feedback.h"
+#include "wale_gso.h"
 #include "wale_impair.h"
 #include "wale_policy.h"
 #include "wale_random.h"
@@ -49,6 +50,7 @@
  * @loss: probability, fraction of 2^32; WALE_LOSS_ALWAYS
  * @overhead: enum wale_overhead
  * @drops: enum wale_drops
+ * @gso: enum wale_gso_mode
  * @feedback: not NULL: publishes the rate; replaced with RTNL too
  * @impair: not NULL: what else happens to packets; set with RTNL too
  * @child: with a qdisc: that is in the place of the buffer
@@ -85,6 +87,7 @@ struct wale_sched_data {
 	u32 loss;
 	u8 overhead;
 	u8 drops;
+	u8 gso;
 	struct wale_feedback *feedback;
 	struct wale_impair *impair;
 	struct wale_child child;
@@ -118,8 +121,8 @@ struct wale_sched_data {
  * @corrupted: a bit of it was turned
  *
  * Its class, where flows are told apart, is tc_classid of struct qdisc_skb_cb.
- * While a child has the packet, the rest is the child's, and tc_classid tells
- * whether it is on the list of packets that are lost.
+ * While a child has the packet, the rest is the child's, and tc_classid has what the
+ * link is to know of it then: see wale_child.c.
  */
 struct wale_skb_cb {
 	u64 arrival_ns;
@@ -131,7 +134,7 @@ struct wale_skb_cb {
 			u32 merged : 1;
 		};
 	} __packed __aligned(4);
-	u32 wire_len : 28;
+	u32 wire_len : WALE_WIRE_LEN_BITS;
 	u32 lost : 1;
 	u32 twice : 1;
 	u32 copy : 1;
@@ -154,6 +157,16 @@ static inline struct wale_counts *
 wale_skb_counts(const struct wale_sched_data *q, const struct sk_buff *skb)
 {
 	return &q->classes->class[wale_skb_class(skb)].counts;
+}
+
+/* Bytes on the wire of one packet of it. */
+static inline u32 wale_skb_wire_len(const struct wale_sched_data *q,
+				    const struct sk_buff *skb)
+{
+	int below_ip = max(skb_network_offset(skb), 0);
+
+	return wale_wire_len(q->overhead, skb->len - min_t(u32, below_ip,
+							     skb->len));
 }
 
 static inline u32 wale_skb_cells(const struct sk_buff *skb)
@@ -209,6 +222,10 @@ bool wale_link_congested(const struct wale_sched_data *q, u16 class);
 u32 wale_link_draw_victim(struct wale_sched_data *q, u32 waiting);
 bool wale_link_draw_loss(struct wale_sched_data *q, struct sk_buff *skb);
 void wale_link_disown(struct sk_buff *skb, bool lost);
+
+/* wale_block.c: a GSO packet that is not split */
+u32 wale_block_wire_len(const struct sk_buff *skb, u32 overhead);
+void wale_block_set_pkt_len(struct sk_buff *skb);
 
 /* wale_mark.c: refused, or marked? */
 void wale_mark_run(struct Qdisc *sch,

@@ -2,8 +2,8 @@
 /*
  * wale_arrival.c - a packet arrives at the link: does it enter the buffer?
  *
- * Of a GSO packet, each segment by itself.  What the caller of enqueue and the
- * parents learn of it is decided at the end, for all of them.
+ * Of a GSO packet, each segment by itself, unless it is kept in one piece.  What the
+ * caller of enqueue and the parents learn of it is decided at the end, for all of them.
  */
 
 #include <linux/minmax.h>
@@ -13,15 +13,6 @@
 #include "../compat.h"
 #include "wale.h"
 #include "wale_trace.h"
-
-static u32 wale_skb_wire_len(const struct wale_sched_data *q,
-			     const struct sk_buff *skb)
-{
-	int below_ip = max(skb_network_offset(skb), 0);
-
-	return wale_wire_len(q->overhead, skb->len - min_t(u32, below_ip,
-							     skb->len));
-}
 
 /* The next draw: does it fall on a loss? */
 static bool wale_link_draws_loss(struct wale_sched_data *q)
@@ -248,18 +239,19 @@ static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
 		wale_link_hold(sch, skb);
 }
 
-/* One wire packet; wale_link_hold() if it comes back, as far as is known. */
+/*
+ * One wire packet, or a GSO packet that is kept, of @len bytes on the wire;
+ * wale_link_hold() if it comes back, as far as is known.
+ */
 static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
-				 u64 now, struct sk_buff **to_free)
+				 u32 len, u64 now, struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 
 	if (q->feedback)
 		wale_feedback_see(sch, skb, now);
-	*cb = (struct wale_skb_cb){
-		.arrival_ns = now, .wire_len = wale_skb_wire_len(q, skb),
-	};
+	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
 	wale_link_count_offered(q, skb);
 	if (wale_buffer_counts_cells(&q->buffer))
 		wale_link_accept_cells(sch, skb, now);
@@ -362,6 +354,7 @@ static int wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 				struct sk_buff **to_free)
 {
 	netdev_features_t features = netif_skb_features(skb);
+	struct wale_sched_data *q = qdisc_priv(sch);
 	u32 len = qdisc_pkt_len(skb);
 	u16 class = wale_skb_class(skb);
 	struct sk_buff *segs, *next;
@@ -377,7 +370,8 @@ static int wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 		skb_mark_not_on_list(segs);
 		wale_compat_set_pkt_len(segs);
 		qdisc_skb_cb(segs)->tc_classid = class;
-		wale_link_accept_one(sch, segs, now, to_free);
+		wale_link_accept_one(sch, segs, wale_skb_wire_len(q, segs), now,
+				     to_free);
 	}
 	consume_skb(skb);
 	return wale_link_leave_call(sch, &entry, len);
@@ -399,7 +393,7 @@ int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 		     struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	u32 len = qdisc_pkt_len(skb);
+	u32 len = qdisc_pkt_len(skb), wire_len = 0;
 	struct wale_entry entry;
 	int verdict;
 
@@ -409,10 +403,14 @@ int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 		__qdisc_drop(skb, to_free);
 		return verdict;
 	}
-	if (skb_is_gso(skb))
+	if (!skb_is_gso(skb))
+		wire_len = wale_skb_wire_len(q, skb);
+	else if (q->gso == WALE_GSO_KEEP)
+		wire_len = wale_block_wire_len(skb, q->overhead);
+	if (!wire_len)
 		return wale_link_accept_gso(sch, skb, now, to_free);
 	entry = wale_link_enter_call(sch, now);
-	wale_link_accept_one(sch, skb, now, to_free);
+	wale_link_accept_one(sch, skb, wire_len, now, to_free);
 	return wale_link_leave_call(sch, &entry, len);
 }
 

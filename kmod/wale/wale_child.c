@@ -23,6 +23,11 @@
  * The private part of the control block is the child's as long as it has the packet.
  * So losses and copies are drawn when it comes back, in the order of service; when
  * the packet came is not known any more.
+ *
+ * A GSO packet that the link kept, a child may split (cake does, unless it is told
+ * not to).  It then makes packets of the wire in the place of the one that was
+ * offered, and gives them lengths without the overhead: the link counts them as what
+ * was offered, and corrects the lengths of those that come back.
  */
 
 #include <linux/skbuff.h>
@@ -31,6 +36,10 @@
 #include "../compat.h"
 #include "wale.h"
 #include "wale_trace.h"
+
+/* In tc_classid of struct qdisc_skb_cb while the child has a packet. */
+#define WALE_CHILD_LISTED	1	/* on the list of packets that are lost */
+#define WALE_CHILD_BLOCK	2	/* was a GSO packet when it came */
 
 /* The child dropped packets, or (its own children did) made some. */
 static void wale_child_count(struct Qdisc *sch, int packets, int bytes, u64 now)
@@ -73,7 +82,7 @@ static void wale_child_draw(struct Qdisc *sch, struct sk_buff *skb)
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 
-	cb->lost = qdisc_skb_cb(skb)->tc_classid;	/* is on the list */
+	cb->lost = qdisc_skb_cb(skb)->tc_classid & WALE_CHILD_LISTED;
 	qdisc_skb_cb(skb)->tc_classid = 0;
 	if (q->impair)
 		cb->twice = wale_impair_draws_copy(q->impair);
@@ -88,6 +97,23 @@ static void wale_child_draw(struct Qdisc *sch, struct sk_buff *skb)
 		q->gone_packets--;
 		q->gone_bytes -= qdisc_pkt_len(skb);
 	}
+}
+
+/* Bytes on the wire of a packet that the child gave back. */
+static u32 wale_child_wire_len(struct wale_sched_data *q,
+			       const struct sk_buff *skb)
+{
+	u32 len = qdisc_pkt_len(skb), wire_len;
+
+	if (!(qdisc_skb_cb(skb)->tc_classid & WALE_CHILD_BLOCK) ||
+	    skb_is_gso(skb))
+		return len;
+	/* the child split it, and measured it as it does */
+	wire_len = wale_skb_wire_len(q, skb);
+	q->counts.offered.bytes += (u64)wire_len - len;
+	wale_buffer_set(&q->buffer, q->buffer.packets,
+			q->buffer.bytes + wire_len - len);
+	return wire_len;
 }
 
 /*
@@ -105,8 +131,13 @@ static struct sk_buff *wale_child_take(struct Qdisc *sch, u64 now)
 		len = qdisc_pkt_len(skb);
 		child->packets--;
 		child->bytes -= len;
-		*wale_skb_cb(skb) = (struct wale_skb_cb){ .wire_len = len };
-		wale_compat_set_pkt_len(skb);
+		*wale_skb_cb(skb) = (struct wale_skb_cb){
+			.wire_len = wale_child_wire_len(q, skb),
+		};
+		if (skb_is_gso(skb))
+			wale_block_set_pkt_len(skb);
+		else
+			wale_compat_set_pkt_len(skb);
 		q->gone_bytes += len - qdisc_pkt_len(skb);
 		wale_child_draw(sch, skb);
 	}
@@ -162,10 +193,31 @@ bool wale_child_run(struct Qdisc *sch, u64 now)
 	return q->child.packets && wale_child_begin(sch, now);
 }
 
+/* If the child split a GSO packet: that is what was offered. */
+static void wale_child_see_split(struct Qdisc *sch)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_child *child = &q->child;
+	int packets = child->qdisc->q.qlen - child->packets;
+	int bytes = child->qdisc->qstats.backlog - child->bytes;
+
+	if (packets <= 0)
+		return;
+	q->counts.offered.packets += packets;
+	q->counts.offered.bytes += bytes;
+	sch->q.qlen += packets;
+	sch->qstats.backlog += bytes;
+	child->packets += packets;
+	child->bytes += bytes;
+	wale_buffer_set(&q->buffer, q->buffer.packets + packets,
+			q->buffer.bytes + bytes);
+}
+
 /**
  * wale_child_accept() - a packet arrives at the child
  * @sch: the qdisc, which has a child, run up to @now
- * @skb: one wire packet, with its struct wale_skb_cb, counted as offered
+ * @skb: one wire packet, or a GSO packet that is kept, with its struct wale_skb_cb,
+ *	counted as offered
  * @now: ns
  * @to_free: list of packets that the caller frees
  */
@@ -175,10 +227,13 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u32 len = wale_skb_cb(skb)->wire_len;
 	struct wale_child *child = &q->child;
+	bool block = skb_is_gso(skb);
 	int verdict;
 
 	wale_link_disown(skb, false);
-	qdisc_skb_cb(skb)->tc_classid = q->impair && wale_impair_lists(q, skb);
+	qdisc_skb_cb(skb)->tc_classid = block ? WALE_CHILD_BLOCK : 0;
+	if (q->impair && wale_impair_lists(q, skb))
+		qdisc_skb_cb(skb)->tc_classid |= WALE_CHILD_LISTED;
 	qdisc_skb_cb(skb)->pkt_len = len;
 	sch->q.qlen++;
 	sch->qstats.backlog += len;
@@ -194,6 +249,8 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 		child->took = true;
 	else
 		child->verdict = verdict;
+	if (block)
+		wale_child_see_split(sch);
 	wale_child_look(sch, now);
 	wale_child_begin(sch, now);
 }

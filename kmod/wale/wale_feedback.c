@@ -168,7 +168,7 @@ static bool wale_parse_tcp(const struct sk_buff *skb,
 	return true;
 }
 
-/* Of a packet in fragments, the first has the header. */
+/* Of a packet in fragments, the first has the header; a very long one has no length. */
 static bool wale_parse_ipv4(const struct wale_feedback *feedback,
 			    const struct sk_buff *skb, int offset,
 			    struct wale_segment *segment)
@@ -183,7 +183,7 @@ static bool wale_parse_ipv4(const struct wale_feedback *feedback,
 	    ip->protocol != IPPROTO_TCP || ip->frag_off & htons(IP_OFFSET))
 		return false;
 	place.offset = offset + ip->ihl * 4;
-	place.len = ntohs(ip->tot_len) - ip->ihl * 4;
+	place.len = (ntohs(ip->tot_len) ?: skb->len - offset) - ip->ihl * 4;
 	if (!wale_parse_tcp(skb, &place, segment, &ports))
 		return false;
 	segment->key = siphash_3u32((__force u32)ip->saddr,
@@ -246,7 +246,7 @@ static bool wale_parse_segment(const struct wale_feedback *feedback,
 /**
  * wale_feedback_see() - a packet arrives at a link that publishes
  * @sch: the link, run up to @now
- * @skb: one packet of the wire
+ * @skb: one packet of the wire, or a GSO packet that is kept
  * @now: ns
  *
  * Context: the root lock is held.

@@ -169,13 +169,14 @@ static u64 wale_impair_departure(struct wale_sched_data *q, u64 now)
 /*
  * Turn a bit of the IP packet; false: there was none, or no memory.  Its checksum
  * must be there, and be checked: a device would compute that of the damaged packet,
- * and a receiver on this host would not look.
+ * and a receiver on this host would not look.  So a GSO packet that was kept, before
+ * the link was changed, has none to turn.
  */
 static bool wale_impair_damage(struct sk_buff *skb, u32 draw)
 {
 	u32 offset = max(skb_network_offset(skb), 0), bit, at;
 
-	if (skb->len <= offset)
+	if (skb->len <= offset || skb_is_gso(skb))
 		return false;
 	if (skb->ip_summed == CHECKSUM_PARTIAL && skb_checksum_help(skb))
 		return false;

@@ -22,6 +22,7 @@ struct wale_request {
 	u32 overhead;
 	u32 drops;
 	u32 slack_ns;
+	u32 gso;
 	u64 feedback_idle_ns;			/* 0 if given: none */
 	struct wale_feedback *feedback;
 	struct wale_schedule_request schedule;
@@ -72,6 +73,7 @@ static const struct nla_policy wale_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_TRACE_FD]		= { .type = NLA_U32 },
 	[TCA_WALE_START]		= { .type = NLA_U64 },
 	[TCA_WALE_SLACK]		= { .type = NLA_U32 },
+	[TCA_WALE_GSO]			= { .type = NLA_U32 },
 };
 
 /**
@@ -158,6 +160,7 @@ static int wale_parse_request(struct wale_request *request,
 	request->drops = wale_get_u32(request, tb, TCA_WALE_DROPS);
 	request->seed = wale_get_u64(request, tb, TCA_WALE_SEED);
 	request->slack_ns = wale_get_u32(request, tb, TCA_WALE_SLACK);
+	request->gso = wale_get_u32(request, tb, TCA_WALE_GSO);
 
 	if (request->delay_ns > WALE_TIME_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_DELAY64],
@@ -179,6 +182,11 @@ static int wale_parse_request(struct wale_request *request,
 				    "wale: slack must be 0 to 1 s");
 		return -ERANGE;
 	}
+	if (request->gso >= __WALE_GSO_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_GSO],
+				    "wale: gso must be 0 or 1: split or keep");
+		return -ERANGE;
+	}
 	err = wale_buffer_parse(&request->buffer, tb, extack) ?:
 	      wale_schedule_parse(&request->schedule, tb, extack);
 	if (err)
@@ -186,6 +194,31 @@ static int wale_parse_request(struct wale_request *request,
 	if (tb[TCA_WALE_FEEDBACK])
 		return wale_parse_feedback(request, tb[TCA_WALE_FEEDBACK],
 					   extack);
+	return 0;
+}
+
+/* What is about packets of the wire, as it will be, needs them. */
+static int wale_check_gso(const struct wale_sched_data *q,
+			  const struct wale_request *request,
+			  struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	u32 gso = tb[TCA_WALE_GSO] ? request->gso : q->gso;
+
+	if (gso != WALE_GSO_KEEP)
+		return 0;
+	if (request->buffer.limit_cells != U32_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack,
+				    tb[TCA_WALE_LIMIT_CELLS] ?:
+				    tb[TCA_WALE_GSO],
+				    "wale: cells are those of packets of the wire: a limit in cells needs gso split");
+		return -EINVAL;
+	}
+	if (request->impair.params.corrupt) {
+		NL_SET_ERR_MSG_ATTR(extack,
+				    tb[TCA_WALE_CORRUPT] ?: tb[TCA_WALE_GSO],
+				    "wale: corrupt turns a bit of a packet of the wire: it needs gso split");
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -255,6 +288,8 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
 		q->drops = request->drops;
 	if (wale_given(request, TCA_WALE_SLACK))
 		q->alarm.slack_ns = request->slack_ns;
+	if (wale_given(request, TCA_WALE_GSO))
+		q->gso = request->gso;
 	wale_impair_apply(q, &request->impair);
 	if (wale_given(request, TCA_WALE_SEED))
 		wale_link_seed(q, request->seed);
@@ -295,6 +330,8 @@ int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 	if (!err)
 		err = wale_impair_parse(qdisc_priv(sch), &request.impair,
 					request.buffer.flows, tb, extack);
+	if (!err)
+		err = wale_check_gso(qdisc_priv(sch), &request, tb, extack);
 	if (!err)
 		err = wale_prepare(sch, &request, extack);
 	if (!err) {
@@ -352,6 +389,8 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 	    nla_put_u32(skb, TCA_WALE_DROPS, q->drops) ||
 	    (q->alarm.slack_ns &&
 	     nla_put_u32(skb, TCA_WALE_SLACK, q->alarm.slack_ns)) ||
+	    (q->gso != WALE_GSO_SPLIT &&
+	     nla_put_u32(skb, TCA_WALE_GSO, q->gso)) ||
 	    nla_put_u64_64bit(skb, TCA_WALE_SEED, q->seed, TCA_WALE_PAD) ||
 	    wale_dump_feedback(q->feedback, skb)) {
 		nla_nest_cancel(skb, nest);

@@ -75,6 +75,7 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 	q->input_rate = WALE_RATE_UNLIMITED;
 	q->overhead = WALE_OVERHEAD_RAW;
 	q->drops = WALE_DROPS_REMOTE;
+	q->gso = WALE_GSO_SPLIT;
 	wale_link_seed(q, get_random_u64());
 
 	err = tcf_block_get(&q->block, &q->filter_list, sch, extack);

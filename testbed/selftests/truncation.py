@@ -55,6 +55,7 @@ TRACED: dict[str, Any] = {
 STATES: dict[str, Any] = {
     "rate": 10**6,
     "seed": 7,
+    "gso": 1,
     "state": {"p13": 1 << 28, "p31": 1 << 29, "p32": 1 << 30, "p23": 1 << 27, "p14": 1 << 26},
 }
 BASE: dict[str, Any] = {"rate": 10**4, "delay": MS, "limit_packets": 9, "seed": 3}

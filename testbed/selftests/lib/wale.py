@@ -75,6 +75,7 @@ OPTIONS: dict[str, tuple[int, str]] = {
     "trace_fd": (35, "I"),
     "start": (36, "Q"),
     "slack": (37, "I"),
+    "gso": (38, "I"),
 }
 TRACE_STEPS_MAX = 4000  # of a request; more come in a file
 SESSIONS: dict[str, tuple[int, str]] = {

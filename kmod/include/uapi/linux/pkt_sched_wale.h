@@ -48,11 +48,12 @@
  *                                 ns since 1970 (CLOCK_REALTIME)
  *   TCA_WALE_SLACK           u32  ns; a packet may leave that much late, so that one
  *                                 timer is enough for several
+ *   TCA_WALE_GSO             u32  enum wale_gso_mode
  *
  * A new link without an attribute has: no rate limit, no delay, a buffer of
  * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random, no
  * feedback, policy tail (of the others: a threshold of nine tenths, a Z of 0.8),
- * flows not told apart, no input links, no marks.
+ * flows not told apart, no input links, no marks, gso split.
  * A change without an attribute leaves what it sets as it is.  The rate is
  * constant, or follows a trace, or is modulated by sessions:
  *
@@ -78,6 +79,8 @@
  *   - TCA_WALE_SEED restarts every random stream, and the chains.
  *   - TCA_WALE_LIMIT_CELLS needs overhead atm.  From cells to another unit, or
  *     back, it can be changed while the link's buffer is empty, or -EBUSY.
+ *   - WALE_GSO_KEEP excludes TCA_WALE_LIMIT_CELLS and TCA_WALE_CORRUPT: both are
+ *     about packets of the wire.  A change holds for packets that come from then on.
  *   - TCA_WALE_FLOWS can be given once; where flows are needed (policies seldrop
  *     and fba, a limit in cells) there are WALE_FLOWS_DEFAULT without it.
  *   - TCA_WALE_FEEDBACK has the link tell rate_feedback its rate and how many
@@ -95,7 +98,8 @@
  * is served first, but for what the old child holds back (counted as purge).  Random
  * losses and duplicates are drawn in the order in which the child gives packets back;
  * those of TCA_WALE_DROP_LIST are numbered in the order of their arrival, as always.
- * What the child marks (ECN), it counts itself.
+ * What the child marks (ECN), it counts itself.  If it splits a GSO packet that was
+ * kept, what it makes of it is what was offered.
  *
  * No change moves a packet that is on the line, and none overtakes another, unless
  * TCA_WALE_REORDER or TCA_WALE_JITTER_REORDERING says so: one that is served after
@@ -212,6 +216,23 @@ enum wale_drops {
 };
 
 /*
+ * What becomes of a GSO packet, which stands for several of the wire.  One that is
+ * kept is one packet in all that is said here of packets: it has one place in a buffer
+ * in packets, is admitted, marked, duplicated and lost as a whole, counts as one, and
+ * leaves when the last of what it stands for does.  Its length on the wire is the sum
+ * of theirs, each with its headers and the overhead: so is its service, and what it
+ * takes of a buffer in bytes.
+ *
+ * Split all the same are those whose lengths are not known before: of protocols other
+ * than TCP and UDP, and those of more than 64 kB but for TCP over IPv4.
+ */
+enum wale_gso_mode {
+	WALE_GSO_SPLIT,	/* it is split into them when it arrives */
+	WALE_GSO_KEEP,	/* it stays in one piece */
+	__WALE_GSO_MAX
+};
+
+/*
  * Which packet is refused: one that does not fit and, with the buffer filled
  * to X, Y of it by the packet's flow, and N flows with any,
  */
@@ -299,6 +320,7 @@ enum {
 	TCA_WALE_TRACE_FD,
 	TCA_WALE_START,
 	TCA_WALE_SLACK,
+	TCA_WALE_GSO,
 	__TCA_WALE_MAX
 };
 
@@ -465,8 +487,8 @@ enum {
 
 /*
  * Statistics.  All are u64.  Packets and bytes are those of the wire: after
- * GSO splitting, with the overhead.  Counters start at zero when the qdisc is
- * created, and no change resets them.
+ * GSO splitting (one that is kept is one packet), with the overhead.  Counters start
+ * at zero when the qdisc is created, and no change resets them.
  */
 enum {
 	TCA_WALE_STATS_UNSPEC,

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * wale_gso.h - what a GSO packet takes on the wire   (pure)
+ */
+#ifndef _WALE_GSO_H
+#define _WALE_GSO_H
+
+#include <linux/types.h>
+
+/* What the link can count of one packet: see struct wale_skb_cb. */
+#define WALE_WIRE_LEN_BITS	28
+#define WALE_WIRE_LEN_MAX	((1U << WALE_WIRE_LEN_BITS) - 1)
+
+/**
+ * struct wale_gso - a GSO packet: some packets of the wire that have not been split
+ * @headers: bytes of IP and above that each of them has
+ * @payload: bytes behind the headers, of all of them
+ * @size: bytes of @payload in each but the last, which has the rest; not 0
+ */
+struct wale_gso {
+	u32 headers;
+	u32 payload;
+	u32 size;
+};
+
+u32 wale_gso_segments(const struct wale_gso *gso);
+u32 wale_gso_wire_len(const struct wale_gso *gso, u32 overhead);
+
+#endif /* _WALE_GSO_H */
