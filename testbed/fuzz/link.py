@@ -54,8 +54,9 @@ SWITCHES = (
     (4, ("last",)),
 )
 ATM = 2
+SPLIT = 0
 #: What is not shown if it is 0, or empty.
-ONLY_IF_ON = ("mark", "loss-ecn", "reorder", "duplicate", "corrupt", "slack", "drop-list")
+ONLY_IF_ON = ("mark", "loss-ecn", "reorder", "duplicate", "corrupt", "slack", "gso", "drop-list")
 
 Position = tuple[int, int, int]  # ifindex, parent, handle
 
@@ -141,7 +142,7 @@ class Link:
         names += rng.sample(parameters, rng.randint(0, len(parameters)))
         known = {attribute.name: attribute for attribute in self.settable}
         nodes = [values.node(rng, known[name], self.pools) for name in names]
-        fixed = {"policy": policy, "overhead": ATM}
+        fixed = {"policy": policy, "overhead": ATM, "gso": SPLIT}
         return nodes + [values.Node(self.number[n], struct.pack("I", v)) for n, v in fixed.items()]
 
     @staticmethod
@@ -157,6 +158,8 @@ class Link:
             return not some or "rate64" in others or "sessions" in others
         if name == "limit-cells":
             return "overhead" not in others
+        if name == "gso":
+            return "limit-cells" in others or "corrupt" in others
         losses = ("loss", "loss-gemodel", "loss-state")
         if name in losses:
             return any(other in others for other in losses[: losses.index(name)])

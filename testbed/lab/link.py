@@ -159,6 +159,8 @@ class Link(Impairments):
     """what a packet takes on the wire beside its IP bytes"""
     drops: Literal["remote", "local"] = "remote"
     """who learns of a packet that does not fit into the buffer"""
+    gso: Literal["split", "keep"] = "split"
+    """is a GSO packet split into those of the wire, or served, counted and lost in one piece?"""
     trace: Trace | None = None
     """a rate that changes in steps, instead of rate"""
     sessions: Sessions | None = None
@@ -217,6 +219,8 @@ class Link(Impairments):
             )
         cells = self.limit.endswith(" cells")
         by_flow = self.policy in ("seldrop", "fba")
+        if self.gso == "keep" and (cells or self.corrupt):
+            raise ValueError("expected gso: split with a limit in cells and with corrupt")
         if cells and self.overhead != "atm":
             raise ValueError("expected overhead: atm with a limit in cells")
         if self.input_rate is not None and not cells:

@@ -125,7 +125,7 @@ def test_ranges_are_those_of_the_header() -> None:
         known["WALE_FEEDBACK_IDLE_MIN"],
         known["WALE_FEEDBACK_IDLE_MAX"],
     )
-    for name in ("overhead", "drops", "trace-end"):
+    for name in ("overhead", "drops", "gso", "trace-end"):
         count = len(enumeration(f"WALE_{name.upper().replace('-END', '')}_"))
         assert options[name].greatest == count - 1
 

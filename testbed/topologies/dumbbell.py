@@ -398,6 +398,7 @@ def wale_options(link: Link, seed: int) -> tuple[str, list[str]]:
         words += ["limit", *link.limit.split(), *_buffer_options(link)]
     words += link.impairment_options()
     words += ["overhead", link.overhead, "drops", link.drops, "seed", str(seed)]
+    words += ["gso", link.gso] if link.gso != "split" else []
     if link.slack:
         words += ["slack", f"{link.slack}ns"]
     if link.feedback:

@@ -15,7 +15,7 @@ _wale_link_options()
 {
 	echo --rate --delay --jitter --limit --policy --threshold --z --last --mark \
 		--nomark --rem --flows --input_rate --loss --ecn --noecn --reorder \
-		--duplicate --corrupt --drop --slot --overhead --drops --seed --trace \
+		--duplicate --corrupt --drop --slot --overhead --drops --gso --seed --trace \
 		--loop --hold --stop --start --slack --sessions --feedback --nofeedback \
 		--up --down --replace
 }
@@ -30,6 +30,9 @@ _wale_link_add()
 		;;
 	--drops)
 		echo remote local
+		;;
+	--gso)
+		echo split keep
 		;;
 	--policy)
 		echo tail epd seldrop fba random_tail rem

@@ -118,6 +118,7 @@ static bool same(const struct link_config *a, const struct link_config *b)
 	       a->overhead == b->overhead && a->drops == b->drops &&
 	       a->seed == b->seed && a->trace_end == b->trace_end &&
 	       a->start_ns == b->start_ns && a->slack_ns == b->slack_ns &&
+	       a->gso == b->gso &&
 	       !memcmp(&a->sessions, &b->sessions, sizeof(a->sessions)) &&
 	       a->feedback_idle_ns == b->feedback_idle_ns && same_buffer(a, b);
 }

@@ -176,6 +176,7 @@ int link_config_encode(const struct link_config *c, attribute_put_fn put,
 		  c->n_drop * sizeof(c->drop[0]) },
 		FIELD(LINK_START, TCA_WALE_START, start_ns),
 		FIELD(LINK_SLACK, TCA_WALE_SLACK, slack_ns),
+		FIELD(LINK_GSO, TCA_WALE_GSO, gso),
 #undef FIELD
 	};
 	int err;
@@ -499,6 +500,10 @@ static int decode_one(struct link_config *c, const struct attribute *a)
 	case TCA_WALE_SLACK:
 		c->set |= LINK_SLACK;
 		c->slack_ns = attribute_u32(a);
+		break;
+	case TCA_WALE_GSO:
+		c->set |= LINK_GSO;
+		c->gso = attribute_u32(a);
 		break;
 	case TCA_WALE_SESSIONS:
 		decode_sessions(&c->sessions, a->data, a->length);

@@ -24,6 +24,11 @@ static const char *const drops_names[__WALE_DROPS_MAX] = {
 	[WALE_DROPS_LOCAL] = "local",
 };
 
+static const char *const gso_names[__WALE_GSO_MAX] = {
+	[WALE_GSO_SPLIT] = "split",
+	[WALE_GSO_KEEP] = "keep",
+};
+
 static const char *const trace_end_names[__WALE_TRACE_END_MAX] = {
 	[WALE_TRACE_LOOP] = "loop",
 	[WALE_TRACE_HOLD] = "hold",
@@ -38,6 +43,11 @@ const char *link_overhead_name(uint32_t overhead)
 const char *link_drops_name(uint32_t drops)
 {
 	return drops < __WALE_DROPS_MAX ? drops_names[drops] : NULL;
+}
+
+const char *link_gso_name(uint32_t gso)
+{
+	return gso < __WALE_GSO_MAX ? gso_names[gso] : NULL;
 }
 
 const char *link_trace_end_name(uint32_t end)
@@ -126,6 +136,13 @@ static int parse_drops(struct link_config *c, const char *word,
 {
 	return parse_name(word, drops_names, ARRAY_SIZE(drops_names), &c->drops,
 			  "drops remote or drops local", error);
+}
+
+static int parse_gso(struct link_config *c, const char *word,
+		     struct link_error *error)
+{
+	return parse_name(word, gso_names, ARRAY_SIZE(gso_names), &c->gso,
+			  "gso split or gso keep", error);
 }
 
 static int parse_seed(struct link_config *c, const char *word,
@@ -309,6 +326,8 @@ static const struct {
 	  "overhead raw|ethernet|atm   what a packet takes on the wire" },
 	{ "drops", LINK_DROPS, parse_drops, NULL,
 	  "drops remote|local   is the sender told of a full buffer?" },
+	{ "gso", LINK_GSO, parse_gso, NULL,
+	  "gso split|keep       is a GSO packet split into those of the wire?" },
 	{ "seed", LINK_SEED, parse_seed, NULL,
 	  "seed N               of every random draw" },
 	{ "slack", LINK_SLACK, parse_slack, NULL,
@@ -442,6 +461,8 @@ void link_config_print(FILE *to, const struct link_config *c)
 		print_name(to, "overhead", link_overhead_name(c->overhead));
 	if (c->set & LINK_DROPS)
 		print_name(to, "drops", link_drops_name(c->drops));
+	if (c->set & LINK_GSO)
+		print_name(to, "gso", link_gso_name(c->gso));
 	if (c->set & LINK_SEED)
 		fprintf(to, "seed %" PRIu64 " ", c->seed);
 	if (c->set & LINK_SLACK && c->slack_ns)

@@ -52,6 +52,7 @@ enum link_config_bit {
 	LINK_SLOT = 1 << 30,
 	LINK_START = 1ULL << 31,
 	LINK_SLACK = 1ULL << 32,
+	LINK_GSO = 1ULL << 33,
 	LINK_LIMIT = LINK_LIMIT_PACKETS | LINK_LIMIT_BYTES | LINK_LIMIT_CELLS,
 	LINK_THRESHOLD = LINK_THRESHOLD_NUMBER | LINK_THRESHOLD_SHARE,
 	LINK_LOSSES = LINK_LOSS | LINK_LOSS_GEMODEL | LINK_LOSS_STATE,
@@ -161,6 +162,7 @@ struct link_config {
 	uint32_t trace_end;
 	uint64_t start_ns; /* since 1970 */
 	uint32_t slack_ns;
+	uint32_t gso;
 	struct link_sessions sessions;
 	uint64_t feedback_idle_ns; /* 0: no feedback */
 	struct link_policy policy;
@@ -197,6 +199,7 @@ void link_config_help(FILE *to, const char *dashes);
 /* The names of the enums' values; NULL for a value unknown here. */
 const char *link_overhead_name(uint32_t overhead);
 const char *link_drops_name(uint32_t drops);
+const char *link_gso_name(uint32_t gso);
 const char *link_trace_end_name(uint32_t end);
 const char *link_policy_name(uint32_t kind);
 

@@ -215,6 +215,8 @@ void link_config_json(struct json *j, const struct link_config *c)
 			  c->overhead);
 	if (c->set & LINK_DROPS)
 		json_enum(j, "drops", link_drops_name(c->drops), c->drops);
+	if (c->set & LINK_GSO)
+		json_enum(j, "gso", link_gso_name(c->gso), c->gso);
 	if (c->set & LINK_SEED)
 		json_put_u64(j, "seed", c->seed);
 	if (c->set & LINK_SLACK)

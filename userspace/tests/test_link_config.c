@@ -143,6 +143,9 @@ static void test_errors(void)
 	test_error("slot soon", LINK_ERROR_INVALID, "a time");
 	test_error("overhead frame", LINK_ERROR_INVALID, "ethernet");
 	test_error("drops never", LINK_ERROR_INVALID, "remote");
+	test_error("gso", LINK_ERROR_MISSING, "");
+	test_error("gso on", LINK_ERROR_INVALID, "gso split or gso keep");
+	test_error("gso keep gso split", LINK_ERROR_DUPLICATE, "split");
 	test_error("seed -1", LINK_ERROR_INVALID, "whole number");
 	test_error("trace 1s:2mbit,3", LINK_ERROR_INVALID, "step 2");
 	test_error("trace 1s:2mbit,", LINK_ERROR_INVALID, "step 2");
@@ -553,6 +556,9 @@ int main(void)
 	test_tables();
 	test_round_trip("overhead atm drops local",
 			"overhead atm drops local ");
+	test_round_trip("gso keep seed 5 drops local",
+			"drops local gso keep seed 5 ");
+	test_round_trip("gso split", "gso split ");
 	test_round_trip("hold trace 10s:2mbit,5s:0",
 			"trace 10s:2Mbit,5s:0bit hold ");
 	test_round_trip("rate 800kbit sessions arrival 0.2 mean 20 max 63 "

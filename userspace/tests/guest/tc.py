@@ -29,6 +29,8 @@ TYPED: list[tuple[str, dict[str, Any]]] = [
         "overhead atm drops local limit 20",
         {"overhead": "atm", "drops": "local", "limit_packets": 20},
     ),
+    ("gso keep drops local", {"gso": "keep", "drops": "local"}),
+    ("gso split", {"gso": None}),
     ("seed 18446744073709551615", {"seed": 2**64 - 1}),
     (
         "trace 10s:2mbit,1s:0 hold",
