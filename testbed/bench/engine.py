@@ -31,6 +31,10 @@ QUICK_RUNS = [(100, 1, 25_000)]
 NOTHING = (1000, 1, 1)
 
 
+#: Of each run, that of the least processor time counts.
+REPEATS = 3
+
+
 @dataclass(frozen=True)
 class Run:
     """What one guest took."""
@@ -70,6 +74,12 @@ def _run(kernel_version: str | None, run: tuple[int, int, int]) -> Run:
     return Run(result["wall_s"], used_s, forward["offered_packets"], result["virtual_s"])
 
 
+def _least(kernel_version: str | None, run: tuple[int, int, int]) -> Run:
+    """What it takes at least: what else the machine does only adds to it."""
+    runs = (_run(kernel_version, run) for _ in range(REPEATS))
+    return min(runs, key=lambda found: found.cpu_s)
+
+
 def _row(run: tuple[int, int, int], found: Run, nothing: Run) -> list[str]:
     row = ["transfer", str(run[0]), str(run[1]), str(found.packets), f"{found.virtual_s:.3f}"]
     busy_s = max(found.cpu_s - nothing.cpu_s, 1e-9)
@@ -83,21 +93,22 @@ def measure(
     """Run links of several rates, with one session and with many."""
     progress("engine: boot")
     boot = min((_boot(engine, kernel) for _ in range(5)), key=lambda run: run.wall_s)
-    nothing = min((_run(version, NOTHING) for _ in range(3)), key=lambda run: run.cpu_s)
+    nothing = _least(version, NOTHING)
     rows = [
         [name, "", "", "", "", f"{run.wall_s:.3f}", f"{run.cpu_s:.3f}", "", ""]
         for name, run in (("boot", boot), ("nothing", nothing))
     ]
     for run in QUICK_RUNS if quick else RUNS:
         progress(f"engine: {run[0]} Mbit/s, sessions: {run[1]}")
-        rows.append(_row(run, _run(version, run), nothing))
+        rows.append(_row(run, _least(version, run), nothing))
     return Sheet(
         "engine",
         "Speed of the engine",
         "A guest that does nothing, a scenario with next to nothing to transfer, and scenarios in "
         "which TCP sessions fill a link, in virtual time. Packets are those of data. A guest keeps "
         "one processor busy: where it has one for itself, wall time is processor time. Virtual "
-        "seconds and packets are for each second of processor time beyond that of nothing.",
+        "seconds and packets are for each second of processor time beyond that of nothing. Of "
+        f"{REPEATS} runs each, the one that took the least.",
         "run,mbit_per_s,sessions,packets,virtual_s,wall_s,cpu_s,virtual_s_per_cpu_s,"
         "packets_per_cpu_s".split(","),
         rows,
