@@ -17,6 +17,7 @@
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <linux/udp.h>
+#include <net/ipv6.h>
 
 #include "../compat.h"
 #include "wale.h"
