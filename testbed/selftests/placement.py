@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 
 from lib import net
 from lib.pair import MS, Pair
-from lib.tap import equal, in_virtual_time, main, true, virtual_time
+from lib.tap import Skip, equal, in_virtual_time, main, true, virtual_time
 from lib.wale import POLICY, Qdisc
 
 HANDLE = 0x100000  # 10:
@@ -140,23 +140,30 @@ def test_under_tbf() -> None:
     under(setup, [0x10001])
 
 
+def under_a_class_of(kind: str, options: str, of_class: str) -> None:
+    """Below a scheduler whose filter sends all to one class."""
+    under(
+        [
+            f"qdisc add dev a0 root handle 1: {kind} {options}",
+            f"class add dev a0 parent 1: classid 1:10 {kind} {of_class}",
+            "filter add dev a0 parent 1: protocol all matchall flowid 1:10",
+        ],
+        [0x10010],
+    )
+
+
 def test_under_other_schedulers() -> None:
-    """Below hfsc, drr, qfq and ets."""
-    classful = {
-        "hfsc": ("default 10", "sc rate 1gbit ul rate 1gbit"),
-        "drr": ("", "quantum 1514"),
-        "qfq": ("", "weight 1 maxpkt 2048"),
-    }
-    for kind, (options, of_class) in classful.items():
-        under(
-            [
-                f"qdisc add dev a0 root handle 1: {kind} {options}",
-                f"class add dev a0 parent 1: classid 1:10 {kind} {of_class}",
-                "filter add dev a0 parent 1: protocol all matchall flowid 1:10",
-            ],
-            [0x10010],
-        )
+    """Below hfsc, drr and ets."""
+    under_a_class_of("hfsc", "default 10", "sc rate 1gbit ul rate 1gbit")
+    under_a_class_of("drr", "", "quantum 1514")
     under(["qdisc add dev a0 root handle 1: ets bands 3 strict 1"], [0x10001, 0x10002, 0x10003])
+
+
+def test_under_qfq() -> None:
+    """Below a scheduler that once took a leaf that delays for a mistake."""
+    if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 12):
+        raise Skip("qfq of this kernel warns of every qdisc below it that delays")
+    under_a_class_of("qfq", "", "weight 1 maxpkt 2048")
 
 
 def test_switches_under_parents() -> None:
@@ -365,6 +372,7 @@ if __name__ == "__main__":
             test_under_htb_in_prio,
             test_under_tbf,
             test_under_other_schedulers,
+            test_under_qfq,
             test_switches_under_parents,
             test_under_netem,
             test_ingress_through_ifb,
