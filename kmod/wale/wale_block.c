@@ -123,7 +123,7 @@ void wale_block_set_pkt_len(struct sk_buff *skb)
 	u32 more = 0;
 
 	if (wale_block_parse(skb, &gso))
-		more = (wale_gso_segments(&gso) - 1) *
+		more = (wale_gso_packets(&gso) - 1) *
 		       (skb_network_offset(skb) + gso.headers);
 	qdisc_skb_cb(skb)->pkt_len = skb->len + more;
 }

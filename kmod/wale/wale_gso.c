@@ -19,12 +19,12 @@
 #include "wale_gso.h"
 
 /**
- * wale_gso_segments() - how many packets of the wire are in a GSO packet?
+ * wale_gso_packets() - how many packets of the wire are in a GSO packet?
  * @gso: the GSO packet
  *
  * Return: 1 or more.
  */
-u32 wale_gso_segments(const struct wale_gso *gso)
+u32 wale_gso_packets(const struct wale_gso *gso)
 {
 	return max_t(u32, DIV_ROUND_UP_ULL(gso->payload, gso->size), 1);
 }
@@ -38,7 +38,7 @@ u32 wale_gso_segments(const struct wale_gso *gso)
  */
 u32 wale_gso_wire_len(const struct wale_gso *gso, u32 overhead)
 {
-	u32 before = wale_gso_segments(gso) - 1;
+	u32 before = wale_gso_packets(gso) - 1;
 	u32 rest = gso->payload - before * gso->size;
 	u64 len = wale_wire_len(overhead, gso->headers + rest);
 

@@ -23,7 +23,7 @@ struct wale_gso {
 	u32 size;
 };
 
-u32 wale_gso_segments(const struct wale_gso *gso);
+u32 wale_gso_packets(const struct wale_gso *gso);
 u32 wale_gso_wire_len(const struct wale_gso *gso, u32 overhead);
 
 #endif /* _WALE_GSO_H */

@@ -112,13 +112,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t n = piece < size ? piece : size;
 
 		must(send(pair[1], data, n, MSG_NOSIGNAL) == (ssize_t)n);
-		transfer_ready(&t);
+		transfer_ready(&t, EPOLLIN);
 		data += n;
 		size -= n;
 	}
 	close(pair[1]);
 	if (t.state != GET_OVER)
-		transfer_ready(&t);
+		transfer_ready(&t, EPOLLIN | EPOLLRDHUP);
 	check_over(&t, all, all_size);
 	return 0;
 }

@@ -37,7 +37,7 @@ static void wale_gso_check(struct kunit *test, const struct wale_gso *gso)
 				    len > WALE_WIRE_LEN_MAX ? 0 : len,
 				    "%u + %u in %u, overhead %u", gso->headers,
 				    gso->payload, gso->size, overhead);
-		KUNIT_EXPECT_EQ(test, wale_gso_segments(gso), packets);
+		KUNIT_EXPECT_EQ(test, wale_gso_packets(gso), packets);
 	}
 }
 
@@ -69,7 +69,7 @@ static void wale_gso_by_hand(struct kunit *test)
 		.headers = 52, .payload = 44 * 1448 + 100, .size = 1448,
 	};
 
-	KUNIT_EXPECT_EQ(test, wale_gso_segments(&gso), 45);
+	KUNIT_EXPECT_EQ(test, wale_gso_packets(&gso), 45);
 	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, WALE_OVERHEAD_RAW),
 			44 * 1500 + 152);
 	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, WALE_OVERHEAD_ETHERNET),
@@ -89,7 +89,7 @@ static void wale_gso_too_long(struct kunit *test)
 	gso.payload++;
 	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, WALE_OVERHEAD_RAW), 0);
 	gso.payload = U32_MAX;
-	KUNIT_EXPECT_EQ(test, wale_gso_segments(&gso), U32_MAX);
+	KUNIT_EXPECT_EQ(test, wale_gso_packets(&gso), U32_MAX);
 	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, WALE_OVERHEAD_RAW), 0);
 }
 
