@@ -79,8 +79,8 @@ class ChildPackets:
         _, _, what, skb, at, link, value = self._in_order(self.events)
         by_skb = np.argsort(skb, kind="stable")
         has_next = np.append(skb[by_skb][1:] == skb[by_skb][:-1], False)
-        came = by_skb[(what[by_skb] == _CAME) & has_next]
-        then = by_skb[np.flatnonzero((what[by_skb] == _CAME) & has_next) + 1]
+        first = np.flatnonzero((what[by_skb] == _CAME) & has_next)
+        came, then = by_skb[first], by_skb[first + 1]
         was_back, was_freed = what[then] == _BACK, what[then] == _FREED
         arrival_ns = np.zeros(len(what), np.int64)
         arrival_ns[then[was_back]] = value[came[was_back]]

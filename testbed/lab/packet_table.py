@@ -42,10 +42,7 @@ PACKET_COLUMNS: dict[str, tuple[pa.DataType, str]] = {
     "dropped_ns": (pa.int64(), "when it was dropped"),
     "wire_bytes": (pa.uint32(), "length on the wire"),
     "ip_bytes": (pa.uint32(), "length of the IP packet"),
-    "rate_Bps": (
-        pa.float64(),
-        "of the link at end_ns or dropped_ns, bytes/s (inf: no limit)",
-    ),
+    "rate_Bps": (pa.float64(), "of the link at end_ns or dropped_ns, bytes/s (inf: no limit)"),
     "class": (pa.uint16(), "of tc, where the link tells flows apart"),
     "copy": (pa.bool_(), "it is the second of two, by duplication"),
     "corrupted": (pa.bool_(), "a bit of it was turned"),

@@ -94,6 +94,15 @@ def burst(pair: Pair, draw: random.Random) -> None:
     pair.send_gso(1 + draw.randrange(12), 100 + draw.randrange(1200))
 
 
+def bursts(pair: Pair, draw: random.Random) -> None:
+    """Send many, with pauses; at each, all adds up, and at most one is in service."""
+    for _ in range(60):
+        burst(pair, draw)
+        link = balanced(pair)
+        true(link.stats["backlog_packets"] - child_of(pair).qlen in (0, 1), "in service")
+        net.sleep_ns(draw.choice((0, MS, 6 * MS, 9 * MS)))
+
+
 def empty(pair: Pair) -> None:
     """Wait until all is gone; the receiver has what the link sent, parents have nothing."""
     pair.drain()
@@ -112,11 +121,7 @@ def test_every_kind() -> None:
             pair = Pair()
             pair.add(rate=RATE, delay=5 * MS, **options)
             graft(pair, words)
-            for _ in range(60):
-                burst(pair, draw)
-                link = balanced(pair)
-                true(link.stats["backlog_packets"] - child_of(pair).qlen in (0, 1), "in service")
-                net.sleep_ns(draw.choice((0, MS, 6 * MS, 9 * MS)))
+            bursts(pair, draw)
             empty(pair)
             stats = pair.stats()
             true(stats["sent_packets"] > 200, f"{name}: hardly anything was sent: {stats}")

@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from child import KINDS, balanced, child_of, graft, refused, ungraft
+from child import KINDS, balanced, burst, bursts, graft, refused, ungraft
 from lib import net
 from lib.netstat import netstat
 from lib.pair import MAC_A, MAC_B, MS, Pair
@@ -280,12 +280,6 @@ CHILDREN = KINDS | {
 }
 
 
-def burst(pair: Pair, draw: random.Random) -> None:
-    """Send some packets and a GSO packet."""
-    pair.send(draw.randrange(6), 60 + draw.randrange(1400))
-    pair.send_gso(1 + draw.randrange(12), 100 + draw.randrange(1200))
-
-
 def empty(pair: Pair, name: str) -> dict[str, int]:
     """Wait until all is gone, and nobody has anything left; return the statistics."""
     pair.drain()
@@ -306,11 +300,7 @@ def test_children() -> None:
             pair = Pair()
             pair.add(rate=RATE, delay=5 * MS, gso=KEEP, **options)
             graft(pair, words)
-            for _ in range(60):
-                burst(pair, draw)
-                link = balanced(pair)
-                true(link.stats["backlog_packets"] - child_of(pair).qlen in (0, 1), "in service")
-                net.sleep_ns(draw.choice((0, MS, 6 * MS, 9 * MS)))
+            bursts(pair, draw)
             stats = empty(pair, name)
             true(stats["sent_packets"] > 50, f"{name}: hardly anything was sent: {stats}")
             pair.close()
