@@ -3,7 +3,7 @@
 
 Virtual time makes a run repeatable to the bit, with four things: computing takes
 no time and idle time is skipped (time-travel=inf-cpu), the clock starts at a fixed
-date, the kernel's randomness follows from the seed (seeded_random.c), and memory
+date, the kernel's randomness follows from the seed (guest_preload.c), and memory
 is laid out the same way each time (ADDR_NO_RANDOMIZE, norandmaps).  The consoles
 are files, which never make the kernel wait, so no host event gets into the run.
 """
@@ -102,14 +102,14 @@ class UmlEngine:
 
 
 def _shim() -> tuple[Path, Path]:
-    """guest_init and seeded_random.so, compiled once for each state of their source."""
-    sources = [Path(__file__).with_name(n) for n in ("guest_init.c", "seeded_random.c")]
+    """guest_init and guest_preload.so, compiled once for each state of their source."""
+    sources = [Path(__file__).with_name(n) for n in ("guest_init.c", "guest_preload.c")]
     digest = hashlib.sha256(b"".join(s.read_bytes() for s in sources)).hexdigest()[:12]
     folder = kernel_build.cache_root() / f"guest-{digest}"
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=".guest-", dir=folder.parent))
-        flags = {"guest_init": ["-static"], "seeded_random.so": ["-shared", "-fPIC"]}
+        flags = {"guest_init": ["-static"], "guest_preload.so": ["-shared", "-fPIC"]}
         for source, (name, extra) in zip(sources, flags.items(), strict=True):
             command = ["gcc", "-O2", "-Wall", *extra, "-o", str(work / name), str(source), "-ldl"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -121,7 +121,7 @@ def _shim() -> tuple[Path, Path]:
             work.rename(folder)
         except OSError:  # somebody else was faster
             shutil.rmtree(work)
-    return folder / "guest_init", folder / "seeded_random.so"
+    return folder / "guest_init", folder / "guest_preload.so"
 
 
 def _temp_base() -> Path:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * seeded_random.c - preloaded into a User-Mode Linux kernel by engines/uml.py
+ * guest_preload.c - preloaded into a User-Mode Linux kernel by engines/uml.py
  *
  * Three things that the kernel's own options do not offer:
  *
@@ -16,7 +16,7 @@
  *    process's system calls, and it is what costs most of them: some kilobytes,
  *    for which the host allocates memory.
  *
- * cc -O2 -Wall -shared -fPIC -o seeded_random.so seeded_random.c
+ * cc -O2 -Wall -shared -fPIC -o guest_preload.so guest_preload.c
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ static int seeded;
 static uint64_t state;
 static long (*libc_ptrace)(int request, ...);
 
-__attribute__((constructor)) static void seeded_random_start(void)
+__attribute__((constructor)) static void guest_preload_start(void)
 {
 	const char *seed = getenv("WALE_SEED");
 
