@@ -73,6 +73,8 @@ def test_checkpatch(kernel_tree: Path) -> None:
         ignored = ["CAMELCASE", *(TRACE_HEADER if name.endswith("_trace.h") else ())]
         if name.endswith("compat.h"):
             ignored.append("MACRO_ARG_UNUSED")  # that is what it hides
+        if name.endswith("tcp_classic.c"):
+            ignored.append("CONST_STRUCT")  # each namespace's ctl_table points to its own value
         silent(["perl", script, *options, f"--ignore={','.join(ignored)}", "--file", name])
     for cache in TOP.glob(".checkpatch-camelcase*"):
         cache.unlink()
