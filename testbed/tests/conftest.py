@@ -126,6 +126,13 @@ def san_kernel(san_version: str) -> Kernel:
 
 
 @pytest.fixture
+def small_guest() -> None:
+    """A test with a guest of 64 MB."""
+    if os.environ.get("WALE_KERNEL", "").endswith("+san"):
+        pytest.skip("a kernel with sanitizers does not boot in 64 MB")
+
+
+@pytest.fixture
 def on_san(san_kernel: Kernel, tested_on: Callable[..., None]) -> None:
     """Count a test as one of the kernel with sanitizers."""
     tested_on("uml", san_kernel.release, "san")

@@ -410,9 +410,8 @@ def test_failed_flow_keeps_the_rest(tmp_path: Path) -> None:
 
 
 @pytest.mark.guest
+@pytest.mark.usefixtures("small_guest")
 def test_memory_pressure_is_told(tmp_path: Path) -> None:
-    if "+san" in os.environ.get("WALE_KERNEL", ""):
-        pytest.skip("a kernel with sanitizers does not boot in 64 MB")
     overrides = ["memory_mb=64", "profile=newreno"]  # which gives each sender 4 MB of buffer
     result = run_scenario(load_scenario(find_scenario("demo"), overrides), 1, tmp_path)
     assert ["memory pressure" in warning for warning in result["warnings"]] == [True]

@@ -410,6 +410,7 @@ def test_log_that_is_not_complete_is_none(small: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.guest
+@pytest.mark.usefixtures("small_guest")
 def test_guest_without_memory_says_so(tmp_path: Path) -> None:
     # a link without rate or delay; 64 MB of memory
     changes = ["memory_mb=64", "bottleneck.forward.loss=0", "bottleneck.forward.rate=500mbit",
