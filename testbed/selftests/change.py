@@ -143,6 +143,7 @@ REFUSED: list[tuple[dict[str, Any], list[str]]] = [
     ({"delay": 86400 * 10**9 + 1}, ["delay"]),
     ({"limit_packets": 0}, ["limit"]),
     ({"limit_bytes": 0}, ["limit"]),
+    ({"limit_bytes": (1 << 64) - 1}, ["limit in bytes"]),
     ({"limit_packets": 5, "limit_bytes": 5000}, ["limit"]),
     ({"overhead": 3}, ["overhead"]),
     ({"limit_cells": 1000}, ["overhead atm"]),

@@ -54,6 +54,9 @@ CONFIGURATION = tuple(
 UNCAUSED = {
     "the namespace to follow is going": "its descriptor is closed while the request is served",
     "netns: cannot return": "the way into a namespace was open a moment ago, the way back not",
+    "became shorter while it was read": "its size was asked for a moment ago",
+    "no memory": "for some bytes",
+    "more than %u steps": "16 million lines",
 }
 #: A dump that is full, and memory that is not there, refuse nothing.
 REFUSAL = re.compile(

@@ -85,6 +85,8 @@ static void test_error(const char *text, int kind, const char *says)
 	link_config_free(&c);
 }
 
+#define X32 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+
 static void test_errors(void)
 {
 	test_error("rate", LINK_ERROR_MISSING, "must follow");
@@ -112,6 +114,8 @@ static void test_errors(void)
 		   "normal");
 	test_error("jitter 5ms distribution /nonexistent/x", LINK_ERROR_INVALID,
 		   "path");
+	test_error("jitter 5ms distribution " X32 X32 X32 X32,
+		   LINK_ERROR_INVALID, "a distribution");
 	test_error("jitter 1ms distribution uniform distribution uniform",
 		   LINK_ERROR_DUPLICATE, "uniform");
 	test_error("jitter 1ms jitter 2ms", LINK_ERROR_DUPLICATE, "2ms");
@@ -153,6 +157,7 @@ static void test_errors(void)
 	test_error("trace 1s:unlimited", LINK_ERROR_INVALID, "not a rate");
 	test_error("trace file", LINK_ERROR_MISSING, "path");
 	test_error("trace file /nonexistent/x", LINK_ERROR_INVALID, "open");
+	test_error("trace file /", LINK_ERROR_INVALID, "cannot read");
 	test_error("start", LINK_ERROR_MISSING, "must follow");
 	test_error("start at", LINK_ERROR_MISSING, "a time must follow");
 	test_error("start now", LINK_ERROR_INVALID, "start at TIME");
@@ -170,7 +175,10 @@ static void test_errors(void)
 		   "out of range");
 	test_error("start at @1.5s", LINK_ERROR_INVALID, "UTC");
 	test_error("start at @1.0123456789", LINK_ERROR_INVALID, "UTC");
+	test_error("start at @noon", LINK_ERROR_INVALID, "UTC");
 	test_error("start at +soon", LINK_ERROR_INVALID, "from now");
+	test_error("start at -10000000000s", LINK_ERROR_INVALID,
+		   "out of range");
 	test_error("start at @1 start at @2", LINK_ERROR_DUPLICATE, "at");
 	test_error("sessions", LINK_ERROR_MISSING, "must follow");
 	test_error("sessions rate 1mbit", LINK_ERROR_INVALID, "arrival");
@@ -193,6 +201,7 @@ static void test_errors(void)
 	test_error("threshold 90% threshold 5", LINK_ERROR_DUPLICATE, "5");
 	test_error("threshold much", LINK_ERROR_INVALID, "a share");
 	test_error("z 1001", LINK_ERROR_INVALID, "0 to 1000");
+	test_error("z 4295", LINK_ERROR_INVALID, "0 to 1000");
 	test_error("z -1", LINK_ERROR_INVALID, "0 to 1000");
 	test_error("last 0", LINK_ERROR_INVALID, "1 to 1024");
 	test_error("last 1025", LINK_ERROR_INVALID, "1 to 1024");

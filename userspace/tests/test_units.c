@@ -39,6 +39,7 @@ static const struct test_case rates[] = {
 	{ "18446744073709551616bps", -ERANGE, 0 },
 	{ "1e18tbit", -ERANGE, 0 },
 	{ "1e99", -ERANGE, 0 },
+	{ "999999999999999999999999e18tbit", -ERANGE, 0 },
 	{ "99999999999999999999999999", -ERANGE, 0 },
 	{ "", -EINVAL, 0 },
 	{ ".", -EINVAL, 0 },
