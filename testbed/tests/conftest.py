@@ -61,7 +61,7 @@ def ynl_folder(kernel_tree: Path) -> Path:
     folders = [kernel_tree / f"tools/net/ynl{inside}" for inside in ("/pyynl", "")]
     found = [folder for folder in folders if (folder / "cli.py").exists()]
     if not found:
-        pytest.skip(f"there is no {folders[1]}/cli.py")
+        pytest.skip("this kernel has no client ynl")
     release = lab_says("release")
     if tuple(int(number) for number in release.split(".")[:2]) < (6, 12):
         pytest.skip(f"the environment's Python does not start in a guest of {release}")

@@ -65,6 +65,18 @@ def test_counts_by_place(tmp_path: Path) -> None:
     assert suites == {f"selftests: {kind}": one for kind in kinds}
 
 
+def test_a_kernel_is_counted_once(pytestconfig: pytest.Config, tmp_path: Path) -> None:
+    """That some tests asked for by name, and the others had because it is the guest's."""
+    san = tested.Place("uml", "6.12.9-san", "san")
+    recorder = tested.Recorder(pytestconfig, tmp_path)
+    recorder.counts[san] = {"a": {"passed": 1, "failed": 0, "skipped": 1}}
+    recorder.skips[san] = {"x": "no tool"}
+    recorder.counts[None] = {"a": {"passed": 2, "failed": 1, "skipped": 0}}
+    recorder.join_guest(san)
+    assert recorder.counts == {None: {"a": {"passed": 3, "failed": 1, "skipped": 1}}}
+    assert recorder.skips == {None: {"x": "no tool"}}
+
+
 def record(engine: str, release: str, flavour: str = "", **suites: tuple[int, int, int]) -> Any:
     return {
         "engine": engine,
