@@ -75,6 +75,7 @@ def test_where_the_trace_is() -> None:
     pair.close()
 
 
+@virtual_time("it looks in the middle of each step")
 def test_before_the_start_the_rate_is_the_first() -> None:
     """Until then at 10^6 bytes/s, whatever was before; a start can be moved."""
     pair = Pair()

@@ -491,6 +491,7 @@ def test_refused_changes() -> None:
     pair.close()
 
 
+@virtual_time("the link is still full when it is purged")
 def test_purge_with_cells() -> None:
     """A device that goes down takes what is in the buffer and on the input links."""
     pair = Pair()
