@@ -94,6 +94,9 @@ def burst(pair: Pair, draw: random.Random) -> None:
     pair.send_gso(1 + draw.randrange(12), 100 + draw.randrange(1200))
 
 
+whole_bursts = virtual_time("all of a burst is there before the first packet leaves")
+
+
 def bursts(pair: Pair, draw: random.Random) -> None:
     """Send many, with pauses; at each, all adds up, and at most one is in service."""
     for _ in range(60):
@@ -113,7 +116,7 @@ def empty(pair: Pair) -> None:
     equal(len(pair.received()), link.stats["sent_packets"], "received")
 
 
-@virtual_time("all of a burst is there before the first packet leaves")
+@whole_bursts
 def test_every_kind() -> None:
     """Whatever is the buffer: what came is sent, held or dropped, in packets and in bytes."""
     for name, words in KINDS.items():
@@ -211,7 +214,7 @@ def test_codel_sees_the_buffer_alone() -> None:
             pair.close()
 
 
-@virtual_time("all of a burst is there before the first packet leaves")
+@whole_bursts
 def test_change_under_traffic() -> None:
     """A child comes, changes, is replaced and goes: no packet is lost, none is out of order."""
     pair = Pair()
@@ -244,7 +247,7 @@ def test_change_under_traffic() -> None:
     pair.close()
 
 
-@virtual_time("all of a burst is there before the first packet leaves")
+@whole_bursts
 def test_old_child_drops() -> None:
     """What a child drops when it is made smaller, and what it holds back when it goes, counts."""
     pair = Pair()
@@ -265,7 +268,7 @@ def test_old_child_drops() -> None:
     pair.close()
 
 
-@virtual_time("all of a burst is there before the first packet leaves")
+@whole_bursts
 def test_held_back() -> None:
     """The server is idle while a child has packets and gives none; then they leave in order."""
     pair = Pair()
@@ -282,7 +285,7 @@ def test_held_back() -> None:
     pair.close()
 
 
-@virtual_time("all of a burst is there before the first packet leaves")
+@whole_bursts
 def test_under_parents() -> None:
     """Below htb, prio and tbf, parents' counters are those of the link."""
     htb = "class: parent 2: classid 2:10 htb rate 1gbit quantum 1514"
@@ -384,7 +387,7 @@ def find(value: Any, name: str) -> Any:
     return value.get(name, next((x for v in value.values() if (x := find(v, name))), None))
 
 
-@virtual_time("all of a burst is there before the first packet leaves")
+@whole_bursts
 def test_what_tc_shows() -> None:
     """The class of the child, its qdisc and its counters; drops and peak of the link."""
     pair = Pair()
@@ -422,7 +425,7 @@ def send_errors(pair: Pair, count: int) -> int:
     return errors
 
 
-@virtual_time("all of a burst is there before the first packet leaves")
+@whole_bursts
 def test_local_drops() -> None:
     """With drops local the sender learns what the child says, else nothing."""
     for drops in (0, 1):
@@ -435,7 +438,7 @@ def test_local_drops() -> None:
         pair.close()
 
 
-@virtual_time("all of a burst is there before the first packet leaves")
+@whole_bursts
 def test_marks_of_the_child() -> None:
     """An AQM marks in the place of dropping, and counts that itself."""
     pair = Pair()

@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from child import KINDS, balanced, burst, bursts, graft, refused, ungraft
+from child import KINDS, balanced, burst, bursts, graft, refused, ungraft, whole_bursts
 from lib import net
 from lib.netstat import netstat
 from lib.pair import MAC_A, MAC_B, MS, Pair
@@ -227,7 +227,7 @@ def test_change_under_traffic() -> None:
     pair.close()
 
 
-@virtual_time("all of a burst is there before the first packet leaves")
+@whole_bursts
 def test_flows_and_policies() -> None:
     """With flows, and whatever shares the buffer, all adds up."""
     for policy in ("tail", "epd", "seldrop", "fba", "random_tail", "rem"):
@@ -293,7 +293,7 @@ def empty(pair: Pair, name: str) -> dict[str, int]:
     return stats
 
 
-@virtual_time("all of a burst is there before the first packet leaves")
+@whole_bursts
 def test_children() -> None:
     """Whatever is the buffer, and whether it splits blocks: all adds up."""
     for name, words in CHILDREN.items():
@@ -360,7 +360,7 @@ def root_of(pair: Pair) -> Any:
     return next(q for q in pair.control.list(pair.dev) if q.parent == 0xFFFFFFFF)
 
 
-@virtual_time("all of a burst is there before the first packet leaves")
+@whole_bursts
 def test_under_parents() -> None:
     """Parents' counters are those of the link, with children that split blocks and do not."""
     htb = "class add dev a0 parent 2: classid 2:10 htb rate 1gbit quantum 1514"

@@ -126,10 +126,20 @@ def san_kernel(san_version: str) -> Kernel:
 
 
 @pytest.fixture
-def small_guest() -> None:
+def not_on_san() -> Callable[[str], None]:
+    """Skip a test where the guest's kernel has sanitizers: not_on_san(why)."""
+
+    def say(why: str) -> None:
+        if os.environ.get("WALE_KERNEL", "").endswith("+san"):
+            pytest.skip(why)
+
+    return say
+
+
+@pytest.fixture
+def small_guest(not_on_san: Callable[[str], None]) -> None:
     """A test with a guest of 64 MB."""
-    if os.environ.get("WALE_KERNEL", "").endswith("+san"):
-        pytest.skip("a kernel with sanitizers does not boot in 64 MB")
+    not_on_san("a kernel with sanitizers does not boot in 64 MB")
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 from argparse import ArgumentTypeError
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -105,9 +106,8 @@ def test_gso_packets_are_counted_as_they_are_on_the_wire() -> None:
 
 
 @pytest.mark.guest
-def test_bench(tmp_path: Path) -> None:
-    if os.environ.get("WALE_KERNEL", "").endswith("+san"):
-        pytest.skip("what a kernel with sanitizers takes says nothing; kmemleak runs out of memory")
+def test_bench(tmp_path: Path, not_on_san: Callable[[str], None]) -> None:
+    not_on_san("what a kernel with sanitizers takes says nothing; kmemleak runs out of memory")
     small = ["--quick", "--rounds", "1", "--only", "packets,timing,acks,paths,engine"]
     small += ["--case", "1500B-1gbit-*", "--subjects", "wale"]
     small += ["--size", "2MB", "--cc", "reno,ratcp", "--paths", "300"]

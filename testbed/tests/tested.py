@@ -104,18 +104,20 @@ class Recorder:
         if None in self.counts:
             self.join_guest(guest_place())
         for place, suites in self.counts.items():
-            record = {**asdict(place or guest_place()), **circumstances()}
+            assert place is not None
+            record = {**asdict(place), **circumstances()}
             record |= {"suites": suites, "skips": self.skips.get(place, {})}
-            file = self.folder / (place or guest_place()).file
+            file = self.folder / place.file
             file.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
 
     def join_guest(self, guest: Place) -> None:
-        """Count with the others those that named the guest's kernel, as with make check SAN=1."""
-        for suite, counts in self.counts.pop(guest, {}).items():
-            own = self.counts[None].setdefault(suite, dict.fromkeys(OUTCOMES, 0))
+        """Count for the guest's kernel, which other tests may have named (make check SAN=1)."""
+        own = self.counts.setdefault(guest, {})
+        for suite, counts in self.counts.pop(None).items():
+            joined = own.setdefault(suite, dict.fromkeys(OUTCOMES, 0))
             for outcome in OUTCOMES:
-                own[outcome] += counts[outcome]
-        self.skips.setdefault(None, {}).update(self.skips.pop(guest, {}))
+                joined[outcome] += counts[outcome]
+        self.skips.setdefault(guest, {}).update(self.skips.pop(None, {}))
 
 
 def guest_place() -> Place:

@@ -101,13 +101,17 @@ class Pair:
             self.udp.send(data)
         self.sent += segments
 
-    def received(self) -> list[int]:
-        """Return the numbers of the packets that have come since the last call."""
-        numbers = []
+    def payloads(self) -> list[bytes]:
+        """Return the data of the packets that have come since the last call."""
+        found = []
         with contextlib.suppress(BlockingIOError):
             while True:
-                numbers.append(struct.unpack_from("!I", self.sink.recv(2048))[0])
-        return numbers
+                found.append(self.sink.recv(2048))
+        return found
+
+    def received(self) -> list[int]:
+        """Return the numbers of these packets."""
+        return [struct.unpack_from("!I", data)[0] for data in self.payloads()]
 
     def held(self) -> int:
         """Return how many packets the link holds."""
