@@ -123,6 +123,23 @@ def summarise(objects: Path) -> dict[str, dict[int, int]]:
     return dict(sorted(lines.items()))
 
 
+def what_is_said(text: list[str], index: int) -> str:
+    """The statement of a line; of a mere return also the statement before it."""
+
+    def beginning(at: int) -> int:
+        while at and not text[at - 1].rstrip().endswith((";", "{", "}")):
+            at -= 1
+        return at
+
+    first = beginning(index)
+    if first == index and text[index].lstrip().startswith("return -"):
+        first = beginning(max(0, index - 1))
+    last = index
+    while last < len(text) - 1 and not text[last].rstrip().endswith((";", "}")):
+        last += 1
+    return " ".join(line.strip() for line in text[first : last + 1])
+
+
 def never_refused(lines: dict[str, dict[int, int]]) -> list[str]:
     """Lines that refuse a configuration and never did, though a test could have them do so."""
     found = []
@@ -134,8 +151,8 @@ def never_refused(lines: dict[str, dict[int, int]]) -> list[str]:
         for number, count in sorted(lines[name].items()):
             if count or not REFUSAL.search(text[number - 1]):
                 continue
-            around = " ".join(text[max(0, number - 4) : number + 1])
-            if not any(said in around for said in UNCAUSED):
+            words = what_is_said(text, number - 1)
+            if not any(said in words for said in UNCAUSED):
                 found.append(f"{name}:{number}: {text[number - 1].strip()}")
     return found
 

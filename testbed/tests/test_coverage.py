@@ -36,6 +36,31 @@ def test_a_refusal_that_never_was_is_named(tmp_path: Path, monkeypatch: pytest.M
     assert found == [f"{name}:2: return -EINVAL;", "other.c: no line was counted"]
 
 
+def test_an_excuse_holds_for_its_own_statement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "lib/trace.c"
+    source = tmp_path / name
+    source.parent.mkdir(parents=True)
+    source.write_text(
+        "int x;\n"
+        "\tif (bad)\n"
+        '\t\treturn error_set("a zero is no rate");\n'
+        "\tif (!copy)\n"
+        "\t\treturn error_set(text,\n"
+        '\t\t\t"no memory");\n'
+        "\tif (short) {\n"
+        '\t\tNL_SET_ERR_MSG(extack, "no memory");\n'
+        "\t\treturn -EINVAL;\n"
+        "\t}\n"
+        "\treturn -ERANGE;\n"
+    )
+    monkeypatch.setattr(coverage, "TREE", tmp_path)
+    monkeypatch.setattr(coverage, "CONFIGURATION", (name,))
+    found = coverage.never_refused({name: dict.fromkeys(range(1, 12), 0)})
+    assert [line.split(":")[1] for line in found] == ["3", "11"]
+
+
 def test_summary_counts_each_part() -> None:
     lines = {"kmod/wale/a.c": {1: 1, 2: 0}, "kmod/wale/b.c": {1: 1, 2: 1}, "tcp_ratcp/c.c": {7: 0}}
     _, summary = coverage.table_of(lines)
