@@ -53,11 +53,13 @@ class Leaks:
         return {cache: objects(cache) for cache in self.CACHES}
 
     def check(self, made: int) -> None:
-        """Fail if some cache grew by as much as one in four of the objects made."""
-        net.sleep_ns(100 * MS)
-        for cache, count in self.count().items():
-            grown = count - self.before[cache]
-            true(grown < made / 4, f"{cache} grew by {grown} objects")
+        """Fail if some cache grew by one in four of the objects made, and stays so for 30 s."""
+        for _ in range(300):  # a qdisc is freed after a grace period, and busy CPUs have long ones
+            net.sleep_ns(100 * MS)
+            grown = {cache: count - self.before[cache] for cache, count in self.count().items()}
+            if all(objects < made / 4 for objects in grown.values()):
+                return
+        true(False, f"objects more than before: {grown}")
 
 
 def module() -> str:
@@ -131,10 +133,10 @@ def test_namespace_goes_with_packets_in_flight() -> None:
 def test_device_down_and_up() -> None:
     """Packets held when the device goes down are purged, counted, and not sent."""
     pair = Pair()
-    pair.add(rate=10**5, delay=50 * MS, loss=1 << 30, seed=3)
+    pair.add(rate=5 * 10**4, delay=50 * MS, loss=1 << 30, seed=3)
     sent = 0
     for _ in range(20):
-        pair.send(20)
+        pair.send(100)
         net.sleep_ns(80 * MS)
         held = pair.held()
         true(held > 0, "no packet held")

@@ -163,7 +163,7 @@ def test_classes() -> None:
     net.ip_batch(
         ["addr add 10.0.0.1/24 dev d0", "neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev d0"], ns
     )
-    words = "limit 1000 cells overhead atm flows 9 rate 1mbit"
+    words = "limit 1000 cells overhead atm flows 9 rate 10kbit"
     done(ns, *"tc qdisc add dev d0 root handle 1: wale".split(), *words.split())
     with ns.entered(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         for _ in range(3):
