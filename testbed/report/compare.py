@@ -16,6 +16,12 @@ from report.results import Point, Study
 #: Cells that deviate by more than this are marked, and must have a reason.
 BAND_PERCENT = 5.0
 
+#: A cell whose authors print one number agrees if it deviates by no more than this.
+CELL_PERCENT = 10.0
+
+#: What authors measured, against which cells are held before what they computed.
+_MEASURED_KINDS = ("simulation", "experiment")
+
 MINUS = "\N{MINUS SIGN}"
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
@@ -113,6 +119,32 @@ def mean_absolute(deviations: Iterable[float | None]) -> float | None:
     """Mean of the absolute values of those that are there."""
     sizes = [abs(d) for d in deviations if d is not None]
     return sum(sizes) / len(sizes) if sizes else None
+
+
+def cell_agrees(points: Iterable[Point]) -> bool | None:
+    """Whether a cell agrees with what is published; None if nothing can be compared.
+
+    It may deviate by 10 %, or as much as the authors' analysis deviates from their own simulation
+    or experiment if that is more.  It is held against what they measured, where they print it.
+    """
+    by_kind = {point.kind: point for point in points}
+    published = {kind: point.published for kind, point in by_kind.items()}
+    kind = next((k for k in _MEASURED_KINDS if published.get(k)), None)
+    point = by_kind[kind] if kind else next((p for p in by_kind.values() if p.published), None)
+    found = measured_deviation(point) if point else None
+    if found is None:
+        return None
+    theirs = deviation(published.get("analysis"), published[kind]) if kind else None
+    return abs(found) <= max(CELL_PERCENT, abs(theirs or 0))
+
+
+def cells_that_agree(study: Study) -> tuple[int, int]:
+    """How many cells (a row at an x) agree with what is published, of how many."""
+    by_cell: dict[tuple[str, str], list[Point]] = {}
+    for point in study.points:
+        by_cell.setdefault((point.row, point.x), []).append(point)
+    found = [agrees for points in by_cell.values() if (agrees := cell_agrees(points)) is not None]
+    return sum(found), len(found)
 
 
 def agreement(study: Study, kind: str) -> Agreement | None:

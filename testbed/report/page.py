@@ -57,6 +57,11 @@ class Section:
         return len({(p.row, p.x) for p in self.study.points if p.measured is not None})
 
     @property
+    def agreeing(self) -> tuple[int, int]:
+        """Cells that agree with what is published, of how many."""
+        return compare.cells_that_agree(self.study)
+
+    @property
     def curves(self) -> int:
         """Number of measured curves."""
         return len(self.study.curves)
@@ -71,6 +76,9 @@ class Totals:
     model_percent: float | None
     beyond: int
     unexplained: int
+    agreeing: int
+    """cells that agree with what is published, see compare.cell_agrees()"""
+    cells: int
     passed: int
     failed: int
     quick: int
@@ -87,6 +95,8 @@ def _totals(sections: list[Section]) -> Totals:
         model_percent=mean_absolute(model_deviation(p) for p in points),
         beyond=sum(a.beyond for a in found),
         unexplained=sum(unexplained(p) for p in points),
+        agreeing=sum(section.agreeing[0] for section in sections),
+        cells=sum(section.agreeing[1] for section in sections),
         passed=sum(section.passed for section in sections),
         failed=sum(section.failed for section in sections),
         quick=sum(section.study.about.quick for section in sections),
@@ -214,6 +224,7 @@ def build(results_folder: Path, out_folder: Path) -> Path:
         totals=_totals(sections),
         overview=_image(figures.draw_deviations(studies), out / "deviations"),
         band=compare.BAND_PERCENT,
+        cell_band=compare.CELL_PERCENT,
     )
     index.write_text(page, encoding="utf-8")
     return index

@@ -18,7 +18,7 @@ import pytest
 from lab.cli import main as wale_lab
 from report import compare, figures
 from report.page import build
-from report.results import ResultError, read_studies, read_study
+from report.results import Point, ResultError, read_studies, read_study
 from report.style import plt
 from report.tables import NO_REASON, matrices
 
@@ -296,12 +296,38 @@ def test_overview(page: Element) -> None:
     overview = section(page, "overview")
     rows = table_of(overview, "overview").rows
     analysis = next(row for row in rows if "Table I <of> numbers & more" in row[0])
-    assert analysis[1:8] == ["analysis", "6", "3.1", "+5.9", "RATCP, β = 1 at 2", "1", "1"]
+    assert analysis[1:7] == ["analysis", "6", "3.1", "+5.9", "RATCP, β = 1 at 2", "4 of 5"]
+    assert analysis[7:9] == ["1", "1"]
     experiment = rows[rows.index(analysis) + 1]
     assert experiment[:4] == ["experiment", "5", "4.6", "+10.5"]
     assert [row[0] for row in rows if "diagram" in row] == ["Fig. 1 Someone (2005)"]
     assert "2 curves measured" in overview.text
     assert "14 points measured, no numbers published" in overview.text
+
+
+@pytest.mark.parametrize(
+    ("published", "measured", "agrees"),
+    [
+        ({"simulation": 100}, 110, True),
+        ({"simulation": 100}, 110.1, False),
+        ({"simulation": 100, "analysis": 130}, 75, True),  # as near as the authors' own
+        ({"experiment": 100, "analysis": 130}, 131, False),
+        ({"analysis": 100}, 111, False),
+        ({"analysis": 100}, 91, True),
+        ({"": 100}, 91, True),
+        ({"simulation": 0}, 1, None),
+        ({"simulation": 100}, None, None),
+        ({}, 100, None),
+    ],
+)
+def test_a_cell_agrees(
+    published: dict[str, float], measured: float | None, agrees: bool | None
+) -> None:
+    def point(kind: str, value: float | None) -> Point:
+        return Point("row", "1", value, kind, measured, None, None, "", "", ())
+
+    points = [point(kind, value) for kind, value in published.items()] or [point("", None)]
+    assert compare.cell_agrees(points) is agrees
 
 
 def test_failing_checks_are_seen(page: Element) -> None:
