@@ -116,7 +116,7 @@ def test_modules_are_loaded_and_removed_by_modprobe(kernel: Kernel) -> None:
 def test_selftests(kernel: Kernel, subtests: pytest.Subtests) -> None:
     """The selftests and tc-testing; what needs virtual time is skipped by them, with its reason."""
     where = subprocess.run([RUN, "-t"], capture_output=True, text=True, check=True).stdout.strip()
-    outcome = run(kernel, f"TDC_SOURCE={where} {RUN} -H", limit_s=1800)
+    outcome = run(kernel, f"TDC_SOURCE={where} {RUN} -H", limit_s=3600)
     results = report_cases(outcome.console, subtests)
     assert results.count("ok") > 50, outcome.console
     assert outcome.exit_code == ("not ok" in results)
