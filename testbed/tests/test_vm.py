@@ -123,12 +123,18 @@ def test_selftests(kernel: Kernel, subtests: pytest.Subtests) -> None:
 
 
 def test_iperf3(kernel: Kernel, tmp_path: Path) -> None:
-    """An unchanged program over the link: a scenario with the engine vm."""
-    result = run_scenario(load_scenario(find_scenario("iperf3")), 1, tmp_path, "vm", kernel.release)
+    """An unchanged program over the link: a scenario with the engine vm, with all its packets."""
+    scenario = load_scenario(find_scenario("iperf3"))
+    result = run_scenario(scenario, 1, tmp_path, "vm", kernel.release, packets="csv")
     assert problems(result) == []
     assert (result["engine"], result["kernel"]) == ("vm", kernel.release)
     (link, *_) = result["links"]
     assert link["balanced"] is True
+    with (tmp_path / "packets.csv").open(encoding="utf-8", newline="") as file:
+        packets = [row for row in csv.DictReader(file) if row["link"] == link["name"]]
+    assert len(packets) == link["offered_packets"]
+    delivered = sum(row["fate"] == "delivered" for row in packets)
+    assert delivered == link["sent_packets"]
 
 
 def test_ratcp_uses_advice(kernel: Kernel, tmp_path: Path) -> None:
