@@ -28,6 +28,7 @@
 #include "wale_random.h"
 #include "wale_rem.h"
 #include "wale_schedule.h"
+#include "wale_server.h"
 
 /**
  * struct wale_sched_data - one direction of a link

@@ -14,44 +14,6 @@
 #include "wale_buffer.h"
 
 /**
- * wale_buffer_fits() - would a packet of @len bytes on the wire be admitted?
- * @buffer: the buffer as the packet finds it
- * @len: bytes on the wire
- *
- * Return: true if neither limit is exceeded with the packet in.
- */
-bool wale_buffer_fits(const struct wale_buffer *buffer, u32 len)
-{
-	return buffer->packets < buffer->limit_packets &&
-	       len <= buffer->limit_bytes &&
-	       buffer->bytes <= buffer->limit_bytes - len;
-}
-
-/**
- * wale_buffer_enter() - a packet was admitted
- * @buffer: the buffer
- * @len: bytes on the wire
- */
-void wale_buffer_enter(struct wale_buffer *buffer, u32 len)
-{
-	buffer->packets++;
-	buffer->bytes += len;
-	buffer->peak_packets = max(buffer->peak_packets, buffer->packets);
-	buffer->peak_bytes = max(buffer->peak_bytes, buffer->bytes);
-}
-
-/**
- * wale_buffer_leave() - the service of a packet has ended
- * @buffer: the buffer
- * @len: bytes on the wire
- */
-void wale_buffer_leave(struct wale_buffer *buffer, u32 len)
-{
-	buffer->packets--;
-	buffer->bytes -= len;
-}
-
-/**
  * wale_buffer_set() - the packets are in another place, which says how many
  * @buffer: the buffer
  * @packets: that wait or are in service

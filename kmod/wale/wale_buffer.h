@@ -6,6 +6,7 @@
 #define _WALE_BUFFER_H
 
 #include <linux/limits.h>
+#include <linux/minmax.h>
 #include <linux/types.h>
 
 /**
@@ -35,15 +36,50 @@ struct wale_buffer {
 	u32 peak_cells;
 };
 
-bool wale_buffer_fits(const struct wale_buffer *buffer, u32 len);
-void wale_buffer_enter(struct wale_buffer *buffer, u32 len);
-void wale_buffer_leave(struct wale_buffer *buffer, u32 len);
 void wale_buffer_set(struct wale_buffer *buffer, u32 packets, u64 bytes);
 void wale_buffer_enter_cell(struct wale_buffer *buffer);
 
 static inline bool wale_buffer_counts_cells(const struct wale_buffer *buffer)
 {
 	return buffer->limit_cells != U32_MAX;
+}
+
+/**
+ * wale_buffer_fits() - would a packet of @len bytes on the wire be admitted?
+ * @buffer: the buffer as the packet finds it
+ * @len: bytes on the wire
+ *
+ * Return: true if neither limit is exceeded with the packet in.
+ */
+static inline bool wale_buffer_fits(const struct wale_buffer *buffer, u32 len)
+{
+	return buffer->packets < buffer->limit_packets &&
+	       len <= buffer->limit_bytes &&
+	       buffer->bytes <= buffer->limit_bytes - len;
+}
+
+/**
+ * wale_buffer_enter() - a packet was admitted
+ * @buffer: the buffer
+ * @len: bytes on the wire
+ */
+static inline void wale_buffer_enter(struct wale_buffer *buffer, u32 len)
+{
+	buffer->packets++;
+	buffer->bytes += len;
+	buffer->peak_packets = max(buffer->peak_packets, buffer->packets);
+	buffer->peak_bytes = max(buffer->peak_bytes, buffer->bytes);
+}
+
+/**
+ * wale_buffer_leave() - the service of a packet has ended
+ * @buffer: the buffer
+ * @len: bytes on the wire
+ */
+static inline void wale_buffer_leave(struct wale_buffer *buffer, u32 len)
+{
+	buffer->packets--;
+	buffer->bytes -= len;
 }
 
 #endif /* _WALE_BUFFER_H */

@@ -1,22 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * wale_schedule.c - the rate as a function of time, and when service ends (pure)
+ * wale_schedule.c - the rate as a function of time                        (pure)
  *
- * The server of Fig. 1 of Karnik and Kumar (2005): a queue with a server of
- * time-varying rate R(t).  A packet that is in service when the rate changes
- * finishes at the new rate: its service ends when the integral of R over its
- * service reaches its length.
- *
- *	busy period   |--- packet 1 ---|--- packet 2 ---|-- ...
- *	exact ends                     T1               T2
- *	time_ns                        ceil(T1)         ceil(T2)
- *	credit                         R * (ceil(T1) - T1)
- *
- * Packet 2, if it was waiting at T1, starts at T1 and not at ceil(T1): the
- * credit is work that it already received.  Ends of packets in a busy period
- * hence do not drift, whatever the rate.  Since arrivals and changes of the
- * rate are at whole ns, a packet is waiting at T1 if and only if it arrived
- * before ceil(T1).
+ * Constant, or the steps of a trace, or C / (M + 1) with a chain M of sessions.
  */
 
 #include <linux/kernel.h>
@@ -259,18 +245,16 @@ static void wale_schedule_next(struct wale_schedule *schedule)
 }
 
 /**
- * wale_schedule_run() - let time pass
+ * wale_schedule_pass() - let time pass, and the rate change
  * @schedule: the schedule
- * @now: ns
+ * @now: ns; not before @schedule->until_ns
  *
  * A trace goes to where it is by then at once, however many steps that are (what
  * a busy server passes: wale_server_skip_periods()).  The chain has to draw every
  * step that passed: some ns each.
  */
-void wale_schedule_run(struct wale_schedule *schedule, u64 now)
+void wale_schedule_pass(struct wale_schedule *schedule, u64 now)
 {
-	if (now < schedule->until_ns)
-		return;
 	wale_schedule_next(schedule);
 	if (now < schedule->until_ns)
 		return;
@@ -281,189 +265,4 @@ void wale_schedule_run(struct wale_schedule *schedule, u64 now)
 	}
 	wale_schedule_seek(schedule, now);
 	schedule->rate = wale_schedule_rate(schedule);
-}
-
-/**
- * wale_server_init() - an idle server
- * @server: the server
- */
-void wale_server_init(struct wale_server *server)
-{
-	server->event_ns = U64_MAX;
-	server->time_ns = 0;
-	server->need = 0;
-	server->credit = 0;
-	server->busy = false;
-}
-
-/**
- * wale_server_plan() - when is there something to do next?
- * @server: the server, busy
- * @schedule: the rate at the server's time
- *
- * Sets the instant at which the packet in service ends, rounded up, or that
- * at which the rate changes, whichever is first.
- */
-void wale_server_plan(struct wale_server *server,
-		      const struct wale_schedule *schedule)
-{
-	u64 end;
-
-	if (!server->need || schedule->rate == WALE_RATE_UNLIMITED)
-		end = server->time_ns;
-	else if (schedule->rate)
-		end = server->time_ns +
-		      div64_u64(server->need + schedule->rate - 1,
-				schedule->rate);
-	else
-		end = U64_MAX;
-	server->event_ns = min(end, schedule->until_ns);
-}
-
-/**
- * wale_server_earliest_end() - before when can the service not end?
- * @server: the server, busy, run up to now
- * @schedule: the rate
- * @more: work of what is served next and whose service must end, too
- *
- * Who waits for the end of a service need not wake up at each change of the
- * rate on the way: it cannot end earlier than at the largest rate to come.
- *
- * Return: ns; U64_MAX if it does not end unless the schedule is changed.
- */
-u64 wale_server_earliest_end(const struct wale_server *server,
-			     const struct wale_schedule *schedule, u64 more)
-{
-	u64 peak = schedule->trace ? schedule->trace->peak_rate :
-				     schedule->capacity;
-	u64 work = server->need + more - min(more, server->credit);
-
-	if (schedule->until_ns == U64_MAX) {	/* no change of the rate ahead */
-		if (!more || !schedule->rate ||
-		    schedule->rate == WALE_RATE_UNLIMITED)
-			return server->event_ns;
-		return server->time_ns +
-		       div64_u64(work + schedule->rate - 1, schedule->rate);
-	}
-	/* the service ends before the next one */
-	if (!more && server->event_ns < schedule->until_ns)
-		return server->event_ns;
-	return max(server->event_ns,
-		   server->time_ns + div64_u64(work, peak * WALE_RATE_UNIT));
-}
-
-/**
- * wale_server_start() - a packet arrives at the idle server
- * @server: the server, idle
- * @schedule: the rate
- * @now: ns; not before the end of the last service
- * @len: bytes on the wire
- */
-void wale_server_start(struct wale_server *server,
-		       struct wale_schedule *schedule, u64 now, u32 len)
-{
-	server->time_ns = now;
-	server->credit = 0;
-	wale_server_next(server, schedule, len);
-}
-
-/**
- * wale_server_next() - the packet that was waiting when the last service ended
- * @server: the server, at the end of a service
- * @schedule: the rate
- * @len: bytes on the wire
- *
- * With as much credit as the packet has work, its service ended within the same
- * ns as the one before.
- */
-void wale_server_next(struct wale_server *server,
-		      struct wale_schedule *schedule, u32 len)
-{
-	u64 work = len * WALE_WORK_PER_BYTE;
-	u64 received = min(work, server->credit);
-
-	wale_schedule_run(schedule, server->time_ns);
-	server->busy = true;
-	server->start_ns = server->time_ns;
-	server->need = work - received;
-	server->credit -= received;
-	wale_server_plan(server, schedule);
-}
-
-/*
- * A service that takes many periods of a looping trace: whatever the phase, a
- * period does the same work.  All but the last, in which the service ends, and
- * none that is not over by @now.
- */
-static void wale_server_skip_periods(struct wale_server *server,
-				     struct wale_schedule *schedule, u64 now)
-{
-	const struct wale_trace *trace = schedule->trace;
-	u64 n;
-
-	if (!trace || trace->end != WALE_TRACE_LOOP)
-		return;
-	if (server->need <= trace->period_work ||
-	    now - server->time_ns < trace->period_ns)
-		return;
-	n = min(div64_u64(server->need - 1, trace->period_work),
-		div64_u64(now - server->time_ns, trace->period_ns));
-	server->need -= n * trace->period_work;
-	server->time_ns += n * trace->period_ns;
-	schedule->since_ns += n * trace->period_ns;
-	schedule->until_ns += n * trace->period_ns;
-}
-
-/**
- * wale_server_run() - let time pass until a service ends
- * @server: the server
- * @schedule: the rate
- * @now: ns
- *
- * Return: true if the service ended, at @server->time_ns <= @now; the server is
- * then idle, and wale_server_next() gives it the packet that waits.
- */
-bool wale_server_run(struct wale_server *server,
-		     struct wale_schedule *schedule, u64 now)
-{
-	u64 done;
-
-	while (server->busy && server->event_ns <= now) {
-		if (schedule->rate == WALE_RATE_UNLIMITED)
-			done = server->need;
-		else
-			done = (server->event_ns - server->time_ns) *
-			       schedule->rate;
-		server->time_ns = server->event_ns;
-		if (done >= server->need) {
-			/* a need of zero keeps the credit it left over */
-			server->credit += done - server->need;
-			server->need = 0;
-			server->busy = false;
-			server->event_ns = U64_MAX;
-			return true;
-		}
-		server->need -= done;
-		wale_schedule_run(schedule, server->time_ns);
-		wale_server_skip_periods(server, schedule, now);
-		wale_server_plan(server, schedule);
-	}
-	return false;
-}
-
-/**
- * wale_server_settle() - account for the work done so far at the rate so far
- * @server: the server, run up to @now
- * @schedule: the rate so far
- * @now: ns; the rate is about to change
- *
- * The caller changes the rate and then calls wale_server_plan().
- */
-void wale_server_settle(struct wale_server *server,
-			const struct wale_schedule *schedule, u64 now)
-{
-	if (!server->busy)
-		return;
-	server->need -= (now - server->time_ns) * schedule->rate;
-	server->time_ns = now;
 }

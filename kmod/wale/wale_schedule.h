@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * wale_schedule.h - the rate as a function of time, and when service ends (pure)
+ * wale_schedule.h - the rate as a function of time                        (pure)
  *
  * Times are ns of one clock.  A rate is an integer number of units of
  * 1 / WALE_RATE_UNIT byte/s: the unit is divided by 1 .. 10, so that C / (M + 1)
  * is exact for up to nine sessions and, for more, less than one unit low.
  * Work is rate times ns: a packet of n bytes is n * WALE_WORK_PER_BYTE of it.
- * Nothing is ever rounded but the instants at which a service ends, which are
- * rounded up to a ns, and that rounding is not carried over to the next packet.
  */
 #ifndef _WALE_SCHEDULE_H
 #define _WALE_SCHEDULE_H
@@ -92,25 +90,6 @@ struct wale_schedule {
 	u32 m;
 };
 
-/**
- * struct wale_server - one packet in service at a time, first come first served
- * @event_ns: when the service ends or the rate changes; U64_MAX: never
- * @time_ns: work is accounted for up to this instant
- * @start_ns: when the last service began
- * @need: work left at @time_ns of the packet in service
- * @credit: work that the link could do between the exact end of the previous
- *	service and @time_ns; it belongs to a packet that was waiting by then
- * @busy: a packet is in service
- */
-struct wale_server {
-	u64 event_ns;
-	u64 time_ns;
-	u64 start_ns;
-	u64 need;
-	u64 credit;
-	bool busy;
-};
-
 void wale_schedule_set_constant(struct wale_schedule *schedule, u64 capacity,
 				u64 now);
 void wale_schedule_set_trace(struct wale_schedule *schedule,
@@ -119,24 +98,21 @@ void wale_schedule_set_sessions(struct wale_schedule *schedule,
 				struct wale_sessions *sessions, u64 seed,
 				u64 now, s64 elapsed_ns);
 u64 wale_schedule_bytes_per_s(const struct wale_schedule *schedule);
-void wale_schedule_run(struct wale_schedule *schedule, u64 now);
+void wale_schedule_pass(struct wale_schedule *schedule, u64 now);
 void wale_trace_append(struct wale_trace *trace, u64 duration_ns, u64 rate);
 u64 wale_trace_duration(const struct wale_trace *trace, u32 step);
 void wale_trace_locate(const struct wale_trace *trace, u64 elapsed_ns,
 		       struct wale_trace_position *position);
 
-void wale_server_init(struct wale_server *server);
-void wale_server_start(struct wale_server *server,
-		       struct wale_schedule *schedule, u64 now, u32 len);
-void wale_server_next(struct wale_server *server,
-		      struct wale_schedule *schedule, u32 len);
-bool wale_server_run(struct wale_server *server,
-		     struct wale_schedule *schedule, u64 now);
-void wale_server_settle(struct wale_server *server,
-			const struct wale_schedule *schedule, u64 now);
-void wale_server_plan(struct wale_server *server,
-		      const struct wale_schedule *schedule);
-u64 wale_server_earliest_end(const struct wale_server *server,
-			     const struct wale_schedule *schedule, u64 more);
+/**
+ * wale_schedule_run() - let time pass
+ * @schedule: the schedule
+ * @now: ns
+ */
+static inline void wale_schedule_run(struct wale_schedule *schedule, u64 now)
+{
+	if (now >= schedule->until_ns)
+		wale_schedule_pass(schedule, now);
+}
 
 #endif /* _WALE_SCHEDULE_H */

@@ -25,7 +25,7 @@
 
 #include "fuzz.h"
 #include "wale_buffer.h"
-#include "wale_schedule.h"
+#include "wale_server.h"
 
 #define OPS_MAX 300
 #define QUEUE_MAX 128 /* packets; a power of two */

@@ -16,6 +16,7 @@
 #include "../wale_buffer.c"
 #include "../wale_flows.c"
 #include "../wale_schedule.c"
+#include "../wale_server.c"
 #include "../wale_sessions.c"
 
 #include "vectors/wale_vectors_random.h"
