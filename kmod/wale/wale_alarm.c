@@ -10,6 +10,23 @@
 #include "../compat.h"
 #include "wale_alarm.h"
 
+/*
+ * A clock may show no time between two multiples of its resolution.  An alarm
+ * in between would ring while the clock still shows a time before it, and the
+ * timer would be started again.
+ */
+static u64 wale_alarm_step_mask(void)
+{
+	u64 step_ns = ktime_get_resolution_ns();
+
+	return is_power_of_2(step_ns) ? step_ns - 1 : 0;
+}
+
+static ktime_t wale_alarm_step(const struct wale_alarm *alarm, u64 at_ns)
+{
+	return ns_to_ktime((at_ns + alarm->step_mask) & ~alarm->step_mask);
+}
+
 static enum hrtimer_restart wale_alarm_ring(struct hrtimer *timer)
 {
 	struct wale_alarm *alarm = container_of(timer, struct wale_alarm,
@@ -23,33 +40,18 @@ static enum hrtimer_restart wale_alarm_ring(struct hrtimer *timer)
 
 	raw_spin_lock_irqsave(&alarm->lock, flags);
 	if (!hrtimer_is_queued(timer)) {	/* nor set meanwhile */
+		then_ns = READ_ONCE(alarm->then_ns);
 		/* if that is over, too, the run that comes finds it */
-		if (alarm->then_ns > ktime_get_ns()) {
-			then_ns = alarm->then_ns;
-			hrtimer_set_expires(timer, ns_to_ktime(then_ns));
-		}
+		if (then_ns > ktime_get_ns())
+			hrtimer_set_expires(timer,
+					    wale_alarm_step(alarm, then_ns));
+		else
+			then_ns = 0;
 		WRITE_ONCE(alarm->at_ns, then_ns);
 		WRITE_ONCE(alarm->then_ns, 0);
 	}
 	raw_spin_unlock_irqrestore(&alarm->lock, flags);
 	return then_ns ? HRTIMER_RESTART : HRTIMER_NORESTART;
-}
-
-/*
- * A clock may show no time between two multiples of its resolution.  An alarm
- * in between would ring while the clock still shows a time before it, and the
- * timer would be started again.
- */
-static u64 wale_alarm_step_mask(void)
-{
-	u64 step_ns = ktime_get_resolution_ns();
-
-	return is_power_of_2(step_ns) ? step_ns - 1 : 0;
-}
-
-static u64 wale_alarm_step(const struct wale_alarm *alarm, u64 at_ns)
-{
-	return (at_ns + alarm->step_mask) & ~alarm->step_mask;
 }
 
 /**
@@ -81,50 +83,30 @@ static bool wale_alarm_is_off(const struct wale_alarm *alarm)
 	return off;
 }
 
-/* Does the alarm that is set ring at that time, or late, but not too late? */
-static bool wale_alarm_is_near(const struct wale_alarm *alarm, u64 at_ns)
-{
-	u64 set_ns = READ_ONCE(alarm->at_ns);
-
-	return set_ns >= at_ns && set_ns - at_ns <= alarm->slack_ns;
-}
-
 /**
- * wale_alarm_set() - run the qdisc, and run it again
+ * wale_alarm_program() - have the qdisc run at another time than is set
  * @alarm: the alarm
- * @at_ns: when, CLOCK_MONOTONIC, or up to the slack later; in the place of what was
- *	set before
- * @then_ns: and when again, unless another alarm is set until then; 0: not
+ * @at_ns: when, CLOCK_MONOTONIC, or up to the slack later
+ * @then_ns: and when again; 0: not
  *
  * Context: the root lock of the qdisc is held.
  */
-void wale_alarm_set(struct wale_alarm *alarm, u64 at_ns, u64 then_ns)
+void wale_alarm_program(struct wale_alarm *alarm, u64 at_ns, u64 then_ns)
 {
 	struct hrtimer *timer = &alarm->timer;
 	unsigned long flags;
+	ktime_t rings;
 
 	if (wale_alarm_is_off(alarm))
 		return;
-	if (alarm->slack_ns) {
-		then_ns = 0;	/* by then, what is next may have left, too */
-		if (wale_alarm_is_near(alarm, at_ns))
-			return;
-		at_ns += alarm->slack_ns;
-	}
-	at_ns = wale_alarm_step(alarm, at_ns);
-	then_ns = wale_alarm_step(alarm, then_ns);
-	/* should it ring just now, the qdisc runs again anyway */
-	if (READ_ONCE(alarm->at_ns) == at_ns &&
-	    (READ_ONCE(alarm->then_ns) || !then_ns))
-		return;
+	at_ns += alarm->slack_ns;
+	rings = wale_alarm_step(alarm, at_ns);
 
 	raw_spin_lock_irqsave(&alarm->lock, flags);
 	WRITE_ONCE(alarm->at_ns, at_ns);
 	WRITE_ONCE(alarm->then_ns, then_ns);
-	if (!hrtimer_is_queued(timer) ||
-	    hrtimer_get_expires(timer) != ns_to_ktime(at_ns))
-		hrtimer_start_range_ns(timer,
-				       ns_to_ktime(at_ns - alarm->slack_ns),
+	if (!hrtimer_is_queued(timer) || hrtimer_get_expires(timer) != rings)
+		hrtimer_start_range_ns(timer, rings - alarm->slack_ns,
 				       alarm->slack_ns,
 				       HRTIMER_MODE_ABS_PINNED);
 	raw_spin_unlock_irqrestore(&alarm->lock, flags);

@@ -24,11 +24,12 @@ struct Qdisc;
  * struct wale_alarm - when a qdisc is to run
  * @timer: its expiry is written with @lock held, by its handler while it is not
  *	queued, by others through hrtimer_start()
- * @lock: of @at_ns, @then_ns, and what is decided from @timer
+ * @lock: of @at_ns and what is decided from @timer
  * @at_ns: when the alarm rings at the latest that is to ring next; 0: none, or it
  *	rang
- * @then_ns: the one after it; 0: none
- * @step_mask: alarms are at multiples of this plus one, ns
+ * @then_ns: the one after it; 0: none; also written without @lock, while @at_ns is
+ *	set: the handler has the qdisc run before it reads it
+ * @step_mask: the timer expires at multiples of this plus one, ns
  * @slack_ns: how late an alarm may ring; set with the root lock of the qdisc held
  * @sch: the qdisc
  */
@@ -43,7 +44,49 @@ struct wale_alarm {
 };
 
 void wale_alarm_init(struct wale_alarm *alarm, struct Qdisc *sch);
-void wale_alarm_set(struct wale_alarm *alarm, u64 at_ns, u64 then_ns);
+void wale_alarm_program(struct wale_alarm *alarm, u64 at_ns, u64 then_ns);
 void wale_alarm_cancel(struct wale_alarm *alarm);
+
+/* Does it ring at that time, or late, but not too late? */
+static inline bool wale_alarm_is_near(const struct wale_alarm *alarm, u64 at_ns)
+{
+	u64 set_ns = READ_ONCE(alarm->at_ns);
+
+	return set_ns >= at_ns && set_ns - at_ns <= alarm->slack_ns;
+}
+
+/**
+ * wale_alarm_set() - run the qdisc, and run it again
+ * @alarm: the alarm
+ * @at_ns: when, CLOCK_MONOTONIC, or up to the slack later; in the place of what was
+ *	set before
+ * @then_ns: and when again, unless another alarm is set until then; 0: not
+ *
+ * Context: the root lock of the qdisc is held.
+ */
+static inline void wale_alarm_set(struct wale_alarm *alarm, u64 at_ns,
+				  u64 then_ns)
+{
+	if (alarm->slack_ns)
+		then_ns = 0;	/* by then, what is next may have left, too */
+	/* should it ring just now, the qdisc runs again anyway, and sets another */
+	if (!wale_alarm_is_near(alarm, at_ns))
+		wale_alarm_program(alarm, at_ns, then_ns);
+	else if (READ_ONCE(alarm->then_ns) != then_ns)
+		WRITE_ONCE(alarm->then_ns, then_ns);
+}
+
+/**
+ * wale_alarm_is_set() - is there nothing to set?
+ * @alarm: the alarm
+ * @at_ns: when the qdisc is to run
+ *
+ * Return: true if it will, and if it is known when again.
+ */
+static inline bool wale_alarm_is_set(const struct wale_alarm *alarm, u64 at_ns)
+{
+	return wale_alarm_is_near(alarm, at_ns) &&
+	       (READ_ONCE(alarm->then_ns) || alarm->slack_ns);
+}
 
 #endif /* _WALE_ALARM_H */

@@ -207,26 +207,37 @@ static void wale_link_serve(struct Qdisc *sch, u64 now)
 		wale_schedule_run(&q->schedule, now);
 }
 
-/* These, and cells that arrive. */
-static void wale_link_replay_arrivals(struct Qdisc *sch, u64 now)
+static void wale_link_replay_cells(struct Qdisc *sch, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u64 next;
 
-	while (q->cells.soonest != WALE_CLASS_NONE) {
+	do {
 		next = wale_inputs_next(&q->cells, q->classes);
 		if (next > now)
 			break;
 		wale_link_serve(sch, next);
 		wale_atm_arrive(sch, next);
-	}
+	} while (q->cells.soonest != WALE_CLASS_NONE);
+}
+
+/* These, and cells that arrive. */
+static void wale_link_replay_arrivals(struct Qdisc *sch, u64 now)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (q->cells.soonest != WALE_CLASS_NONE)
+		wale_link_replay_cells(sch, now);
 	wale_link_serve(sch, now);
 }
 
 /* These, and updates of the price. */
 static void wale_link_replay(struct Qdisc *sch, u64 now)
 {
-	wale_mark_run(sch, wale_link_replay_arrivals, now);
+	const struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (q->policy.kind == WALE_POLICY_REM)
+		wale_mark_run(sch, wale_link_replay_arrivals, now);
 	wale_link_replay_arrivals(sch, now);
 }
 
@@ -304,7 +315,7 @@ static void wale_link_settle_later(struct Qdisc *sch)
 }
 
 /* Take the packet that departs next off the line, if it does by now. */
-static struct sk_buff *wale_link_take(struct Qdisc *sch, u64 now)
+static inline struct sk_buff *wale_link_take(struct Qdisc *sch, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	const struct sk_buff *head = q->line.head;
@@ -329,41 +340,6 @@ static void wale_link_prefetch(const struct wale_sched_data *q)
 	prefetch(skb_shinfo(next));
 	if (next->next)
 		prefetch_range(next->next, sizeof(*next));
-}
-
-/**
- * wale_link_release() - the packet whose departure is due
- * @sch: the qdisc
- * @now: ns
- *
- * Return: the packet, or NULL.
- */
-struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb;
-	u32 len;
-
-	wale_link_run(sch, now);
-	wale_link_settle_later(sch);
-	skb = wale_link_take(sch, now);
-	if (!skb)
-		return NULL;
-
-	wale_link_prefetch(q);
-	len = wale_skb_cb(skb)->wire_len;
-	wale_uncount(&q->counts.line, len);
-	wale_count(&q->counts.sent, len);
-	if (q->classes) {
-		wale_count(&wale_skb_counts(q, skb)->sent, len);
-		wale_class_depart(q->classes, wale_skb_class(skb), len);
-	}
-	sch->q.qlen--;
-	qdisc_qstats_backlog_dec(sch, skb);
-	qdisc_bstats_update(sch, skb);
-	trace_wale_dequeue(sch, skb, now);
-	trace_wale_release(sch, now);
-	return skb;
 }
 
 /**
@@ -424,6 +400,60 @@ void wale_link_set_alarm(struct Qdisc *sch)
 		at_ns = min(at_ns, wale_link_earliest_departure(q));
 	if (at_ns != U64_MAX)
 		wale_alarm_set(&q->alarm, at_ns, 0);
+}
+
+/*
+ * Is there nothing to do until the alarm that is set?  So it is after most packets
+ * that come, and after most that leave: what is behind the next one to depart can
+ * be replayed then.
+ */
+static bool wale_link_waits(const struct wale_sched_data *q, u64 now)
+{
+	const struct sk_buff *next = q->line.head;
+
+	return next && now < wale_skb_cb(next)->departure_ns &&
+	       wale_alarm_is_set(&q->alarm, wale_skb_cb(next)->departure_ns) &&
+	       !q->impair && !q->child.qdisc && !q->gone_packets &&
+	       !wale_buffer_counts_cells(&q->buffer);
+}
+
+/**
+ * wale_link_release() - the packet whose departure is due
+ * @sch: the qdisc
+ * @now: ns
+ *
+ * Return: the packet; NULL if none is, and the alarm is set for the next one.
+ */
+struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb;
+	u32 len;
+
+	if (wale_link_waits(q, now))
+		return NULL;
+	wale_link_run(sch, now);
+	wale_link_settle_later(sch);
+	skb = wale_link_take(sch, now);
+	if (!skb) {
+		wale_link_set_alarm(sch);
+		return NULL;
+	}
+
+	wale_link_prefetch(q);
+	len = wale_skb_cb(skb)->wire_len;
+	wale_uncount(&q->counts.line, len);
+	wale_count(&q->counts.sent, len);
+	if (q->classes) {
+		wale_count(&wale_skb_counts(q, skb)->sent, len);
+		wale_class_depart(q->classes, wale_skb_class(skb), len);
+	}
+	sch->q.qlen--;
+	qdisc_qstats_backlog_dec(sch, skb);
+	qdisc_bstats_update(sch, skb);
+	trace_wale_dequeue(sch, skb, now);
+	trace_wale_release(sch, now);
+	return skb;
 }
 
 static void wale_link_purge_one(struct Qdisc *sch, struct sk_buff *skb, u64 now)

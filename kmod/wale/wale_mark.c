@@ -15,7 +15,7 @@
 
 /**
  * wale_mark_run() - what happens up to the next update of the price, and that
- * @sch: the qdisc
+ * @sch: the qdisc, whose policy is rem
  * @replay: replays the link, without its price
  * @now: ns
  */
@@ -26,8 +26,6 @@ void wale_mark_run(struct Qdisc *sch,
 	struct wale_rem *rem = &q->rem;
 	u64 quiet_until, offered, rate;
 
-	if (q->policy.kind != WALE_POLICY_REM)
-		return;
 	offered = q->counts.offered.bytes;
 	while (rem->next_ns <= now) {
 		replay(sch, rem->next_ns);

@@ -17,7 +17,7 @@
  *   the link layer; the limit bounds the buffer alone, not the line.
  * - R(t) is constant, or follows a trace, or is C / (M + 1) with a chain M of
  *   sessions that come and go (wale_sessions.c).
- * - A packet departs when the arithmetic says (wale_schedule.c), not when a
+ * - A packet departs when the arithmetic says (wale_server.c), not when a
  *   timer fired; lateness does not accumulate.
  * - Every random draw comes from the seed (wale_random.h).
  * - Senders that listen can be told the rate (wale_feedback.c).
@@ -51,11 +51,7 @@ static int wale_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 
 static struct sk_buff *wale_dequeue(struct Qdisc *sch)
 {
-	struct sk_buff *skb = wale_link_release(sch, ktime_get_ns());
-
-	if (!skb)
-		wale_link_set_alarm(sch);
-	return skb;
+	return wale_link_release(sch, ktime_get_ns());
 }
 
 static int wale_init(struct Qdisc *sch, struct nlattr *opt,
