@@ -110,6 +110,10 @@ class Child:
         name, _, rest = text.partition("(")[2].rpartition(")")
         return name == "wale" and rest.split()[0] == "S"
 
+    def printed(self) -> str:
+        """Return what it printed so far."""
+        return os.pread(self.out.fileno(), os.fstat(self.out.fileno()).st_size, 0).decode()
+
     def end(self, number: int = signal.SIGINT, status: int = 0) -> list[str]:
         """Send a signal; return the lines that were printed."""
         time.sleep(0.1)
@@ -344,12 +348,10 @@ def test_monitor_says_what_it_lost() -> None:
     steps = "".join(f"1ms {n}mbit\n" for n in range(1, 7))
     done(ns, WALE, "rate", "play", trace_file(steps), *keys)
     child.process.send_signal(signal.SIGCONT)
-    reader = subprocess.Popen(
-        ["sh", "-c", f"sleep 1; ip netns exec {ns.name} {WALE} rate set dev d0 1mbit; sleep 1;"
-         f" kill -INT {child.process.pid}"]
-    )  # fmt: skip
-    events = [json.loads(line) for line in child.wait()]
-    reader.wait()
+    net.wait_for(child.waits, "a monitor that has read what there was")
+    rate(ns, "set dev d0 1mbit")
+    net.wait_for(lambda: '"d0"' in child.printed(), "the event of d0")
+    events = [json.loads(line) for line in child.end()]
     lost = [event for event in events if event["event"] == "lost"]
     true(lost and lost[0]["times"] == 1, "an event that tells of the loss")
     equal(events[-1]["dev"], "d0", "the last event")
