@@ -121,29 +121,46 @@ def mean_absolute(deviations: Iterable[float | None]) -> float | None:
     return sum(sizes) / len(sizes) if sizes else None
 
 
+def cells(study: Study) -> dict[tuple[str, str], list[Point]]:
+    """The points of each cell: a row at an x."""
+    found: dict[tuple[str, str], list[Point]] = {}
+    for point in study.points:
+        found.setdefault((point.row, point.x), []).append(point)
+    return found
+
+
+def _authors_measured(points: Iterable[Point]) -> Point | None:
+    """The point of a cell that has what its authors measured, if they print it."""
+    by_kind = {point.kind: point for point in points if point.published}
+    return next((by_kind[kind] for kind in _MEASURED_KINDS if kind in by_kind), None)
+
+
+def authors_deviation(points: Iterable[Point]) -> float | None:
+    """Of a cell's published analysis from what its authors measured, in percent."""
+    points = list(points)
+    measured = _authors_measured(points)
+    analysis = next((point.published for point in points if point.kind == "analysis"), None)
+    return deviation(analysis, measured.published) if measured else None
+
+
 def cell_agrees(points: Iterable[Point]) -> bool | None:
     """Whether a cell agrees with what is published; None if nothing can be compared.
 
     It may deviate by 10 %, or as much as the authors' analysis deviates from their own simulation
     or experiment if that is more.  It is held against what they measured, where they print it.
     """
-    by_kind = {point.kind: point for point in points}
-    published = {kind: point.published for kind, point in by_kind.items()}
-    kind = next((k for k in _MEASURED_KINDS if published.get(k)), None)
-    point = by_kind[kind] if kind else next((p for p in by_kind.values() if p.published), None)
+    points = list(points)
+    point = _authors_measured(points) or next((p for p in points if p.published), None)
     found = measured_deviation(point) if point else None
     if found is None:
         return None
-    theirs = deviation(published.get("analysis"), published[kind]) if kind else None
-    return abs(found) <= max(CELL_PERCENT, abs(theirs or 0))
+    return abs(found) <= max(CELL_PERCENT, abs(authors_deviation(points) or 0))
 
 
 def cells_that_agree(study: Study) -> tuple[int, int]:
     """How many cells (a row at an x) agree with what is published, of how many."""
-    by_cell: dict[tuple[str, str], list[Point]] = {}
-    for point in study.points:
-        by_cell.setdefault((point.row, point.x), []).append(point)
-    found = [agrees for points in by_cell.values() if (agrees := cell_agrees(points)) is not None]
+    answers = [cell_agrees(points) for points in cells(study).values()]
+    found = [agrees for agrees in answers if agrees is not None]
     return sum(found), len(found)
 
 

@@ -22,7 +22,7 @@ from pydantic import Field
 from lab.study import Strict, X, load_study, show_x
 from lab.summary import model_values
 from report import compare
-from report.results import Point, ResultError, Study, read_study
+from report.results import ResultError, Study, read_study
 from report.tested import table
 
 FORMULAS = Path(__file__).with_suffix(".yaml")
@@ -32,7 +32,7 @@ HEADER = (
     "Cells",
     "Mean",
     "Worst",
-    "Within 10 %",
+    f"Within {compare.CELL_PERCENT:g} %",
     "Authors' mean",
     "Authors' worst",
     "Study",
@@ -105,9 +105,7 @@ def computed(of: Range) -> dict[tuple[str, str], float]:
 
 def deviations(of: Range, study: Study) -> Deviations:
     """The formula against what is measured, the authors' analysis against their own measurement."""
-    by_cell: dict[tuple[str, str], list[Point]] = {}
-    for point in study.points:
-        by_cell.setdefault((point.row, point.x), []).append(point)
+    by_cell = compare.cells(study)
     of_model, of_authors = [], []
     for cell, value in computed(of).items():
         points = by_cell.get(cell, [])
@@ -115,16 +113,14 @@ def deviations(of: Range, study: Study) -> Deviations:
             raise ResultError(f"{of.study}: {cell[0]} at {cell[1]}: expected a measured value")
         percent = compare.deviation(value, points[0].measured)
         of_model += [percent] if percent is not None else []
-        published = {p.kind: p.published for p in points}
-        simulated = published.get("simulation") or published.get("experiment")
-        theirs = compare.deviation(published.get("analysis"), simulated)
+        theirs = compare.authors_deviation(points)
         of_authors += [theirs] if theirs is not None else []
     return Deviations(of_model, of_authors)
 
 
 def row(of: Range, found: Deviations) -> list[str]:
     """A range's line of the table."""
-    near = sum(abs(percent) <= 10 for percent in found.of_model)
+    near = sum(abs(percent) <= compare.CELL_PERCENT for percent in found.of_model)
     return [
         of.where,
         str(len(found.of_model)),

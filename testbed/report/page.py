@@ -36,6 +36,8 @@ class Section:
     image: str | None
     """its plot, as a data URI"""
     agreements: list[Agreement]
+    agreeing: tuple[int, int]
+    """cells that agree with what is published, of how many"""
     matrices: list[Matrix]
     lines: list[Line]
     files: list[str]
@@ -55,11 +57,6 @@ class Section:
     def measured(self) -> int:
         """Number of measured points."""
         return len({(p.row, p.x) for p in self.study.points if p.measured is not None})
-
-    @property
-    def agreeing(self) -> tuple[int, int]:
-        """Cells that agree with what is published, of how many."""
-        return compare.cells_that_agree(self.study)
 
     @property
     def curves(self) -> int:
@@ -185,6 +182,7 @@ def _section(study: Study, out: Path) -> Section:
         study=study,
         image=image,
         agreements=agreements(study),
+        agreeing=compare.cells_that_agree(study),
         matrices=matrices(study),
         lines=long_list(study),
         files=_write_study(study, image, out),
