@@ -172,8 +172,8 @@ static void wale_link_enter(struct wale_sched_data *q,
 		wale_class_enter(q->classes, wale_skb_class(skb), len);
 }
 
-static inline void wale_link_count_offered(struct wale_sched_data *q,
-					   const struct sk_buff *skb)
+static void wale_link_count_offered(struct wale_sched_data *q,
+				    const struct sk_buff *skb)
 {
 	u32 len = wale_skb_cb(skb)->wire_len;
 
@@ -287,8 +287,7 @@ static struct wale_entry wale_link_enter_call(struct Qdisc *sch, u64 now)
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	wale_link_run(sch, now);
-	if ((q->gone_packets || q->gone_bytes) &&
-	    sch->q.qlen != q->gone_packets)
+	if (sch->q.qlen != q->gone_packets)
 		wale_link_settle(sch);
 	q->child.took = false;
 	q->child.verdict = NET_XMIT_SUCCESS;
@@ -305,27 +304,22 @@ static struct wale_entry wale_link_enter_call(struct Qdisc *sch, u64 now)
  * has, and tells them the difference to what it really got.  If nothing was
  * accepted: with drops local, whether it was refused, and what a child said.
  */
-static int wale_link_leave_call(struct Qdisc *sch, struct wale_entry entry,
-				u32 len)
+static int wale_link_leave_call(struct Qdisc *sch,
+				const struct wale_entry *entry, u32 len)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	bool accepted = q->child.qdisc ? q->child.took :
-					 sch->q.qlen != entry.qlen;
+					 sch->q.qlen != entry->qlen;
 	int packets, bytes;
 
-	/* nothing but the packet */
-	if (likely(accepted && !q->gone_packets && !q->gone_bytes &&
-		   sch->q.qlen == entry.qlen + 1 &&
-		   sch->qstats.backlog == entry.backlog + len))
-		return NET_XMIT_SUCCESS;
 	sch->q.qlen -= q->gone_packets;
 	sch->qstats.backlog -= q->gone_bytes;
 	q->gone_packets = 0;
 	q->gone_bytes = 0;
 	accepted = accepted && sch->q.qlen;
 
-	packets = (int)(entry.qlen - sch->q.qlen) + (accepted ? 1 : 0);
-	bytes = (int)(entry.backlog - sch->qstats.backlog) +
+	packets = (int)(entry->qlen - sch->q.qlen) + (accepted ? 1 : 0);
+	bytes = (int)(entry->backlog - sch->qstats.backlog) +
 		(accepted ? len : 0);
 	if (packets || bytes)
 		qdisc_tree_reduce_backlog(sch, packets, bytes);
@@ -334,7 +328,7 @@ static int wale_link_leave_call(struct Qdisc *sch, struct wale_entry entry,
 	if (q->drops == WALE_DROPS_LOCAL) {
 		if (q->child.verdict != NET_XMIT_SUCCESS)
 			return q->child.verdict;
-		if (wale_link_refused(q) != entry.refused)
+		if (wale_link_refused(q) != entry->refused)
 			return NET_XMIT_DROP;
 	}
 	return NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
@@ -380,7 +374,7 @@ static int wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 				     to_free);
 	}
 	consume_skb(skb);
-	return wale_link_leave_call(sch, entry, len);
+	return wale_link_leave_call(sch, &entry, len);
 }
 
 /**
@@ -417,6 +411,6 @@ int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 		return wale_link_accept_gso(sch, skb, now, to_free);
 	entry = wale_link_enter_call(sch, now);
 	wale_link_accept_one(sch, skb, wire_len, now, to_free);
-	return wale_link_leave_call(sch, entry, len);
+	return wale_link_leave_call(sch, &entry, len);
 }
 
