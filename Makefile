@@ -10,7 +10,7 @@
 #   PYTEST_ARGS  more words for pytest, such as -x or -k accuracy
 #   STUDY=NAME   tables and figures for the report, such as karnik-kumar/table1 (default: all)
 #   QUICK=1      fewer and shorter runs of them, or of the benchmarks
-#   JOBS=N       runs at once (default: all cores)
+#   JOBS=N       runs, or files of tests, at once (default: all cores)
 #   FUZZ_SECONDS=N     for each fuzz target (default: 20)
 #   MESSAGES=N SEED=S  what fuzz-kernel sends (default: 1000000, 1)
 #   BENCH_ARGS   words for the benchmarks, such as "--rounds 9 --json"
@@ -27,6 +27,8 @@ RESULTS ?= results
 KERNEL ?=
 MESSAGES ?= 1000000
 SEED ?= 1
+# Files of tests side by side; the tests of a file one after the other.
+SIDE_BY_SIDE = -n $(or $(JOBS),logical --maxprocesses 8) --dist loadfile
 # Kernels whose packaged headers are installed.
 STOCK_KDIRS = $(wildcard /usr/src/linux-headers-*-amd64 /usr/src/linux-headers-*-arm64)
 
@@ -50,8 +52,8 @@ report: packages userspace kernel	## papers repeated: measured, published and co
 
 check: packages-check userspace kernel kernel-san	## every test; the last line is 'N passed, N failed, N skipped'
 	@$(if $(PYTEST_ARGS),,WALE_TESTED=build/tested) \
-	$(if $(KERNELS),testbed/setup/check-kernels $(KERNELS) -- $(PYTEST_ARGS),\
-		WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(PYTEST_ARGS))
+	$(if $(KERNELS),testbed/setup/check-kernels $(KERNELS) -- $(SIDE_BY_SIDE) $(PYTEST_ARGS),\
+		WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(SIDE_BY_SIDE) $(PYTEST_ARGS))
 
 coverage: packages-check userspace	## which lines of the modules and of the C programs make check reaches
 	@testbed/wale-lab python testbed/setup/coverage.py $(PYTEST_ARGS)

@@ -141,5 +141,5 @@ def circumstances() -> dict[str, Any]:
 
 def pytest_configure(config: pytest.Config) -> None:
     folder = os.environ.get("WALE_TESTED")
-    if folder:
+    if folder and not hasattr(config, "workerinput"):  # xdist's workers tell who started them
         config.pluginmanager.register(Recorder(config, Path(folder)))
