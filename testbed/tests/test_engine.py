@@ -432,7 +432,7 @@ def test_iperf3_in_real_time(tmp_path: Path) -> None:
     (flow,) = result["flows"]
     assert flow["completed"] is True
     assert flow["cc"] == "cubic"
-    assert flow["ideal_share"] > 0  # how much is the host's to say, where time is real
+    assert flow["ideal_share"] > 0.7
     assert result["links"][0]["balanced"] is True
 
 
