@@ -45,12 +45,13 @@ def test_many(subtests):
 """
 
 
-def test_counts_by_place(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [[], ["-n", "2"]], ids=["alone", "side-by-side"])
+def test_counts_by_place(words: list[str], tmp_path: Path) -> None:
     (tmp_path / "test_selftests.py").write_text(RUN)
     environment = {**os.environ, "PYTHONPATH": f"{TOP}/testbed/tests:{TOP}/testbed"}
     environment |= {"WALE_TESTED": str(tmp_path / "records")}
     command = [sys.executable, "-m", "pytest", "-p", "tested", "-c", "/dev/null"]
-    command += ["-o", "verbosity_subtests=1", "test_selftests.py"]
+    command += ["-o", "verbosity_subtests=1", *words, "test_selftests.py"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
     records = {p.name: json.loads(p.read_text()) for p in (tmp_path / "records").iterdir()}
