@@ -192,13 +192,16 @@ class Stage:
     def check_complete(self, name: str, operation: Operation) -> None:
         """Every allocation of the module is below a call that is known.
 
-        Debug objects, KASAN and kmemleak allocate too, now and then: so it may take a few looks.
+        Others allocate too: debug objects, KASAN and kmemleak, now and then, and slabs, which
+        want new pages at every n-th act.  So there are more looks, each one act later.
         """
         others = "rate_feedback" if operation.module == "sch_wale" else ""
+        whole = module_text(operation.module)
         calls = [site.text() for site in self.sites[operation.module] if not site.once]
-        for _ in range(5):
+        for look in range(6):
             with self.faults.but_below(others):
-                met = self.count(operation, [module_text(operation.module)])
+                self.count(operation, [whole] * look)
+                met = self.count(operation, [whole])
                 known = self.count(operation, calls)
             if known >= met:
                 return
