@@ -95,7 +95,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     Who adds up several runs finds it in the file WALE_LAST_LINES too.
     """
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None or not reporter.stats:
+    if reporter is None or not reporter.stats or tested.is_worker(config):
         return
     counts = {
         outcome: sum(len(reporter.stats.get(name, ())) for name in names)

@@ -50,10 +50,12 @@ def test_counts_by_place(words: list[str], tmp_path: Path) -> None:
     (tmp_path / "test_selftests.py").write_text(RUN)
     environment = {**os.environ, "PYTHONPATH": f"{TOP}/testbed/tests:{TOP}/testbed"}
     environment |= {"WALE_TESTED": str(tmp_path / "records")}
-    command = [sys.executable, "-m", "pytest", "-p", "tested", "-c", "/dev/null"]
+    environment |= {"WALE_LAST_LINES": str(tmp_path / "lines")}
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-c", "/dev/null"]
     command += ["-o", "verbosity_subtests=1", *words, "test_selftests.py"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
+    assert (tmp_path / "lines").read_text() == done.stdout.splitlines()[-1] + "\n"
     records = {p.name: json.loads(p.read_text()) for p in (tmp_path / "records").iterdir()}
     assert sorted(records) == ["host.json", "vm-6.1.0-56-amd64-debug.json"]
     host = records["host.json"]

@@ -139,7 +139,12 @@ def circumstances() -> dict[str, Any]:
     }
 
 
+def is_worker(config: pytest.Config) -> bool:
+    """Whether this is one of the processes of xdist, which report to the one that started them."""
+    return hasattr(config, "workerinput")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     folder = os.environ.get("WALE_TESTED")
-    if folder and not hasattr(config, "workerinput"):  # xdist's workers tell who started them
+    if folder and not is_worker(config):
         config.pluginmanager.register(Recorder(config, Path(folder)))
