@@ -19,6 +19,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -582,13 +583,21 @@ def write(folder: Path, result: dict[str, Any], series: dict[str, str]) -> None:
     unfinished.replace(folder / "result.json")
 
 
-def make_folder(folder: Path) -> None:
-    """Make an output folder."""
+def make_folder(folder: Path, option: str = "--out") -> None:
+    """Make an output folder, that of an option; ScenarioError if it cannot be written to."""
     for path in (folder, *folder.parents):
         if path.exists() and not path.is_dir():
             where = "" if path == folder else f"{path} "
-            raise ScenarioError(f"--out {folder}: {where}is a file; expected a folder")
-    folder.mkdir(parents=True, exist_ok=True)
+            raise ScenarioError(f"{option} {folder}: {where}is a file; expected a folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = f"cannot be made ({error.strerror})"
+        raise ScenarioError(
+            f"{option} {folder}: {reason}; expected a folder that can be written to"
+        ) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ScenarioError(f"{option} {folder}: expected a folder that can be written to")
 
 
 def clear(folder: Path) -> None:

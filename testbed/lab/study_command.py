@@ -24,7 +24,7 @@ from lab.files import write_whole
 from lab.measures import curves, measure
 from lab.points import Build, Point, find_build, points_of
 from lab.progress import Progress
-from lab.result import problems
+from lab.result import make_folder, problems
 from lab.run import run_scenario
 from lab.scenario import TESTBED
 from lab.study import STUDIES, find_studies, load_study, show_x, study_names
@@ -129,7 +129,7 @@ def study_command(args: argparse.Namespace) -> int:
         raise ScenarioError("expected a study, a paper, or all; `wale-lab study --list` names them")
     names = find_studies(args.studies)
     results = Path(args.results)
-    (results / "runs").mkdir(parents=True, exist_ok=True)
+    make_folder(results / "runs", "--results")
     with Progress(quiet=args.quiet) as progress:
         find_build(get_engine("uml").prepare(args.kernel, progress), progress)
     studies = {

@@ -255,6 +255,10 @@ def test_output_folder(tmp_path: Path) -> None:
         results.make_folder(kept)
     with pytest.raises(ScenarioError, match=r"kept is a file; expected a folder"):
         results.make_folder(kept / "below")
+    with pytest.raises(ScenarioError, match=r"--out /proc/x: cannot be made \(No such file"):
+        results.make_folder(Path("/proc/x"))
+    with pytest.raises(ScenarioError, match=r"--results /proc/x: .* that can be written to"):
+        results.make_folder(Path("/proc/x"), "--results")
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,8 @@ def test_options_that_cannot_be(words: list[str], capsys: pytest.CaptureFixture[
 def test_results_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     results = str(tmp_path / "file/results")
-    assert wale_lab(["study", "karnik-kumar/fig1", "--results", results]) == 125
-    assert "wale-lab: [Errno 20] Not a directory" in capsys.readouterr().err
+    assert wale_lab(["study", "karnik-kumar/fig1", "--results", results]) == 2
+    assert capsys.readouterr().err.endswith("/file is a file; expected a folder\n")
 
 
 def test_what_is_left() -> None:
