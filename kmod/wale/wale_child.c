@@ -37,9 +37,12 @@
 #include "wale.h"
 #include "wale_trace.h"
 
-/* In tc_classid of struct qdisc_skb_cb while the child has a packet. */
-#define WALE_CHILD_LISTED	1	/* on the list of packets that are lost */
-#define WALE_CHILD_BLOCK	2	/* was a GSO packet when it came */
+/*
+ * In tc_classid of struct qdisc_skb_cb while the child has a packet that is on the
+ * list of those that are lost.  A bpf filter of the child writes the class of its
+ * result there, so that it is no number which a class is likely to have.
+ */
+#define WALE_CHILD_LISTED	U16_MAX
 
 /* The child dropped packets, or (its own children did) made some. */
 static void wale_child_count(struct Qdisc *sch, int packets, int bytes, u64 now)
@@ -76,13 +79,20 @@ static void wale_child_look(struct Qdisc *sch, u64 now)
 		wale_child_count(sch, packets, bytes, now);
 }
 
+static bool wale_child_is_listed(const struct wale_sched_data *q,
+				 const struct sk_buff *skb)
+{
+	return q->impair && q->impair->params.drops.count &&
+	       qdisc_skb_cb(skb)->tc_classid == WALE_CHILD_LISTED;
+}
+
 /* What becomes of a packet that the child gave back, as far as parents care. */
 static void wale_child_draw(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 
-	cb->lost = qdisc_skb_cb(skb)->tc_classid & WALE_CHILD_LISTED;
+	cb->lost = wale_child_is_listed(q, skb);
 	qdisc_skb_cb(skb)->tc_classid = 0;
 	if (q->impair)
 		cb->twice = wale_impair_draws_copy(q->impair);
@@ -99,16 +109,17 @@ static void wale_child_draw(struct Qdisc *sch, struct sk_buff *skb)
 	}
 }
 
-/* Bytes on the wire of a packet that the child gave back. */
+/*
+ * Bytes on the wire of a packet that the child gave back.  If the child split it, it
+ * measured it as it does; or the overhead is another one since it came.
+ */
 static u32 wale_child_wire_len(struct wale_sched_data *q,
 			       const struct sk_buff *skb)
 {
 	u32 len = qdisc_pkt_len(skb), wire_len;
 
-	if (!(qdisc_skb_cb(skb)->tc_classid & WALE_CHILD_BLOCK) ||
-	    skb_is_gso(skb))
+	if (skb_is_gso(skb))
 		return len;
-	/* the child split it, and measured it as it does */
 	wire_len = wale_skb_wire_len(q, skb);
 	q->counts.offered.bytes += (u64)wire_len - len;
 	wale_buffer_set(&q->buffer, q->buffer.packets,
@@ -226,25 +237,25 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u32 len = wale_skb_cb(skb)->wire_len;
+	bool listed = q->impair && wale_impair_lists(q, skb);
 	struct wale_child *child = &q->child;
 	bool block = skb_is_gso(skb);
 	int verdict;
 
 	wale_link_disown(skb, false);
-	qdisc_skb_cb(skb)->tc_classid = block ? WALE_CHILD_BLOCK : 0;
-	if (q->impair && wale_impair_lists(q, skb))
-		qdisc_skb_cb(skb)->tc_classid |= WALE_CHILD_LISTED;
+	qdisc_skb_cb(skb)->tc_classid = listed ? WALE_CHILD_LISTED : 0;
 	qdisc_skb_cb(skb)->pkt_len = len;
 	sch->q.qlen++;
 	sch->qstats.backlog += len;
-	child->packets++;
-	child->bytes += len;
 	q->buffer.packets++;	/* if it stays there: see wale_child_look() */
 	q->buffer.bytes += len;
 	trace_wale_enqueue(sch, skb, now);
 	trace_wale_packet(sch, skb, WALE_DROP_CHILD, now);
 
 	verdict = qdisc_enqueue(skb, child->qdisc, to_free);
+	/* not before: below a child, netem has the link take its copies meanwhile */
+	child->packets++;
+	child->bytes += len;
 	if (verdict == NET_XMIT_SUCCESS)
 		child->took = true;
 	else

@@ -471,6 +471,43 @@ def test_list_of_losses() -> None:
     pair.close()
 
 
+def test_filters_of_the_child() -> None:
+    """A bpf filter writes to the packet where the link notes what is on its list: none is lost."""
+    match = "protocol all bpf bytecode '1,6 0 0 4294967295,' flowid"
+    for words, flows in (("prio", 3), ("ets bands 3", 3), ("fq_codel flows 8", 8)):
+        for flow in range(1, flows + 1):
+            pair = Pair()
+            pair.add(rate=RATE, delay=5 * MS)
+            graft(pair, f"handle 2: {words}")
+            net.batch("tc", [f"filter add dev a0 parent 2: {match} 2:{flow}"], pair.a)
+            pair.send(20, 500)
+            pair.drain()
+            equal(pair.received(), list(range(20)), f"{words}, class {flow}: packets")
+            pair.change(drop=[(0, 21, 30)])
+            pair.send(20, 500)
+            pair.drain()
+            equal(pair.received(), list(range(20, 40)), f"{words}, class {flow}: forgotten")
+            balanced(pair)
+            pair.close()
+
+
+def test_copies_made_below_the_child() -> None:
+    """netem below the child has its copies taken by the root: they are offered, not found."""
+    pair = Pair()
+    pair.add(rate=RATE, delay=5 * MS)
+    graft(pair, "handle 2: prio priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0")
+    net.run("tc qdisc add dev a0 parent 2:1 netem limit 1000 duplicate 100%", pair.a)
+    for _ in range(10):
+        pair.send(5, 500)
+        balanced(pair)
+    pair.drain()
+    stats = balanced(pair).stats
+    names = ("offered", "sent", "dropped_child", "duplicated")
+    equal([stats[f"{name}_packets"] for name in names], [100, 100, 0, 0], "packets")
+    equal((pair.get().qlen, pair.get().drops), (0, 0), "qlen and drops at the end")
+    pair.close()
+
+
 def test_life() -> None:
     """Down, up, reset and namespaces that go while packets are everywhere."""
     for words in KINDS.values():
@@ -538,6 +575,8 @@ if __name__ == "__main__":
             test_local_drops,
             test_marks_of_the_child,
             test_list_of_losses,
+            test_filters_of_the_child,
+            test_copies_made_below_the_child,
             test_life,
             test_random_changes,
         ]
