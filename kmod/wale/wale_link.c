@@ -647,8 +647,8 @@ void wale_link_destroy(struct Qdisc *sch)
 
 	wale_alarm_cancel(&q->alarm);
 	timer_delete_sync(&q->run_timer);
+	wale_feedback_free(q->feedback);	/* its work may run the link */
 	qdisc_put(q->child.qdisc);
-	wale_feedback_free(q->feedback);
 	kvfree(q->schedule.trace);
 	kvfree(q->schedule.sessions);
 	kvfree(q->cells.class);
