@@ -160,14 +160,14 @@ wale_skb_counts(const struct wale_sched_data *q, const struct sk_buff *skb)
 	return &q->classes->class[wale_skb_class(skb)].counts;
 }
 
-/* Bytes on the wire of one packet of it. */
+/* Bytes on the wire of one packet of it; no more than can be counted. */
 static inline u32 wale_skb_wire_len(const struct wale_sched_data *q,
 				    const struct sk_buff *skb)
 {
-	int below_ip = max(skb_network_offset(skb), 0);
+	u32 below_ip = min_t(u32, max(skb_network_offset(skb), 0), skb->len);
 
-	return wale_wire_len(q->overhead, skb->len - min_t(u32, below_ip,
-							     skb->len));
+	return min(wale_wire_len(q->overhead, skb->len - below_ip),
+		   WALE_WIRE_LEN_MAX);
 }
 
 static inline u32 wale_skb_cells(const struct sk_buff *skb)

@@ -7,8 +7,12 @@
 
 #include <linux/types.h>
 
-/* What the link can count of one packet: see struct wale_skb_cb. */
-#define WALE_WIRE_LEN_BITS	28
+/*
+ * What the link can count of one packet: see struct wale_skb_cb, and the assertion
+ * of wale_server.c.  Qdiscs below it may add a quantum until they have as much, so
+ * that the kernel allows no more in its size tables (QDISC_PKT_LEN_MAX) either.
+ */
+#define WALE_WIRE_LEN_BITS	20
 #define WALE_WIRE_LEN_MAX	((1U << WALE_WIRE_LEN_BITS) - 1)
 
 /**

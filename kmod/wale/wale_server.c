@@ -19,7 +19,15 @@
  * before ceil(T1).
  */
 
+#include <linux/build_bug.h>
+
+#include "wale_gso.h"
 #include "wale_server.h"
+
+/* The work of two packets, and what a link can do in a ns. */
+static_assert(WALE_WIRE_LEN_MAX <=
+	      (U64_MAX - WALE_RATE_MAX * WALE_RATE_UNIT) /
+		      WALE_WORK_PER_BYTE / 2);
 
 /**
  * wale_server_init() - an idle server
