@@ -48,21 +48,23 @@ static int wale_parse_steps(struct wale_trace *trace,
 			    const struct nlattr *attr,
 			    struct netlink_ext_ack *extack)
 {
+	struct wale_trace_step step;
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		if (steps[i].duration_ns < WALE_TRACE_STEP_MIN ||
-		    steps[i].duration_ns > WALE_TIME_MAX) {
+		memcpy(&step, &steps[i], sizeof(step));	/* not aligned in @attr */
+		if (step.duration_ns < WALE_TRACE_STEP_MIN ||
+		    step.duration_ns > WALE_TIME_MAX) {
 			NL_SET_ERR_MSG_ATTR(extack, attr,
 					    "wale: each duration in trace must be 1 us to 1 day");
 			return -ERANGE;
 		}
-		if (steps[i].rate > WALE_RATE_MAX) {
+		if (step.rate > WALE_RATE_MAX) {
 			NL_SET_ERR_MSG_ATTR(extack, attr,
 					    "wale: each rate in trace must be 0 to 10^15 bytes/s");
 			return -ERANGE;
 		}
-		wale_trace_append(trace, steps[i].duration_ns, steps[i].rate);
+		wale_trace_append(trace, step.duration_ns, step.rate);
 		if (trace->period_ns > WALE_TRACE_PERIOD_MAX) {
 			NL_SET_ERR_MSG_ATTR(extack, attr,
 					    "wale: trace must not be longer than 4000 days");
@@ -482,17 +484,17 @@ void wale_schedule_request_free(struct wale_schedule_request *request)
 
 static int wale_dump_steps(const struct wale_trace *trace, struct sk_buff *skb)
 {
-	struct wale_trace_step *steps;
+	struct wale_trace_step step;
 	struct nlattr *attr;
 	u32 i;
 
-	attr = nla_reserve(skb, TCA_WALE_TRACE, trace->count * sizeof(*steps));
+	attr = nla_reserve(skb, TCA_WALE_TRACE, trace->count * sizeof(step));
 	if (!attr)
 		return -EMSGSIZE;
-	steps = nla_data(attr);
 	for (i = 0; i < trace->count; i++) {
-		steps[i].duration_ns = wale_trace_duration(trace, i);
-		steps[i].rate = trace->steps[i].rate;
+		step.duration_ns = wale_trace_duration(trace, i);
+		step.rate = trace->steps[i].rate;
+		memcpy(nla_data(attr) + i * sizeof(step), &step, sizeof(step));
 	}
 	return 0;
 }

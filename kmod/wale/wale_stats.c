@@ -176,8 +176,8 @@ static int wale_copy_class(struct gnet_dump *d, const struct wale_class *class)
 	for (i = 0; i < __WALE_DROP_MAX; i++)
 		queue.drops += class->counts.dropped[i].packets;
 	gnet_stats_basic_sync_init(&basic);
-	_bstats_update(&basic, class->counts.sent.bytes,
-		       class->counts.sent.packets);
+	u64_stats_set(&basic.bytes, class->counts.sent.bytes);
+	u64_stats_set(&basic.packets, class->counts.sent.packets);
 	if (gnet_stats_copy_basic(d, NULL, &basic, true) < 0)
 		return -1;
 	return gnet_stats_copy_queue(d, NULL, &queue, queue.qlen);
