@@ -92,10 +92,10 @@ rate_publisher_open(const struct net_device *dev,
 
 	publisher = kzalloc_obj(*publisher, GFP_KERNEL);
 	if (!publisher)
-		return ERR_PTR(-ENOMEM);
+		goto out;
 	publisher->source = rate_source_new(GFP_KERNEL);
 	if (!publisher->source)
-		goto out_free;
+		goto out;
 	publisher->source->published = true;
 	publisher->key.kind = RATE_KEY_DEV;
 	publisher->key.ifindex = dev->ifindex;
@@ -107,13 +107,12 @@ rate_publisher_open(const struct net_device *dev,
 	mutex_unlock(&rate_mutex);
 	if (!err)
 		return publisher;
+	rate_net_put(publisher->rn);
+	rate_source_put(publisher->source);
+out:
 	if (err != -EBUSY)
 		NL_SET_ERR_MSG(extack,
 			       "rate_feedback: no memory for a path, or the namespace is going");
-
-	rate_net_put(publisher->rn);
-	rate_source_put(publisher->source);
-out_free:
 	kfree(publisher);
 	return ERR_PTR(err);
 }
