@@ -90,8 +90,10 @@ int link_trace_parse(struct link_trace *trace, const char *text,
 		snprintf(where, sizeof(where), "step %u of the trace",
 			 trace->n_steps + 1);
 		if (!rate) {
-			err = link_error_set(error, LINK_ERROR_INVALID, text,
-					     "%s is not DURATION:RATE", where);
+			err = link_error_set(
+				error, LINK_ERROR_INVALID, text,
+				"%s is not DURATION:RATE (trace file PATH reads a file)",
+				where);
 			break;
 		}
 		*rate++ = '\0';
