@@ -44,7 +44,7 @@ static struct wale_trace *wale_trace_alloc(u32 count, enum wale_trace_end end)
 }
 
 static int wale_parse_steps(struct wale_trace *trace,
-			    const struct wale_trace_step *steps, u32 count,
+			    const void *steps, u32 count,
 			    const struct nlattr *attr,
 			    struct netlink_ext_ack *extack)
 {
@@ -52,7 +52,8 @@ static int wale_parse_steps(struct wale_trace *trace,
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		memcpy(&step, &steps[i], sizeof(step));	/* not aligned in @attr */
+		/* in @attr they are not aligned */
+		memcpy(&step, steps + i * sizeof(step), sizeof(step));
 		if (step.duration_ns < WALE_TRACE_STEP_MIN ||
 		    step.duration_ns > WALE_TIME_MAX) {
 			NL_SET_ERR_MSG_ATTR(extack, attr,
@@ -78,11 +79,10 @@ static int wale_parse_trace(struct wale_schedule_request *request,
 			    const struct nlattr *attr,
 			    struct netlink_ext_ack *extack)
 {
-	const struct wale_trace_step *steps = nla_data(attr);
-	u32 count = nla_len(attr) / sizeof(*steps);
+	const size_t size = sizeof(struct wale_trace_step);
+	u32 count = nla_len(attr) / size;
 
-	if (!count || count > WALE_TRACE_STEPS_MAX ||
-	    nla_len(attr) % sizeof(*steps)) {
+	if (!count || count > WALE_TRACE_STEPS_MAX || nla_len(attr) % size) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "wale: trace must be 1 to 4000 steps of 16 bytes: a duration in ns and a rate in bytes/s, both u64");
 		return -EINVAL;
@@ -90,7 +90,8 @@ static int wale_parse_trace(struct wale_schedule_request *request,
 	request->trace = wale_trace_alloc(count, request->trace_end);
 	if (!request->trace)
 		return -ENOMEM;
-	return wale_parse_steps(request->trace, steps, count, attr, extack);
+	return wale_parse_steps(request->trace, nla_data(attr), count, attr,
+				extack);
 }
 
 /*
