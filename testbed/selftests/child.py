@@ -472,11 +472,11 @@ def test_list_of_losses() -> None:
     pair.close()
 
 
-def filter_all(pair: Pair, parent: str, flow: str) -> None:
-    """Have a bpf program put all packets into a class."""
+def filter_all(pair: Pair, flow: str) -> None:
+    """Have a bpf program of the child 2: put all packets into a class."""
     match = "protocol all bpf bytecode '1,6 0 0 4294967295,' flowid"
     try:
-        net.batch("tc", [f"filter add dev a0 parent {parent} {match} {flow}"], pair.a)
+        net.batch("tc", [f"filter add dev a0 parent 2: {match} {flow}"], pair.a)
     except RuntimeError as error:
         if "classifier not found" not in str(error):
             raise
@@ -491,7 +491,7 @@ def test_filters_of_the_child() -> None:
             pair = Pair()
             pair.add(rate=RATE, delay=5 * MS)
             graft(pair, f"handle 2: {words}")
-            filter_all(pair, "2:", f"2:{flow}")
+            filter_all(pair, f"2:{flow}")
             pair.send(20, 500)
             pair.drain()
             equal(pair.received(), list(range(20)), f"{words}, class {flow}: packets")
