@@ -328,8 +328,9 @@ static inline struct sk_buff *wale_link_take(struct Qdisc *sch, u64 now)
 }
 
 /*
- * A line can be longer than any cache.  The packet behind the next one is on its
- * way into it while the one that is released and the next one are dealt with.
+ * A line can be longer than any cache.  The head of the packet behind the next one
+ * is on its way into it while the one that is released and the next one are dealt
+ * with, and so is what counts the fragments of the next one.
  */
 static void wale_link_prefetch(const struct wale_sched_data *q)
 {
@@ -339,7 +340,7 @@ static void wale_link_prefetch(const struct wale_sched_data *q)
 		return;
 	prefetch(skb_shinfo(next));
 	if (next->next)
-		prefetch_range(next->next, sizeof(*next));
+		prefetch(next->next);
 }
 
 /**

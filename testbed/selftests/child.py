@@ -109,7 +109,6 @@ def bursts(pair: Pair, draw: random.Random) -> None:
 def empty(pair: Pair) -> None:
     """Wait until all is gone; the receiver has what the link sent, parents have nothing."""
     pair.drain()
-    net.sleep_ns(MS)  # what departed last is on its way to the socket
     link = balanced(pair)
     equal((link.qlen, link.backlog), (0, 0), "qlen and backlog at the end")
     equal(link.stats["backlog_bytes"], 0, "bytes in the buffer at the end")

@@ -119,8 +119,9 @@ class Pair:
         return stats["backlog_packets"] + stats["line_packets"]
 
     def drain(self, limit_s: float = 200) -> None:
-        """Wait until the link is empty."""
+        """Wait until the link is empty, and what departed last has reached its socket."""
         net.wait_for(lambda: self.held() == 0, "an empty link", limit_s)
+        net.sleep_ns(MS)
 
     def close(self) -> None:
         """Delete both namespaces."""
