@@ -7,7 +7,7 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping
 
-from conform.evidence import Evidence, Finding, Tolerance
+from conform.evidence import Evidence, Finding, Tolerance, Unmeasurable
 from conform.experiments import (
     DELAY_NS,
     DROP_FIRST,
@@ -53,9 +53,11 @@ def loss_runs(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     """Independence of losses."""
     finding = Finding()
     lost = seen["loss"].lost
+    if not 0 < sum(lost) < len(lost):
+        raise Unmeasurable("none was lost" if not any(lost) else "all were lost")
     p, bursts = runs_test(lost), burst_lengths(lost)
     finding.add("runs test, p", p)
-    finding.add("mean burst", statistics.mean(bursts) if bursts else 0, "packets")
+    finding.add("mean burst", statistics.mean(bursts), "packets")
     finding.holds["independent"] = p >= SIGNIFICANCE
     return finding
 

@@ -424,15 +424,16 @@ class Agent:
             self.stop(recorder["pid"])
         for player in players:
             self.stop(player)
+        at_end = self.qdiscs()
         qdiscs = self.drained_qdiscs()
         if packets:  # before the servers' last words
             self.stop_packet_recorder(packets)
         for record in self.flows.values():
             self.stop(record["server"])
         self.warn_of_memory_pressure()
-        return self.report(start, links_at, ended, qdiscs, recorders)
+        return self.report(start, links_at, ended, at_end, qdiscs, recorders)
 
-    def report(self, start, links_at, ended, qdiscs, recorders):
+    def report(self, start, links_at, ended, at_end, qdiscs, recorders):
         flows = {}
         for name, record in self.flows.items():
             flows[name] = {
@@ -462,6 +463,7 @@ class Agent:
             "ended_ns": ended,
             "kernel": os.uname().release,
             "flows": flows,
+            "qdiscs_at_end": at_end,
             "qdiscs": qdiscs,
             "series": series,
             "channel": read(WORK + "/channel.csv"),
@@ -507,7 +509,7 @@ def get_command(flow, file_bytes):
         argv += ["--transfers", str(arrivals["sessions"])]
         argv += ["--mean-size", str(arrivals["mean"])]
     else:
-        argv += ["--repeat", "--duration", f"{flow['duration_ns'] / 1e6:.0f}ms"]
+        argv += ["--repeat", "--duration", f"{flow['duration_ns']}ns"]
     if not flow["sha256"]:
         argv += ["--no-sha256"]
     return argv
@@ -518,7 +520,7 @@ def iperf3_command(flow):
     argv += ["--json", "--congestion", flow["cc"]]
     if flow["size"]:
         return [*argv, "--bytes", str(flow["size"])]
-    return [*argv, "--time", f"{flow['duration_ns'] / 1e9:.0f}"]
+    return [*argv, "--time", str(flow["duration_ns"] // 10**9)]
 
 
 def joined(lines):

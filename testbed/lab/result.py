@@ -496,7 +496,7 @@ def link_results(
         direction = link.name.rpartition(".")[2]
         settings: Link = getattr(scenario.bottleneck, direction)
         begin_s, end_s = _times_of_use(raw, plan, link.name.removesuffix(direction))
-        served_bytes = found["sent_bytes"] - (counters or {}).get("duplicated_bytes", 0)
+        served_bytes = _served_bytes(raw["qdiscs_at_end"][link.name])
         found["utilisation"] = utilisation(settings, served_bytes, begin_s, end_s)
         if scenario.record.settled is not None:
             begin_s = scenario.record.settled / 1e9
@@ -506,6 +506,14 @@ def link_results(
             found["queue"] = {"qdisc": link.queue, **counts}
         results.append({"name": link.name, "qdisc": link.tc, **found})
     return results
+
+
+def _served_bytes(qdisc: dict[str, Any]) -> int:
+    """What left a link, but for copies that it made: they take none of its rate."""
+    counters = wale_counters(qdisc)
+    if counters is None:
+        return int(qdisc["bytes"])
+    return int(counters["sent_bytes"] - counters.get("duplicated_bytes", 0))
 
 
 def _times_of_use(raw: dict[str, Any], plan: Plan, prefix: str) -> tuple[float, float]:

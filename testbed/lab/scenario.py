@@ -291,6 +291,8 @@ class Flow(Strict):
                 raise ValueError("expected constant with a duration, and without cc and tool")
         if self.size == 0 or self.duration == 0:
             raise ValueError("expected a size or duration above 0")
+        if self.tool == "iperf3" and (self.duration or 0) % 10**9:
+            raise ValueError("expected a duration of whole seconds with tool: iperf3")
         return self
 
 

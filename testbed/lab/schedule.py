@@ -56,9 +56,17 @@ def make(results: Path, config: dict[str, Any], jobs: int, options: list[str], q
         with _started(command, log, lock) as process:
             _watch(process, missing, len(wanted), quiet)
     if process.returncode or not all(path.exists() for path in wanted):
+        for name in config["studies"]:
+            _remove_older(results / name / "study.json", config_file)
         _explain(wanted, log_path)
         return False
     return True
+
+
+def _remove_older(table: Path, begin: Path) -> None:
+    """A table from before these runs is not what a report is to show as theirs."""
+    if table.exists() and table.stat().st_mtime_ns < begin.stat().st_mtime_ns:
+        table.unlink()
 
 
 def failure_of(path: Path) -> Path:

@@ -149,12 +149,12 @@ def outcomes_of(
     for check in study.checks:
         asked = check.in_quick() if quick else check
         if asked is not None:
-            outcomes.append(_outcome(asked, estimates, models, published))
+            outcomes.append(_outcome(asked, estimates, models, published, quick))
     return outcomes
 
 
 def _outcome(
-    check: Check, estimates: Estimates, models: Models, published: list[Published]
+    check: Check, estimates: Estimates, models: Models, published: list[Published], quick: bool
 ) -> dict[str, Any]:
     measured = {cell: v[0] for cell, v in estimates.items()}
     values = measured if check.value == "measured" else models
@@ -174,7 +174,19 @@ def _outcome(
     else:
         known = {(p.row, p.x): p.value for p in published if p.kind == check.to}
         passed, said = _against(check, cells, known)
+    if absent := _absent(check, cells):
+        passed = passed and quick
+        said += f"; of {len(cells)} cells, {absent} more are named and not there"
     return {"text": check.text, "passed": passed, "value": said}
+
+
+def _absent(check: Check, cells: Models) -> int:
+    """How many cells a check names that are not among these: a quick run has fewer."""
+    rows = check.rows or {row for row, _ in cells}
+    if not check.x:
+        return len(set(rows) - {row for row, _ in cells})
+    named = {(row, x) for row in rows for x in check.x if x not in check.but.get(row, [])}
+    return len(named - set(cells))
 
 
 def _against(check: Check, cells: Models, other: Models) -> tuple[bool, str]:
@@ -230,7 +242,8 @@ def _base_of(check: Check, row: str, x: X) -> tuple[str, X]:
 
 def _narrow(limit: float, cells: Estimates) -> tuple[bool, str]:
     """Is half of each interval within so many percent of the mean?"""
-    widths = {c: 100 * width / mean for c, (mean, width) in cells.items() if width is not None}
+    known = {c: (mean, width) for c, (mean, width) in cells.items() if width is not None}
+    widths = {c: 100 * _ratio(width, abs(mean)) for c, (mean, width) in known.items()}
     if len(widths) < max(len(cells), 1):
         return False, f"{len(cells) - len(widths)} of {len(cells)} cells have no interval"
     worst = max(widths, key=lambda c: widths[c])

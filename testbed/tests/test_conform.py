@@ -17,7 +17,7 @@ import pytest
 from conform import template
 from conform.checks import CHECKS
 from conform.command import judge
-from conform.evidence import Evidence, Tolerance
+from conform.evidence import Evidence, Tolerance, Unmeasurable
 from conform.experiments import LIMIT_BYTES, experiments
 from conform.promises import find_template, load_emulators, load_promises
 from conform.statistics import (
@@ -388,6 +388,8 @@ def test_losses() -> None:
     pairs = [rng.random() < 0.05 for _ in range(10_000)]
     one = with_losses([gone for gone in pairs for _ in range(2)], "loss")
     assert not holds("loss_runs", one)["independent"]
+    with pytest.raises(Unmeasurable, match="none was lost"):
+        holds("loss_runs", with_losses([False] * 100, "loss"))
 
 
 def test_bursty_losses() -> None:

@@ -410,6 +410,17 @@ def test_failed_flow_keeps_the_rest(tmp_path: Path) -> None:
 
 
 @pytest.mark.guest
+def test_a_link_is_not_used_longer_than_its_flows_last(tmp_path: Path) -> None:
+    """At the end of a duration buffer and line are full: what leaves them later does not count."""
+    changes = ["flows.cubic.duration=2.0004s", "flows.reno.duration=1s", "flows.reno.start=1s"]
+    changes += ["bottleneck.forward.rate=1mbit", "bottleneck.forward.limit=200 packets"]
+    result = run_scenario(load_scenario(find_scenario("shared"), changes), 1, tmp_path)
+    forward = result["links"][0]
+    assert 0.9 < forward["utilisation"] <= 1
+    assert result["flows"][0]["end_s"] - result["flows"][0]["start_s"] > 2.0004
+
+
+@pytest.mark.guest
 @pytest.mark.usefixtures("small_guest")
 def test_memory_pressure_is_told(tmp_path: Path) -> None:
     overrides = ["memory_mb=64", "profile=newreno"]  # which gives each sender 4 MB of buffer

@@ -133,6 +133,11 @@ def test_scenarios_of_the_tree(path: Path) -> None:
         ),
         (
             "    size: 1MB",
+            "    duration: 400ms\n    tool: iperf3",
+            "s.yaml:5: flows.0: expected a duration of whole seconds with tool: iperf3",
+        ),
+        (
+            "    size: 1MB",
             "    start: 1s",
             "s.yaml:5: flows.0: expected either a size, a duration or arrivals",
         ),

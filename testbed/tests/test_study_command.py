@@ -194,8 +194,12 @@ def test_a_run_that_fails(tmp_path: Path, paper: Path) -> None:
     text = text[: text.index("published:")] + text[text.index("panels:") : text.index("notes:")]
     (paper / "one.yaml").write_text(text.replace("seeds: 3\n", ""))
     papers, results = paper.parent, tmp_path / "results"
+    old = results / "paper/one/study.json"
+    old.parent.mkdir(parents=True)
+    old.write_text("{}")
     code, out, said = ended(study(results, papers=papers, name="paper/one"))
     assert (code, out) == (1, "")
+    assert not old.exists()  # no report shows it as that of these runs
     assert "paper/one: scenario link at 0.001, seed 1, failed (rows: slow, fast)" in said
     assert "flow slow did not complete: it still ran at the scenario's virtual_limit" in said
     assert len(runs_in(results)) == 2  # the others were done

@@ -219,6 +219,8 @@ CHECKS: list[tuple[str, bool, str]] = [
     ("rows: [a], x: [1], at_least: 89, at_most: 91", True, "90"),
     ("rows: [a], but: {a: [1]}, at_least: 104", True, "104"),
     ("rows: [a], x: [1], but: {a: [1]}, at_least: 1", False, "0 of 0"),
+    ("rows: [a], x: [1, 3], at_least: 1", False, "90; of 1 cells, 1 more are named and not there"),
+    ("rows: [a, c], at_least: 1", False, "1 more are named"),
     ("rows: [a], x: [1], ratio: b, at_most: 1.8", True, "1.8"),
     ("rows: [a], x: [1], ratio: b, at_most: 1.7", False, "1.8"),
     ("rows: [a], x: [2], ratio: b, at_most: 100", False, "inf"),
@@ -264,6 +266,14 @@ def outcome_of(check: str, quick: bool = False) -> list[dict[str, Any]]:
     return outcomes_of(one, estimates, MODEL, published, quick)
 
 
+@pytest.mark.parametrize(("value", "said"), [(0.0, "inf %"), (-1.0, "at most 200.00 %")])
+def test_an_interval_around_nothing_and_less(value: float, said: str) -> None:
+    one = study_with("{text: it, rows: [a], interval: 2}")
+    (outcome,) = outcomes_of(one, {("a", 1.0): (value, 2.0)}, {}, [], quick=False)
+    assert outcome["passed"] is False
+    assert said in outcome["value"]
+
+
 @pytest.mark.parametrize(("check", "passed", "said"), CHECKS)
 def test_checks(check: str, passed: bool, said: str) -> None:
     (outcome,) = outcome_of(check)
@@ -278,4 +288,6 @@ def test_checks_in_a_quick_run() -> None:
     assert outcome_of(check + "{at_least: 90}", quick=False)[0]["passed"] is False
     assert outcome_of(check + "{}", quick=True)[0]["passed"] is False
     assert outcome_of(check + "null", quick=True) == []
+    (told,) = outcome_of("rows: [a], x: [1, 3], at_least: 1", quick=True)
+    assert (told["passed"], "1 more are named" in told["value"]) == (True, True)
     assert outcome_of(check + "null", quick=False)[0]["passed"] is False
