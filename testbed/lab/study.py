@@ -219,9 +219,9 @@ class Check(Strict):
     interval: float | None = None
     """largest half width of the 95 % interval of a cell, percent of the mean"""
     at_least: float | None = None
-    """bound of the value, or of its ratio to the row of `ratio`"""
+    """bound of the value (of a curve its highest), or of its ratio to the row of `ratio`"""
     at_most: float | None = None
-    """bound of the value, or of its ratio to the row of `ratio`"""
+    """bound of the value (of a curve its highest), or of its ratio to the row of `ratio`"""
     ratio: str | None = None
     """row that the values are divided by before they meet a bound"""
     over: X | None = None

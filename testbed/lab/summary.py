@@ -52,6 +52,18 @@ def estimates_of(study: Study, points: list[Point], runs: dict[str, dict[str, An
     return {cell: estimate(found) for cell, found in values.items()}
 
 
+def _peaks(study: Study, points: list[Point], runs: dict[str, dict[str, Any]]) -> Estimates:
+    """The highest point of each row's curves, which its checks are about."""
+    found: Estimates = {}
+    for point in points:
+        for cell in (c for c in point.cells if c.row in study.rows()):
+            curves = runs[point.key]["curves"][cell.row].values()
+            highest = max(y for curve in curves for _, y in curve)
+            known, _ = found.get((cell.row, cell.x), (-math.inf, None))
+            found[cell.row, cell.x] = max(known, highest), None
+    return found
+
+
 def _means(
     study: Study, values: dict[tuple[str, X], list[float]]
 ) -> dict[tuple[str, X], list[float]]:
@@ -265,7 +277,7 @@ def summarise(name: str, points: list[Point], runs: Path, out: Path, quick: bool
     values: list[X] = [*study.x.means] or xs(study, quick) or [""]
     published = load_published(name, study)
     curved = study.plot == "curves"
-    estimates = estimates_of(study, points, found) if study.y.measure else {}
+    estimates = (estimates_of if study.y.measure else _peaks)(study, points, found)
     models = model_values(study, values)
     lines = [] if curved else lines_of(study, values, estimates, models, published)
     write_whole(out / "summary.csv", csv_text(COLUMNS, lines))

@@ -186,13 +186,20 @@ def test_table_of_curves(paper: Path, tmp_path: Path, monkeypatch: pytest.Monkey
         ("{label: Fast, cc: cubic}", "{label: The model, model: {end: 2}}"),
         (", measure: throughput_kBps", ""),
     )  # fmt: skip
-    text = text[: text.index("checks:\n")] + "quick: {x: [1]}\n"
+    checks = "checks:\n" + "".join(
+        f"  - {{text: t, rows: [slow], at_most: {most}}}\n" for most in (1000000, 999999)
+    )
+    text = text[: text.index("checks:\n")] + checks + "quick: {x: [1]}\n"
     (paper / "one.yaml").write_text(text)
-    make_runs(tmp_path, quick=True, curves={"slow": {"slow.1": [[0, 1.5], [0.25, 1e6]]}})
-    lines, _ = table_of(tmp_path, quick=True)
+    curve = {"slow.1": [[0, 1.5], [0.25, 1e6], [0.5, 2]], "slow.2": [[0, 7]]}
+    make_runs(tmp_path, quick=True, curves={"slow": curve})
+    lines, about = table_of(tmp_path, quick=True)
     assert lines == []
+    assert [check["passed"] for check in about["checks"]] == [True, False]
+    assert {check["value"] for check in about["checks"]} == {"1e+06"}  # the highest of all
     assert (tmp_path / "out/curves.csv").read_text() == (
-        "row,curve,x,y\nslow,slow.1,0,1.5\nslow,slow.1,0.25,1e+06\nfast,fast,0,0\nfast,fast,2,1\n"
+        "row,curve,x,y\nslow,slow.1,0,1.5\nslow,slow.1,0.25,1e+06\nslow,slow.1,0.5,2\nslow,slow.2,0,7\n"
+        "fast,fast,0,0\nfast,fast,2,1\n"
     )
 
 
