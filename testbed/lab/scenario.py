@@ -63,7 +63,11 @@ class Offloads(Strict):
 
 
 class RouteSettings(Strict):
-    """Attributes of a host's route (`man ip-route`)."""
+    """Attributes of a host's route (`man ip-route`).
+
+    Not ssthresh and reordering: Linux reads them only where it has metrics of an earlier connection
+    (tcp_init_metrics()), which no host here has.
+    """
 
     initcwnd: Positive | None = None
     """first congestion window, packets"""
@@ -75,16 +79,13 @@ class RouteSettings(Strict):
     """every segment is acknowledged at once"""
     advmss: Positive | None = None
     """segment size that is announced, bytes"""
-    ssthresh: Positive | None = None
-    """first slow start threshold, packets"""
-    reordering: Positive | None = None
-    """first reordering degree, packets"""
     window: Positive | None = None
-    """largest window that is announced, bytes"""
+    """largest window that is announced, bytes; where segments are longer than 536 bytes, Linux 6.12
+    and 7.2 take 64 kB times a power of 2 above it"""
     congctl: str | None = None
-    """congestion control of sockets that do not choose"""
+    """congestion control of sockets that do not choose: those of receivers, as flows have a `cc`"""
     features: Literal["ecn"] | None = None
-    """ECN on this route"""
+    """ECN is asked for on this route; the receiver's does it, which connects"""
 
 
 class HostSettings(Strict):
