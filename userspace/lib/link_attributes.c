@@ -129,12 +129,14 @@ static int encode_feedback(uint64_t idle_ns, attribute_put_fn put, void *to)
 	return put(to, TCA_WALE_FEEDBACK | NLA_F_NESTED, buf, length);
 }
 
-static int encode_trace(const struct link_trace *trace, attribute_put_fn put,
-			void *to)
+/* @beside: bytes of the other large attribute, as all must fit into 64 kB. */
+static int encode_trace(const struct link_trace *trace, size_t beside,
+			attribute_put_fn put, void *to)
 {
+	const size_t room = WALE_TRACE_STEPS_MAX * sizeof(*trace->steps);
 	int fd;
 
-	if (trace->n_steps <= WALE_TRACE_STEPS_MAX)
+	if (trace->n_steps * sizeof(*trace->steps) + beside <= room)
 		return put(to, TCA_WALE_TRACE, trace->steps,
 			   trace->n_steps * sizeof(*trace->steps));
 	fd = link_trace_fd(trace);
@@ -179,12 +181,16 @@ int link_config_encode(const struct link_config *c, attribute_put_fn put,
 		FIELD(LINK_GSO, TCA_WALE_GSO, gso),
 #undef FIELD
 	};
+	const size_t table =
+		c->set & LINK_JITTER && c->jitter.set & LINK_JITTER_TABLE
+			? c->jitter.n_entries * sizeof(*c->jitter.entries)
+			: 0;
 	int err;
 
 	err = attribute_put_fields(fields, sizeof(fields) / sizeof(fields[0]),
 				   c->set, put, to);
 	if (!err && c->set & LINK_TRACE)
-		err = encode_trace(&c->trace, put, to);
+		err = encode_trace(&c->trace, table, put, to);
 	if (!err && c->set & LINK_SESSIONS)
 		err = encode_sessions(&c->sessions, put, to);
 	if (!err && c->set & LINK_REM)

@@ -54,6 +54,10 @@ int link_parse_drop(struct link_config *c, int argc, char **argv,
 	uint64_t flow = 0;
 	int taken = 1, err;
 
+	if (c->set & LINK_DROP && (!c->n_drop || !strcmp(argv[1], "off")))
+		return link_error_set(
+			error, LINK_ERROR_INVALID, argv[1],
+			"expected either off or lists of packets");
 	if (!strcmp(argv[1], "off"))
 		return 2;
 	if (!strcmp(argv[1], "flow") && argc > 2) {

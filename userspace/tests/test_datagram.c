@@ -122,6 +122,14 @@ static void test_count(void)
 	add(&c, UINT64_MAX, UINT64_MAX, 700);
 	add(&c, UINT64_MAX, 0, UINT64_MAX);
 	ok(c.packets == 7, "nonsense overflows nothing");
+
+	datagram_count_init(&c);
+	add(&c, 0, 0, 1000);
+	add(&c, 1, 0, 1200);
+	ok(datagram_count_ns(&c) == 200, "from the first to the last");
+	add(&c, 2, 0, 900);
+	ok(!c.min_gap_ns && c.max_gap_ns == 200 && !datagram_count_ns(&c),
+	   "a clock that is set back makes no gap");
 }
 
 int main(void)

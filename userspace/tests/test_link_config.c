@@ -130,6 +130,9 @@ static void test_errors(void)
 	test_error("drop packets", LINK_ERROR_MISSING, "20-25");
 	test_error("drop flow 3", LINK_ERROR_INVALID, "packets LIST");
 	test_error("drop flow 65536 packets 1", LINK_ERROR_INVALID, "a flow");
+	test_error("drop packets 5 drop off", LINK_ERROR_INVALID, "either off");
+	test_error("drop off drop packets 5", LINK_ERROR_INVALID, "either off");
+	test_error("drop off drop off", LINK_ERROR_INVALID, "either off");
 	test_error("drop packets 0", LINK_ERROR_INVALID, "out of range");
 	test_error("drop packets 5-4", LINK_ERROR_INVALID, "out of range");
 	test_error("drop packets 5,", LINK_ERROR_INVALID, "20-25");
@@ -356,6 +359,38 @@ static void test_long_trace(void)
 	ok(!link_config_encode(&c, payload_put, &payload) &&
 		   is_file_of(&payload, &trace),
 	   "is in a file");
+	free(trace.steps);
+	free(text);
+}
+
+/* What both take of a message would be more than its nest may have. */
+static void test_trace_beside_a_table(void)
+{
+	static struct payload payload;
+	struct link_trace trace = { 0 };
+	struct link_error error;
+	struct link_config c = { .set = LINK_TRACE | LINK_JITTER };
+	char *text = malloc(3600 * 8 + 16), *at = text;
+	size_t length;
+	int i;
+
+	for (i = 0; i < 3600; i++)
+		at += sprintf(at, "%s1s:8", i ? "," : "");
+	ok(!link_trace_parse(&trace, text, &error), "a trace of 3600 steps");
+	c.trace = trace;
+	c.jitter.set = LINK_JITTER_TIME | LINK_JITTER_TABLE;
+	c.jitter.n_entries = 4096;
+	c.jitter.entries = calloc(4096, sizeof(*c.jitter.entries));
+	ok(!link_config_encode(&c, payload_put, &payload) &&
+		   payload.length < 16384,
+	   "is in a file beside a table of 4096 entries");
+	length = payload.length;
+	c.jitter.n_entries = 8;
+	payload.length = 0;
+	ok(!link_config_encode(&c, payload_put, &payload) &&
+		   payload.length > 3600 * 16 && payload.length > length,
+	   "and is not beside a short one");
+	free(c.jitter.entries);
 	free(trace.steps);
 	free(text);
 }
@@ -607,6 +642,7 @@ int main(void)
 	test_cells_stats();
 	test_trace_files();
 	test_long_trace();
+	test_trace_beside_a_table();
 	test_broken_attributes();
 	test_sessions_off();
 	test_nofeedback();

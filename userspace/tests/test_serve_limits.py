@@ -189,6 +189,20 @@ def test_busy_for_one_address(own: Callable[..., Server]) -> None:
         time.sleep(0.01)
 
 
+def test_an_aborted_transfer_counts_until_it_is_gone(own: Callable[..., Server]) -> None:
+    """A client that makes the server abort, and reads on slowly, has not got its place back."""
+    server = own("--max-per-address", "1", "--idle-timeout", "30")
+    with server.connect() as sock:
+        sock.sendall(b"WALE/1 GET name=big\n")
+        assert b" OK " in read_line(sock)
+        time.sleep(0.2)  # until the socket is full
+        sock.sendall(b"x")
+        time.sleep(0.2)  # until the server has aborted it
+        assert "your address has its maximum of 1" in get_json(server, "small")["error"]
+    while get_json(server, "small")["completed"] is None:
+        time.sleep(0.01)
+
+
 def test_refused_clients_that_stay(own: Callable[..., Server]) -> None:
     """Those whose request was refused, and who do not go, keep nobody out."""
     server = own("--max-transfers", "8")

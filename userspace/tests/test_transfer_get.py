@@ -241,6 +241,9 @@ def test_output_file(server: Server, tmp_path: Path) -> None:
     get_json(server, "small", "--out", tmp_path / "mode")
     os.umask(old)
     assert (tmp_path / "mode").stat().st_mode & 0o777 == 0o640
+    (tmp_path / "mode").chmod(0o600)  # and that of the file that is replaced
+    get_json(server, "small", "--out", tmp_path / "mode")
+    assert (tmp_path / "mode").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
@@ -255,6 +258,21 @@ def test_output_full(server: Server) -> None:
             check=False,
         )
     assert done.returncode == 1 and "No space left" in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.parametrize("words", [[], ["--json"]], ids=["text", "json"])
+def test_result_that_cannot_be_written(server: Server, words: list[str]) -> None:
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run(
+            [WALE, "get", "127.0.0.1:small", "--port", str(server.port), *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=WAIT_S,
+            check=False,
+        )
+    assert done.returncode == 1 and "wale: stdout: " in done.stderr
 
 
 WRONG_USE = [
@@ -276,6 +294,7 @@ WRONG_USE = [
     ["get", "host:a", "--cc", "aaaaaaaaaaaaaaaa"],
     ["get", "host:a", "--sha256", "12"],
     ["get", "host:a", "host:b", "--sha256", "0" * 64],
+    ["get", "host:a", "--sha256", "0" * 64, "--duration", "1"],
     ["get", "host:a", "host:b", "--out", "/none"],
     ["get", "host:a", "host:c/a", "--out", "/tmp"],
     ["get", "host:a", "--json", "--out", "-"],

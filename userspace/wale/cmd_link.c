@@ -210,6 +210,8 @@ static struct link_config merge(const struct link_config *own,
 		c.start_ns = own->start_ns;
 	if (own->set & LINK_SLACK)
 		c.slack_ns = own->slack_ns;
+	if (own->set & LINK_GSO)
+		c.gso = own->gso;
 	if (own->set & LINK_FEEDBACK)
 		c.feedback_idle_ns = own->feedback_idle_ns;
 	if (own->set & LINK_FLOWS)

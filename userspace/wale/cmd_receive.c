@@ -380,7 +380,7 @@ static double mean_ms(int64_t sum_ns, uint64_t count)
 static void report_text(const struct receiver *r)
 {
 	const struct datagram_count *c = &r->count;
-	double seconds = (double)(c->last_ns - c->first_ns) / 1e9;
+	double seconds = (double)datagram_count_ns(c) / 1e9;
 
 	printf("%llu packets, %llu bytes of IP, in %.3f s; %llu missing, %llu late or twice",
 	       (unsigned long long)c->packets, (unsigned long long)c->bytes,
@@ -417,7 +417,7 @@ static void report_json(const struct receiver *r)
 	json_begin(&json, stdout);
 	json_u64(&json, "packets", c->packets);
 	json_u64(&json, "bytes", c->bytes);
-	json_seconds(&json, "seconds", c->last_ns - c->first_ns);
+	json_seconds(&json, "seconds", datagram_count_ns(c));
 	json_u64(&json, "missing_packets", datagram_count_missing(c));
 	json_u64(&json, "late_packets", c->late);
 	json_u64(&json, "overflowed_packets", r->overflowed);

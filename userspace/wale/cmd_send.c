@@ -357,7 +357,10 @@ static uint64_t packets_to_send(const struct sender *s)
 
 static int send_all(struct sender *s)
 {
-	uint64_t count = packets_to_send(s), before = s->start_ns, number, at;
+	uint64_t count = packets_to_send(s), before = clock_ns(), number, at;
+
+	if (before > s->start_ns)
+		before = s->start_ns;
 
 	for (number = 0; number < count; number++) {
 		at = due_ns(s, number);

@@ -308,14 +308,20 @@ static int open_timer(uint64_t first_ns, uint64_t interval_ns)
 	return fd;
 }
 
-/* The signals that end the recording, from here on to be read. */
+/*
+ * The signals that end the recording, from here on to be read; not what nohup(1)
+ * has it ignore.
+ */
 static int open_signals(void)
 {
+	struct sigaction hangup;
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+		sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }

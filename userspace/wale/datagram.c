@@ -100,7 +100,10 @@ void datagram_count_add(struct datagram_count *count,
 	if (!count->packets)
 		count->first_ns = now_ns;
 	else
-		count_gap(count, now_ns - count->last_ns);
+		/* the clock may have been set back */
+		count_gap(count, now_ns > count->last_ns
+					 ? now_ns - count->last_ns
+					 : 0);
 	count->last_ns = now_ns;
 	count->packets++;
 	count->bytes += size;
@@ -117,6 +120,13 @@ void datagram_count_add(struct datagram_count *count,
 	/* Whoever sends nonsense gets a nonsensical mean. */
 	count->delay_sum_ns =
 		(int64_t)((uint64_t)count->delay_sum_ns + (uint64_t)delay_ns);
+}
+
+uint64_t datagram_count_ns(const struct datagram_count *count)
+{
+	return count->last_ns > count->first_ns
+		       ? count->last_ns - count->first_ns
+		       : 0;
 }
 
 uint64_t datagram_count_missing(const struct datagram_count *count)

@@ -100,6 +100,9 @@ void datagram_count_add(struct datagram_count *count,
 			size_t size);
 
 /* That are missing below the highest number that came. */
+/* From the first packet to the last, ns; 0 if the clock was set back meanwhile. */
+uint64_t datagram_count_ns(const struct datagram_count *count);
+
 uint64_t datagram_count_missing(const struct datagram_count *count);
 
 #endif

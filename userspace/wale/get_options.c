@@ -358,6 +358,10 @@ static int check_options(struct get_options *opt, int n_names)
 	if (*opt->expected && n_names > 1)
 		return get_options_bad("--sha256", opt->expected,
 				       "only one HOST:NAME");
+	if (*opt->expected && opt->duration_ns)
+		return get_options_bad(
+			"--sha256", opt->expected,
+			"no --duration with it, which ends before the data do");
 	if (opt->local_port &&
 	    opt->local_port + get_options_transfers(opt, n_names) - 1 >
 		    UINT16_MAX)

@@ -51,19 +51,20 @@ static char *temporary_path(const char *path)
 	return temporary;
 }
 
-/* The mode that open(2) would have given a new file. */
-static void set_usual_mode(int fd)
+/* The mode of the file that is replaced, or what open(2) would give a new one. */
+static void set_mode(int fd, const struct stat *replaced)
 {
 	mode_t mask = umask(0);
 
 	umask(mask);
-	(void)!fchmod(fd, 0666 & ~mask);
+	(void)!fchmod(fd, replaced ? replaced->st_mode & 0777 : 0666 & ~mask);
 }
 
 bool output_open(struct transfer *t)
 {
 	struct get_output *output = &t->output;
 	struct stat stat_now;
+	bool replaces;
 
 	*output = (struct get_output){ .fd = -1 };
 	if (!t->opt->out)
@@ -73,8 +74,8 @@ bool output_open(struct transfer *t)
 		return true;
 	}
 	output->path = wanted_path(t);
-	if (output->path && !stat(output->path, &stat_now) &&
-	    !S_ISREG(stat_now.st_mode)) {
+	replaces = output->path && !stat(output->path, &stat_now);
+	if (replaces && !S_ISREG(stat_now.st_mode)) {
 		snprintf(
 			t->error, sizeof(t->error),
 			"'%s' is not a regular file: expected a file to replace or a new name",
@@ -95,7 +96,7 @@ bool output_open(struct transfer *t)
 		output_discard(output);
 		return false;
 	}
-	set_usual_mode(output->fd);
+	set_mode(output->fd, replaces ? &stat_now : NULL);
 	return true;
 }
 

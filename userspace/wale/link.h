@@ -8,7 +8,7 @@
  *                                         host <-- wale (root of the ifb)
  *                                                     "down"
  *
- * What "wale link" made is recognised by the handle of the root qdisc and by
+ * What "wale link" made is recognised by handle and kind of the root qdisc and by
  * the alias of the ifb, and nothing else is ever removed.
  */
 #ifndef WALE_LINK_H
@@ -18,6 +18,7 @@
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "lib/link_config.h"
 #include "lib/link_stats.h"
@@ -43,7 +44,8 @@ struct link_state {
 
 static inline bool link_root_is_ours(const struct link_state *s)
 {
-	return s->root_handle == LINK_ROOT_HANDLE;
+	return s->root_handle == LINK_ROOT_HANDLE &&
+	       !strcmp(s->root_kind, "wale");
 }
 
 /* All return 0 or -errno, with the reason in r->error. */

@@ -24,6 +24,7 @@
 
 #define INGRESS_PARENT 0xffff0000U
 #define IFB_NAMES 100
+#define LOOK_TRIES 16 /* when devices come and go meanwhile */
 
 /* Looking. */
 
@@ -104,10 +105,10 @@ static struct nl_msg *link_message(int type, int flags, int ifindex,
 	return message;
 }
 
-int link_look(struct rtnl *r, const char *iface, struct link_state *state)
+static int look(struct rtnl *r, const char *iface, struct link_state *state)
 {
 	char alias[sizeof(LINK_ALIAS) + IF_NAMESIZE];
-	struct look look = { .state = state, .alias = alias };
+	struct look found = { .state = state, .alias = alias };
 	int err;
 
 	memset(state, 0, sizeof(*state));
@@ -115,16 +116,26 @@ int link_look(struct rtnl *r, const char *iface, struct link_state *state)
 	state->ifindex = if_nametoindex(iface);
 
 	err = rtnl_dump(r, link_message(RTM_GETLINK, 0, 0, 0), look_at_link,
-			&look);
+			&found);
 	if (!err && state->ifindex)
 		err = rtnl_dump(r, rtnl_tc_message(RTM_GETQDISC, 0, 0, 0, 0),
-				look_at_qdisc, &look);
+				look_at_qdisc, &found);
 	if (!err && state->ingress)
 		err = rtnl_dump(r,
 				rtnl_tc_message(RTM_GETTFILTER, 0,
 						state->ifindex, INGRESS_PARENT,
 						0),
-				look_at_filter, &look);
+				look_at_filter, &found);
+	return err;
+}
+
+int link_look(struct rtnl *r, const char *iface, struct link_state *state)
+{
+	int tries = 0, err;
+
+	do {
+		err = look(r, iface, state);
+	} while (err == -EINTR && ++tries < LOOK_TRIES);
 	return err;
 }
 
@@ -140,22 +151,27 @@ static int set_wale(struct rtnl *r, int ifindex, uint32_t handle,
 {
 	struct nl_msg *message;
 	struct nlattr *nest;
+	int err;
 
 	message = rtnl_tc_message_large(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL,
 					ifindex, TC_H_ROOT, handle);
 	if (!message)
 		return rtnl_request(r, NULL);
-	if (nla_put_string(message, TCA_KIND, "wale"))
-		goto too_long;
-	nest = nla_nest_start(message, TCA_OPTIONS | NLA_F_NESTED);
-	if (!nest || link_config_encode(c, put, message))
-		goto too_long;
-	nla_nest_end(message, nest);
-	return rtnl_request(r, message);
-
-too_long:
+	err = nla_put_string(message, TCA_KIND, "wale");
+	nest = err ? NULL : nla_nest_start(message, TCA_OPTIONS | NLA_F_NESTED);
+	if (!nest)
+		err = -NLE_NOMEM;
+	if (!err)
+		err = link_config_encode(c, put, message);
+	/* one of more than 64 kB would be taken out again */
+	if (!err)
+		err = nla_nest_end(message, nest);
+	if (!err)
+		return rtnl_request(r, message);
 	nlmsg_free(message);
-	return rtnl_request(r, NULL);
+	snprintf(r->error, sizeof(r->error),
+		 "the options do not fit into a message to the kernel");
+	return -EMSGSIZE;
 }
 
 static int del_root(struct rtnl *r, int ifindex)
@@ -396,6 +412,7 @@ int link_add(struct rtnl *r, const char *iface, struct link_state *state,
 		err = set_wale(r, new.ifindex, LINK_ROOT_HANDLE, up);
 	if (!err) {
 		new.root_handle = LINK_ROOT_HANDLE;
+		snprintf(new.root_kind, sizeof(new.root_kind), "wale");
 		err = redirect(r, &new);
 	}
 	if (err) {

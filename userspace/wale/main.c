@@ -86,8 +86,13 @@ int main(int argc, char **argv)
 	}
 
 	/* What was printed must have arrived, or it was not done. */
-	if (fflush(stdout) && status == WALE_EXIT_OK) {
-		if (errno != EPIPE)
+	errno = 0;
+	if ((fflush(stdout) || ferror(stdout)) && status == WALE_EXIT_OK) {
+		/* what failed earlier has its reason no more */
+		if (!errno)
+			fputs("wale: stdout: not all could be written\n",
+			      stderr);
+		else if (errno != EPIPE)
 			perror("wale: stdout");
 		status = WALE_EXIT_FAILED;
 	}

@@ -18,6 +18,7 @@
 
 /* Advice that may grow old is renewed so often before it does. */
 #define RENEWALS 3
+#define RENEWAL_MIN_NS (1000 * 1000) /* not more often, whatever the age */
 /* Not more lines of progress than that. */
 #define PROGRESS_NS (RATE_SECOND / 10)
 
@@ -154,6 +155,8 @@ static uint64_t renew_at(const struct play *p, uint64_t when_ns)
 	if (!p->path.age_limit)
 		return when_ns;
 	next = rate_now() + p->path.age_limit / RENEWALS;
+	if (p->path.age_limit / RENEWALS < RENEWAL_MIN_NS)
+		next = rate_now() + RENEWAL_MIN_NS;
 	return next < when_ns ? next : when_ns;
 }
 

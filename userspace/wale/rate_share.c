@@ -125,9 +125,10 @@ static bool is_old(const struct share *s, const struct control_flow *f)
 static bool is_foreign(struct share *s, const struct control_flow *f)
 {
 	struct rate_path path;
+	int err = rate_channel_get(s->g, &f->key, &path);
 
-	if (rate_channel_get(s->g, &f->key, &path))
-		return false;
+	if (err) /* what cannot be looked at is not overwritten */
+		return err != -ENOENT;
 	return !path.age_limit || path.age <= path.age_limit;
 }
 

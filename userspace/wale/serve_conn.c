@@ -42,12 +42,23 @@ static bool is_active(const struct conn *conn)
 	return conn->state < CONN_LAST;
 }
 
-/* It is no longer one of those that count against the limits. */
+/* Its address may have one more. */
+static void forget_address(struct conn *conn)
+{
+	serve_peer_drop(conn->address);
+	conn->address = NULL;
+}
+
+/*
+ * It is no longer one of those that count against the limit of all.  One that had
+ * a file counts against its address as long as it is there: by reading slowly a
+ * client decides how long that is.
+ */
 static void deactivate(struct conn *conn)
 {
 	conn->server->n_active--;
-	serve_peer_drop(conn->address);
-	conn->address = NULL;
+	if (!conn->file)
+		forget_address(conn);
 }
 
 static void set_state(struct conn *conn, enum conn_state state)
@@ -79,6 +90,7 @@ static void conn_close(struct conn *conn)
 	conn_record(conn);
 	if (is_active(conn))
 		deactivate(conn);
+	forget_address(conn);
 	if (conn->next)
 		conn->next->prev = conn->prev;
 	if (conn->prev)
@@ -624,6 +636,10 @@ void conn_tick(struct conn *conn)
 	}
 	if (conn->state == CONN_WAIT && !conn_unacked(conn)) {
 		/* it has everything, and only does not close */
+		if (!served_file_unchanged(conn->file)) {
+			abort_changed(conn);
+			return;
+		}
 		conn->status = "complete";
 		conn_close(conn);
 		return;

@@ -3,7 +3,9 @@
  * watch_output.c - records as lines of CSV or of JSON
  */
 #include <inttypes.h>
+#include <string.h>
 
+#include "lib/json.h"
 #include "watch.h"
 
 void watch_header(const struct watch_output *out)
@@ -19,7 +21,22 @@ void watch_header(const struct watch_output *out)
 	fputc('\n', out->file);
 }
 
-/* Texts are names and addresses: there is nothing in them to escape. */
+/* The kernel allows names of interfaces with quotes and commas in them. */
+static void put_csv_text(FILE *file, const char *text)
+{
+	if (!strpbrk(text, "\",\r\n")) {
+		fputs(text, file);
+		return;
+	}
+	fputc('"', file);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', file);
+		fputc(*text, file);
+	}
+	fputc('"', file);
+}
+
 static void put_csv(FILE *file, const struct watch_value *v)
 {
 	switch (v->kind) {
@@ -32,7 +49,7 @@ static void put_csv(FILE *file, const struct watch_value *v)
 		fputs("inf", file);
 		break;
 	case WATCH_TEXT:
-		fputs(v->text, file);
+		put_csv_text(file, v->text);
 		break;
 	}
 }
@@ -47,10 +64,10 @@ static void put_json(FILE *file, const struct watch_value *v)
 		put_csv(file, v);
 		break;
 	case WATCH_INFINITE:
+		json_write_string(file, "inf");
+		break;
 	case WATCH_TEXT:
-		fputc('"', file);
-		put_csv(file, v);
-		fputc('"', file);
+		json_write_string(file, v->text);
 		break;
 	}
 }

@@ -77,9 +77,11 @@ def test_add_show_del() -> None:
 def test_directions_differ() -> None:
     """What up or down says replaces what both have, each option with all that belongs to it."""
     pair = Pair()
-    both = "--loss 1% --jitter 5ms distribution normal --reorder 5% gap 3 --drop packets 3"
+    both = (
+        "--gso keep --loss 1% --jitter 5ms distribution normal --reorder 5% gap 3 --drop packets 3"
+    )
     up = "--loss gemodel 2% 20% --ecn --jitter 1ms --slot 1ms --policy rem --rem phi 1.2 --mark"
-    down = "--drop packets 7 --drop packets 8 --duplicate 1% --corrupt 2%"
+    down = "--gso split --drop packets 7 --drop packets 8 --duplicate 1% --corrupt 2%"
     words = f"{both} --delay 9ms --up {up} --down {down}".split()
     link(pair, "add", "a0", *words)
     found = shown(pair)[0]
@@ -97,6 +99,7 @@ def test_directions_differ() -> None:
             "drop": [{"flow": 0, "first": 3, "last": 3}],
             "duplicate": None,
             "mark": True,
+            "gso": "keep",
         },
         "down": {
             "loss": 0.01,
@@ -109,6 +112,7 @@ def test_directions_differ() -> None:
             "duplicate": 0.01,
             "corrupt": 0.02,
             "mark": None,
+            "gso": None,
         },
     }
     for direction, options in wanted.items():
@@ -246,6 +250,19 @@ def test_others_qdiscs_are_respected() -> None:
     link(pair, "add", "a0", "--rate", "2mbit", "--replace")
     equal(shown(pair)[0]["down"]["rate"], 250_000, "the replaced rate")
     link(pair, "del", "a0")
+
+
+def test_a_handle_is_not_enough() -> None:
+    """Somebody's qdisc that has the handle of ours is not ours."""
+    pair = Pair()
+    done(pair.a, *"tc qdisc add dev a0 root handle 7a1e: pfifo".split())
+    before = state(pair.a)
+    refused(pair.a, WALE, "link", "del", "a0")
+    refused(pair.a, WALE, "link", "add", "a0", "--rate", "1mbit")
+    equal(state(pair.a), before, "the qdisc")
+    link(pair, "add", "a0", "--rate", "1mbit", "--replace")
+    link(pair, "del", "a0")
+    pair.close()
 
 
 def test_others_filters_stay() -> None:

@@ -106,6 +106,20 @@ def test_what_happens_to_packets_is_counted() -> None:
     pair.close()
 
 
+def test_names_are_escaped() -> None:
+    """The kernel takes nearly any name for an interface; CSV and JSON are what they are."""
+    pair = Pair()
+    name = 'a"b,\\c'
+    net.ip_batch(["link add dummy0 type dummy", "link set dummy0 up"], pair.a)
+    done(pair.a, "ip", "link", "set", "dummy0", "down", "name", name)
+    done(pair.a, "ip", "link", "set", name, "up")
+    done(pair.a, "tc", "qdisc", "add", "dev", name, "root", "wale", "rate", "1mbit")
+    equal(rows(watch(pair, "--count", "1"))[0]["link"], name, "in CSV")
+    lines = watch(pair, "--count", "1", "--json").splitlines()
+    equal([json.loads(line)["link"] for line in lines], [name], "in JSON")
+    pair.close()
+
+
 def test_drops_of_a_child_are_counted() -> None:
     """A qdisc in the place of the buffer refuses some; without one, there is no number."""
     pair = Pair()
