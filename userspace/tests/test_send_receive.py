@@ -10,6 +10,7 @@ import signal
 import socket
 import struct
 import subprocess
+import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,19 @@ def test_nothing_came() -> None:
     status, came = Receiver("--idle-timeout", "50ms").told()
     assert status == 1
     assert came["packets"] == 0
+
+
+def test_what_is_foreign_does_not_keep_it_up() -> None:
+    receiver = Receiver("--idle-timeout", "100ms")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        until = time.monotonic() + WAIT_S
+        while receiver.proc.poll() is None and time.monotonic() < until:
+            sock.sendto(b"something else", ("127.0.0.1", receiver.port))
+            time.sleep(0.02)
+    assert receiver.proc.poll() == 1, "it still runs"
+    status, came = receiver.told()
+    assert (status, came["packets"]) == (1, 0)
+    assert came["foreign_packets"] > 0
 
 
 def test_nobody_listens() -> None:

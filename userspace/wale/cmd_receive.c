@@ -55,7 +55,7 @@ static void usage(FILE *to)
 	      "  -l, --listen ADDR       address to listen on (default: all of IPv6 and IPv4)\n"
 	      "  -p, --port N            UDP port (default 7771)\n"
 	      "  -n, --packets N         end after N packets\n"
-	      "  -t, --idle-timeout T    end when nothing came for T\n"
+	      "  -t, --idle-timeout T    end when no packet of the sender came for T\n"
 	      "      --packets-csv FILE  a line for each packet: its number, when it was due and\n"
 	      "                          when it came, CLOCK_REALTIME in ns\n"
 	      "  -j, --json              JSON instead of text\n"
@@ -353,19 +353,24 @@ static int receive_all(struct receiver *r)
 	struct pollfd fds[] = { { .fd = r->signals, .events = POLLIN },
 				{ .fd = r->timer, .events = POLLIN },
 				{ .fd = r->fd, .events = POLLIN } };
+	bool idle = false;
+	uint64_t packets;
 	int gather_ms = 0, n;
 
 	while (!is_done(r)) {
-		if (r->idle_ns)
+		/* what is foreign does not keep it up */
+		if (r->idle_ns && !idle)
 			timer_set_fd(r->timer, r->idle_ns, 0);
 		if (poll(fds, 3, -1) < 0 && errno != EINTR)
 			return -1;
 		if (gather_ms && !fds[0].revents && !fds[1].revents)
 			poll(fds, 1, gather_ms);
+		packets = r->count.packets;
 		n = receive_waiting(r);
 		if (n < 0)
 			return -1;
-		if (fds[0].revents || (fds[1].revents && !n))
+		idle = r->count.packets == packets;
+		if (fds[0].revents || (fds[1].revents && idle))
 			break;
 		gather_ms = next_gathering(r, gather_ms, n);
 	}
