@@ -95,6 +95,7 @@ LINK_COLUMNS = {
     "backlog_cells": "in the buffer now; empty without a limit in cells, as the next",
     "wasted_cells": "that were served, of packets dropped as partial",
     "duplicated_packets": "of which a copy was made",
+    "duplicated_bytes": "of those copies",
     "corrupted_packets": "of which a bit was turned",
     "reordered_packets": "that overtook others",
     "dropped_child_packets": "that a qdisc in the place of the buffer dropped; empty without one",
@@ -349,6 +350,10 @@ def settled(link: Link, rows: list[dict[str, str]], t0_s: float, t1_s: float) ->
     def growth(column: str) -> int:
         return int(last[column]) - int(first[column] or 0)
 
+    # a copy takes none of the link's rate
+    served_bytes = growth("sent_bytes")
+    if last["duplicated_bytes"]:
+        served_bytes -= growth("duplicated_bytes")
     happened = ("duplicated_packets", "corrupted_packets", "reordered_packets")
     dropped = [c for c in last if c.startswith("dropped_") and c.endswith("_packets") and last[c]]
     return {
@@ -356,7 +361,7 @@ def settled(link: Link, rows: list[dict[str, str]], t0_s: float, t1_s: float) ->
         "until_s": until_s,
         "sent_packets": growth("sent_packets"),
         "sent_bytes": growth("sent_bytes"),
-        "utilisation": utilisation(link, growth("sent_bytes"), from_s, until_s),
+        "utilisation": utilisation(link, served_bytes, from_s, until_s),
         "dropped_packets": {c[len("dropped_") : -len("_packets")]: growth(c) for c in dropped},
         **{name: growth(name) for name in happened if last.get(name) and growth(name)},
         "peak_backlog_packets": max(int(row["backlog_packets"]) for row in rows),

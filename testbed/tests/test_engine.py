@@ -421,6 +421,18 @@ def test_a_link_is_not_used_longer_than_its_flows_last(tmp_path: Path) -> None:
 
 
 @pytest.mark.guest
+def test_copies_take_none_of_the_rate(tmp_path: Path) -> None:
+    changes = ["flows.cubic.duration=4s", "flows.reno.duration=3s", "flows.reno.start=1s"]
+    changes += ["bottleneck.forward.rate=1mbit", "bottleneck.forward.duplicate=20%"]
+    changes.append("record.settled=1s")
+    result = run_scenario(load_scenario(find_scenario("shared"), changes), 1, tmp_path)
+    forward = result["links"][0]
+    assert forward["settled"]["duplicated_packets"] > 20
+    for counts in (forward, forward["settled"]):
+        assert 0.9 < counts["utilisation"] < 1.01  # a sample may lie within a packet
+
+
+@pytest.mark.guest
 @pytest.mark.usefixtures("small_guest")
 def test_memory_pressure_is_told(tmp_path: Path) -> None:
     overrides = ["memory_mb=64", "profile=newreno"]  # which gives each sender 4 MB of buffer
