@@ -134,17 +134,21 @@ def test_1000_transfers_at_once(many_files: None, own: Callable[..., Server], fo
 
 def bad_company(server: Server, stack: contextlib.ExitStack) -> None:
     """Connections that say nothing, half a request, nonsense, or read nothing."""
-    for i in range(CROWD):
-        sock = stack.enter_context(connect_slowly(server))
+    alone = server.wait_descriptors(bool)
+    crowd = [stack.enter_context(connect_slowly(server)) for _ in range(CROWD)]
+    server.wait_descriptors(lambda count: count >= alone + CROWD)
+    for i, sock in enumerate(crowd):
         sock.sendall((b"", b"WALE/1 GET na", b"\0\r\n", b"WALE/1 GET name=big\n")[i % 4])
 
 
 def test_a_crowd_disturbs_nobody(many_files: None, own: Callable[..., Server]) -> None:
     """Another transfer is complete, in bounded memory, which the next crowd uses again."""
     server = own()
+    alone = server.wait_descriptors(bool)
     get_json(server, "big")
     peak = []
     for _ in range(3):
+        server.wait_descriptors(lambda count: count <= alone)
         before = int(server.status()["VmHWM"][0])
         with contextlib.ExitStack() as stack:
             bad_company(server, stack)

@@ -129,6 +129,14 @@ class Server:
         text = Path(f"/proc/{self.proc.pid}/status").read_text()
         return {key: value.split() for key, value in re.findall(r"^(\w+):(.*)$", text, re.M)}
 
+    def wait_descriptors(self, enough: Callable[[int], bool]) -> int:
+        """How many it has open, once there are enough, or few enough."""
+        end = time.monotonic() + WAIT_S
+        while not enough(count := len(os.listdir(f"/proc/{self.proc.pid}/fd"))):
+            assert time.monotonic() < end, f"the server has {count} descriptors open"
+            time.sleep(0.01)
+        return count
+
     def stop(self) -> str:
         """End it; returns the rest of its standard error."""
         self.proc.send_signal(signal.SIGTERM)
