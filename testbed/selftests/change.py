@@ -442,20 +442,4 @@ def test_random_requests() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_every_attribute_under_traffic,
-            test_limit_below_the_backlog,
-            test_replace_is_a_change,
-            test_failed_change_changes_nothing,
-            test_refused_at_creation,
-            test_no_rate_under_sessions,
-            test_path_of_m_depends_on_the_seed_alone,
-            test_long_idle_on_a_fine_trace,
-            test_long_idle_with_sessions,
-            test_long_outage,
-            test_traces_that_are_shown,
-            test_default_qdisc,
-            test_random_requests,
-        ]
-    )
+    main()

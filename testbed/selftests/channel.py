@@ -683,20 +683,4 @@ def test_random_requests() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_round_trip,
-            test_all_at_once,
-            test_kinds_of_keys,
-            test_numbers,
-            test_refusals,
-            test_refusals_of_others,
-            test_delete_all,
-            test_precedence,
-            test_other_paths_do_not_count,
-            test_without_rights,
-            test_root_of_own_namespace,
-            test_namespaces_are_apart,
-            test_random_requests,
-        ]
-    )
+    main()

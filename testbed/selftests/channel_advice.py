@@ -435,25 +435,4 @@ def test_small_packets() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_lag_now,
-            test_lag_fixed,
-            test_lag_rtt,
-            test_long_memory,
-            test_time_of_the_past,
-            test_lag_changes,
-            test_rate_of_a_link_then,
-            test_age_limit,
-            test_renewing,
-            test_link_is_shared,
-            test_idle_sockets_do_not_count,
-            test_half_a_byte,
-            test_extreme_rates,
-            test_no_limit_is_no_advice,
-            test_meaning_and_layer_are_of_a_time,
-            test_base_rtt_is_set,
-            test_layers,
-            test_small_packets,
-        ]
-    )
+    main()

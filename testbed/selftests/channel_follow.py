@@ -353,19 +353,4 @@ def test_link_takes_over() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_before_and_after,
-            test_own_settings_and_value,
-            test_events_of_what_follows,
-            test_kinds_that_follow,
-            test_chains,
-            test_device_goes,
-            test_followed_namespace_goes,
-            test_following_namespace_goes,
-            test_socket_follows,
-            test_flows_of_all_that_follow,
-            test_published,
-            test_link_takes_over,
-        ]
-    )
+    main()

@@ -254,6 +254,39 @@ def load_all() -> None:
         net.run(f"insmod {rate.module(name)}")
 
 
+def test_allocation_failures() -> None:
+    """Each allocation of a request fails once: it is done, or it left no trace."""
+    failing = Failing()
+    pair = Pair()
+    ch = channel(pair.a)
+    requests = (
+        {"ifindex": pair.dev, "rate": 5, "beta": 3, "lag": 1},
+        {"daddr": "10.0.0.0", "prefix_len": 24, "follow": {"ifindex": 1}, "beta": 3},
+        {**key(0), "rate": 5, "beta": 3, "lag": 2, "lag_time": S},
+    )
+    tried = 0
+    for request in requests * 3:
+        name = {n: v for n, v in request.items() if n in rate.KEYS}
+
+        def after(was_refused: bool, name: dict[str, object] = name) -> None:
+            nonlocal ch
+            ch.close()
+            ch = channel(pair.a)
+            paths = ch.paths()
+            true(len(paths) <= 1 and (paths or was_refused), "no path, and no error")
+            if paths:
+                equal(paths[0]["beta"], 3, "beta of a path that was half made")
+                true("follow" in paths[0] or paths[0]["rate"] == 5, "a path without a value")
+                ch.delete(**name)
+
+        def act(request: dict[str, object] = request) -> None:
+            ch.set(**request)
+
+        tried += failing.sweep(act, after)
+    true(tried >= len(requests) * 3, "no allocation failed")
+    pair.close()
+
+
 def test_modules_come_and_go() -> None:
     """What is used stays: the channel for the senders, the senders' module for its sockets."""
     for number in range(6):
@@ -359,54 +392,5 @@ def test_many_lives() -> None:
     pair.close()
 
 
-def test_allocation_failures() -> None:
-    """Each allocation of a request fails once: it is done, or it left no trace."""
-    failing = Failing()
-    pair = Pair()
-    ch = channel(pair.a)
-    requests = (
-        {"ifindex": pair.dev, "rate": 5, "beta": 3, "lag": 1},
-        {"daddr": "10.0.0.0", "prefix_len": 24, "follow": {"ifindex": 1}, "beta": 3},
-        {**key(0), "rate": 5, "beta": 3, "lag": 2, "lag_time": S},
-    )
-    tried = 0
-    for request in requests * 3:
-        name = {n: v for n, v in request.items() if n in rate.KEYS}
-
-        def after(was_refused: bool, name: dict[str, object] = name) -> None:
-            nonlocal ch
-            ch.close()
-            ch = channel(pair.a)
-            paths = ch.paths()
-            true(len(paths) <= 1 and (paths or was_refused), "no path, and no error")
-            if paths:
-                equal(paths[0]["beta"], 3, "beta of a path that was half made")
-                true("follow" in paths[0] or paths[0]["rate"] == 5, "a path without a value")
-                ch.delete(**name)
-
-        def act(request: dict[str, object] = request) -> None:
-            ch.set(**request)
-
-        tried += failing.sweep(act, after)
-    true(tried >= len(requests) * 3, "no allocation failed")
-    pair.close()
-
-
 if __name__ == "__main__":
-    main(
-        [
-            test_hundred_thousand,
-            test_dump_under_change,
-            test_dump_ends,
-            test_dumps_side_by_side,
-            test_changed_rate_is_no_interruption,
-            test_path_events,
-            test_events_without_room,
-            test_flow_events,
-            test_many_flows,
-            test_allocation_failures,
-            test_modules_come_and_go,
-            test_link_and_channel,
-            test_many_lives,
-        ]
-    )
+    main()

@@ -571,24 +571,4 @@ def test_random_changes() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_every_kind,
-            test_fifo_as_the_model,
-            test_codel_sees_the_buffer_alone,
-            test_change_under_traffic,
-            test_old_child_drops,
-            test_held_back,
-            test_under_parents,
-            test_parent_that_is_stopped,
-            test_refused,
-            test_what_tc_shows,
-            test_local_drops,
-            test_marks_of_the_child,
-            test_list_of_losses,
-            test_filters_of_the_child,
-            test_copies_made_below_the_child,
-            test_life,
-            test_random_changes,
-        ]
-    )
+    main()

@@ -598,34 +598,4 @@ def test_unload() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_restricted,
-            test_oldtahoe,
-            test_oldtahoe_ipv6,
-            test_vanilla,
-            test_a_clock_that_ticks_seldom,
-            test_ratcp_oldtahoe_without_advice,
-            test_ratcp_oldtahoe_with_advice,
-            test_ratcp_oldtahoe_follows_the_rate,
-            test_oldtahoe_later_additions,
-            test_oldtahoe_sends_nothing_for_duplicates,
-            test_tahoe,
-            test_tahoe_ipv6,
-            test_reno_classic,
-            test_reno_classic_ipv6,
-            test_reno_rfc2001,
-            test_duplicates_of_what_is_sent_again,
-            test_one_percent_loss,
-            test_accepted_socket,
-            test_fallback_with_sack,
-            test_chosen_before_the_answer,
-            test_one_end_without_sack,
-            test_switch_in_mid_connection,
-            test_switch_leaves_the_stack_as_it_was,
-            test_local_congestion,
-            test_route_attribute,
-            test_unprivileged,
-            test_unload,
-        ]
-    )
+    main()

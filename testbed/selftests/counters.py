@@ -113,12 +113,4 @@ def test_sessions_and_rate() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_identity_at_every_sample,
-            test_identity_without_loss_and_qlen,
-            test_identity_under_gso,
-            test_outage_and_rate,
-            test_sessions_and_rate,
-        ]
-    )
+    main()

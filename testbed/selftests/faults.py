@@ -240,6 +240,171 @@ def nothing() -> None:
     """Do nothing."""
 
 
+def still(here: Stage) -> Callable[[], Any]:
+    """Return what reads the paths, without what is in them by chance."""
+    return lambda: here.paths(exact=False)
+
+
+def test_paths_are_set() -> None:
+    """A path is as it was asked for, or as before."""
+    here = stage()
+    channel = here.channel
+    net.ip_batch(["link add followed type dummy"], here.pair.a)
+    device = {"ifindex": here.pair.dev}
+    kinds: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "device": (device, {"rate": 1}),
+        "prefix": ({"daddr": "10.0.0.0", "prefix_len": 8}, {"rate": 1, "lag": "rtt"}),
+        "flow": (FLOW, {"rate": 1, "meaning": "link", "lag": "fixed", "lag_time": 1000 * MS}),
+        "follower": (FLOW, {"follow": {"ifindex": here.pair.a.index("followed")}}),
+    }
+    for name, (key, values) in kinds.items():
+        make = Operation(
+            "rate_feedback",
+            lambda key=key, values=values: channel.set(**key, **values),  # type: ignore[misc]
+            lambda key=key: channel.delete(**key),  # type: ignore[misc]
+            still(here),
+            lambda: here.paths(exact=True),
+        )
+        here.exercise(**{f"make {name}": make})
+
+    def make_device() -> None:
+        here.reset()
+        channel.set(**device, rate=1)
+
+    make_device()
+    changes: dict[str, dict[str, Any]] = {
+        "rate": {"rate": 7},
+        "settings": {"beta": 7, "lag": "rtt"},
+        "follow": {"follow": {"ifindex": here.pair.a.index("followed")}},
+    }
+    for name, values in changes.items():
+        change = Operation(
+            "rate_feedback",
+            lambda values=values: channel.set(**device, **values),  # type: ignore[misc]
+            make_device,
+            still(here),
+            lambda: here.paths(exact=True),
+        )
+        here.exercise(**{f"change {name}": change})
+    channel.delete()
+
+
+def test_paths_are_read_and_deleted() -> None:
+    """An answer is whole, or there is an error; deletion needs no memory."""
+    here = stage()
+    channel = here.channel
+    channel.set(**FLOW, rate=1)
+
+    def get() -> None:
+        equal(channel.get(**FLOW)["rate"], 1, "rate")
+
+    reading = {"get": get, "dump": channel.paths, "flows": channel.flows}
+    for name, act in reading.items():
+        read = Operation("rate_feedback", act, nothing, still(here), lambda: here.paths(exact=True))
+        here.exercise(**{name: read})
+    for name, key in {"delete": FLOW, "delete all": {}}.items():
+        delete = Operation(
+            "rate_feedback",
+            lambda key=key: channel.delete(**key),  # type: ignore[misc]
+            lambda: channel.set(**FLOW, rate=1),
+            still(here),
+            lambda: here.paths(exact=True),
+        )
+        here.exercise(**{name: delete})
+    channel.delete()
+
+
+def test_table_grows() -> None:
+    """Many paths at once: each that is accepted is found, whatever the table did."""
+    here = stage()
+    channel = here.channel
+    keys = [{**FLOW, "sport": port} for port in range(1, 400)]
+    requests = [rate.encode({**key, "rate": 5}) for key in keys]
+
+    def fill() -> None:
+        with contextlib.suppress(netlink.Refused):  # some of them
+            channel.many(rate.SET, requests)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                channel.socket.recv(1 << 17, 0x40)  # errors of single requests
+
+    def found() -> None:
+        for path in channel.paths():
+            key = {name: path[name] for name in FLOW}
+            equal(channel.get(**key)["id"], path["id"], f"path {key}")
+
+    def empty() -> None:
+        found()
+        channel.delete()
+        net.sleep_ns(10 * MS)  # the table shrinks
+
+    operation = Operation(
+        "rate_feedback",
+        fill,
+        empty,
+        lambda: sorted(path["sport"] for path in channel.paths()),
+        nothing,
+        may_do_less=True,
+        only="rhashtable_insert_slow",
+    )
+    here.exercise(fill=operation)
+
+
+def test_namespaces_are_made() -> None:
+    """A namespace has a channel, or is not made."""
+    here = stage()
+
+    def make() -> None:
+        if _libc.unshare(0x40000000):  # CLONE_NEWNET
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+
+    home = os.open("/proc/self/ns/net", os.O_RDONLY)
+
+    def back() -> None:
+        rate.channel().delete()  # there is one
+        if _libc.setns(home, 0):
+            raise OSError(ctypes.get_errno(), "setns")
+
+    def inode() -> bool:
+        return os.fstat(home).st_ino == os.stat("/proc/self/ns/net").st_ino
+
+    operation = Operation("rate_feedback", make, back, inode, inode)
+    here.exercise(namespace=operation)
+    os.close(home)
+
+
+def test_senders_listen() -> None:
+    """A connection that finds no memory for the channel works, without advice."""
+    here = stage()
+    pair = here.pair
+    pair.add(rate=10**6, delay=MS, limit_packets=1000)
+    here.channel.set(ifindex=pair.dev, rate=10**5)
+    senders: list[rate.Sender] = []
+
+    def connect() -> None:
+        senders.append(rate.Sender(pair))
+        senders[-1].step(0.05)
+
+    def close() -> None:
+        sender = senders.pop()
+        true(sender.received > 0, "the connection carried nothing")
+        sender.close()
+
+    operation = Operation(
+        "rate_feedback",
+        connect,
+        close,
+        lambda: [flow["congestion"] for flow in here.channel.flows()],
+        nothing,
+        may_do_less=True,
+    )
+    here.exercise(connect=operation)
+    equal(here.channel.flows(), [], "flows that are left")
+    pair.delete()
+    here.channel.delete()
+
+
 def test_links_are_added() -> None:
     """A link is there as it was asked for, or not at all."""
     here = stage()
@@ -411,171 +576,6 @@ def test_modules_are_loaded() -> None:
         insert_module(name)
 
 
-def still(here: Stage) -> Callable[[], Any]:
-    """Return what reads the paths, without what is in them by chance."""
-    return lambda: here.paths(exact=False)
-
-
-def test_paths_are_set() -> None:
-    """A path is as it was asked for, or as before."""
-    here = stage()
-    channel = here.channel
-    net.ip_batch(["link add followed type dummy"], here.pair.a)
-    device = {"ifindex": here.pair.dev}
-    kinds: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-        "device": (device, {"rate": 1}),
-        "prefix": ({"daddr": "10.0.0.0", "prefix_len": 8}, {"rate": 1, "lag": "rtt"}),
-        "flow": (FLOW, {"rate": 1, "meaning": "link", "lag": "fixed", "lag_time": 1000 * MS}),
-        "follower": (FLOW, {"follow": {"ifindex": here.pair.a.index("followed")}}),
-    }
-    for name, (key, values) in kinds.items():
-        make = Operation(
-            "rate_feedback",
-            lambda key=key, values=values: channel.set(**key, **values),  # type: ignore[misc]
-            lambda key=key: channel.delete(**key),  # type: ignore[misc]
-            still(here),
-            lambda: here.paths(exact=True),
-        )
-        here.exercise(**{f"make {name}": make})
-
-    def make_device() -> None:
-        here.reset()
-        channel.set(**device, rate=1)
-
-    make_device()
-    changes: dict[str, dict[str, Any]] = {
-        "rate": {"rate": 7},
-        "settings": {"beta": 7, "lag": "rtt"},
-        "follow": {"follow": {"ifindex": here.pair.a.index("followed")}},
-    }
-    for name, values in changes.items():
-        change = Operation(
-            "rate_feedback",
-            lambda values=values: channel.set(**device, **values),  # type: ignore[misc]
-            make_device,
-            still(here),
-            lambda: here.paths(exact=True),
-        )
-        here.exercise(**{f"change {name}": change})
-    channel.delete()
-
-
-def test_paths_are_read_and_deleted() -> None:
-    """An answer is whole, or there is an error; deletion needs no memory."""
-    here = stage()
-    channel = here.channel
-    channel.set(**FLOW, rate=1)
-
-    def get() -> None:
-        equal(channel.get(**FLOW)["rate"], 1, "rate")
-
-    reading = {"get": get, "dump": channel.paths, "flows": channel.flows}
-    for name, act in reading.items():
-        read = Operation("rate_feedback", act, nothing, still(here), lambda: here.paths(exact=True))
-        here.exercise(**{name: read})
-    for name, key in {"delete": FLOW, "delete all": {}}.items():
-        delete = Operation(
-            "rate_feedback",
-            lambda key=key: channel.delete(**key),  # type: ignore[misc]
-            lambda: channel.set(**FLOW, rate=1),
-            still(here),
-            lambda: here.paths(exact=True),
-        )
-        here.exercise(**{name: delete})
-    channel.delete()
-
-
-def test_table_grows() -> None:
-    """Many paths at once: each that is accepted is found, whatever the table did."""
-    here = stage()
-    channel = here.channel
-    keys = [{**FLOW, "sport": port} for port in range(1, 400)]
-    requests = [rate.encode({**key, "rate": 5}) for key in keys]
-
-    def fill() -> None:
-        with contextlib.suppress(netlink.Refused):  # some of them
-            channel.many(rate.SET, requests)
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                channel.socket.recv(1 << 17, 0x40)  # errors of single requests
-
-    def found() -> None:
-        for path in channel.paths():
-            key = {name: path[name] for name in FLOW}
-            equal(channel.get(**key)["id"], path["id"], f"path {key}")
-
-    def empty() -> None:
-        found()
-        channel.delete()
-        net.sleep_ns(10 * MS)  # the table shrinks
-
-    operation = Operation(
-        "rate_feedback",
-        fill,
-        empty,
-        lambda: sorted(path["sport"] for path in channel.paths()),
-        nothing,
-        may_do_less=True,
-        only="rhashtable_insert_slow",
-    )
-    here.exercise(fill=operation)
-
-
-def test_namespaces_are_made() -> None:
-    """A namespace has a channel, or is not made."""
-    here = stage()
-
-    def make() -> None:
-        if _libc.unshare(0x40000000):  # CLONE_NEWNET
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number))
-
-    home = os.open("/proc/self/ns/net", os.O_RDONLY)
-
-    def back() -> None:
-        rate.channel().delete()  # there is one
-        if _libc.setns(home, 0):
-            raise OSError(ctypes.get_errno(), "setns")
-
-    def inode() -> bool:
-        return os.fstat(home).st_ino == os.stat("/proc/self/ns/net").st_ino
-
-    operation = Operation("rate_feedback", make, back, inode, inode)
-    here.exercise(namespace=operation)
-    os.close(home)
-
-
-def test_senders_listen() -> None:
-    """A connection that finds no memory for the channel works, without advice."""
-    here = stage()
-    pair = here.pair
-    pair.add(rate=10**6, delay=MS, limit_packets=1000)
-    here.channel.set(ifindex=pair.dev, rate=10**5)
-    senders: list[rate.Sender] = []
-
-    def connect() -> None:
-        senders.append(rate.Sender(pair))
-        senders[-1].step(0.05)
-
-    def close() -> None:
-        sender = senders.pop()
-        true(sender.received > 0, "the connection carried nothing")
-        sender.close()
-
-    operation = Operation(
-        "rate_feedback",
-        connect,
-        close,
-        lambda: [flow["congestion"] for flow in here.channel.flows()],
-        nothing,
-        may_do_less=True,
-    )
-    here.exercise(connect=operation)
-    equal(here.channel.flows(), [], "flows that are left")
-    pair.delete()
-    here.channel.delete()
-
-
 def test_nothing_is_left_of_it() -> None:
     """The modules can go: no reference was lost."""
     here = stage()
@@ -599,23 +599,4 @@ def test_each_call_has_failed() -> None:
 
 if __name__ == "__main__":
     chosen = [globals()[f"test_{name}"] for name in sys.argv[1:]]
-    main(
-        chosen
-        or [
-            test_paths_are_set,
-            test_paths_are_read_and_deleted,
-            test_table_grows,
-            test_namespaces_are_made,
-            test_senders_listen,
-            test_links_are_added,
-            test_links_are_changed,
-            test_packets_are_split,
-            test_packets_are_copied_and_damaged,
-            test_links_publish,
-            test_links_wait_for_the_channel,
-            test_modules_are_loaded,
-            test_nothing_is_left_of_it,
-            test_each_call_has_failed,
-        ],
-        but_stacks,
-    )
+    main(chosen or None, but_stacks)

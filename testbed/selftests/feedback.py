@@ -520,22 +520,4 @@ def test_allocation_failures() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_path_of_the_device,
-            test_steps_of_a_trace,
-            test_short_steps,
-            test_sessions_without_traffic,
-            test_life_of_a_flow,
-            test_idle_flows_end,
-            test_headers,
-            test_more_flows_than_are_told_apart,
-            test_connections_of_tcp,
-            test_channel_comes_later,
-            test_module_is_held_while_attached,
-            test_one_link_of_a_device,
-            test_settings_stay,
-            test_lives_under_traffic,
-            test_allocation_failures,
-        ]
-    )
+    main()

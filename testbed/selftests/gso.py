@@ -440,20 +440,4 @@ def test_tcp_arrives() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_same_bytes_and_time_as_split,
-            test_what_cannot_be_kept,
-            test_place_in_the_buffer,
-            test_lost_marked_and_doubled_as_a_whole,
-            test_change_under_traffic,
-            test_flows_and_policies,
-            test_refused,
-            test_children,
-            test_children_count_the_wire,
-            test_change_of_the_child,
-            test_under_parents,
-            test_sender_is_told_once,
-            test_tcp_arrives,
-        ]
-    )
+    main()

@@ -600,30 +600,4 @@ def test_purged_from_the_line() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_losses_as_the_model,
-            test_bursts_have_the_lengths,
-            test_always_and_never,
-            test_defaults,
-            test_change_of_losses,
-            test_marks_in_place_of_losses,
-            test_losses_with_cells_and_gso,
-            test_jitter_as_the_model,
-            test_order_of_arrival,
-            test_change_of_jitter,
-            test_all_of_them_as_the_model,
-            test_drop_list,
-            test_drop_list_with_cells,
-            test_reorder,
-            test_duplicates,
-            test_corruption,
-            test_checksums_of_corrupted,
-            test_slots,
-            test_slots_that_end,
-            test_streams_are_apart,
-            test_all_is_shown,
-            test_parents_count_copies,
-            test_purged_from_the_line,
-        ]
-    )
+    main()

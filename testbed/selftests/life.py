@@ -292,18 +292,4 @@ def test_allocation_failure_in_split() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_thousand_lives,
-            test_module_comes_and_goes,
-            test_namespace_goes_with_packets_in_flight,
-            test_device_down_and_up,
-            test_purge_forgets_departures,
-            test_lost_packet_holds_no_namespace,
-            test_many_periods_of_a_trace,
-            test_device_goes_with_packets_in_flight,
-            test_allocation_failure_in_add,
-            test_allocation_failure_in_change,
-            test_allocation_failure_in_split,
-        ]
-    )
+    main()

@@ -254,12 +254,4 @@ def test_idle_and_outage() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_price_as_the_model,
-            test_marks_in_place_of_drops,
-            test_marks_with_cells,
-            test_change,
-            test_idle_and_outage,
-        ]
-    )
+    main()

@@ -136,4 +136,4 @@ def test_purge() -> None:
 
 
 if __name__ == "__main__":
-    main([test_one_event_for_each_packet, test_service, test_bytes, test_purge])
+    main()

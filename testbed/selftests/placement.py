@@ -366,23 +366,4 @@ def test_router() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_root,
-            test_under_mq,
-            test_under_htb,
-            test_under_prio,
-            test_under_htb_in_prio,
-            test_under_tbf,
-            test_under_other_schedulers,
-            test_under_qfq,
-            test_switches_under_parents,
-            test_under_netem,
-            test_ingress_through_ifb,
-            test_each_namespace_its_own,
-            test_replaced_by_another_kind,
-            test_frames_that_are_not_ip,
-            test_loopback,
-            test_router,
-        ]
-    )
+    main()

@@ -754,31 +754,4 @@ def test_bulk_ends() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_without_advice_it_is_reno,
-            test_chosen_by_sysctl_route_and_socket,
-            test_allowed,
-            test_switch_in_mid_connection,
-            test_states_of_a_socket,
-            test_chosen_after_a_pause,
-            test_all_options,
-            test_marks_halve_the_window,
-            test_multipath,
-            test_pace,
-            test_limit_of_the_user,
-            test_pace_with_large_packets,
-            test_before_the_first_rtt,
-            test_short_segments,
-            test_new_route_new_base_rtt,
-            test_another_device,
-            test_swing,
-            test_swing_after_a_pause,
-            test_swing_on_another_route,
-            test_shown_by_ss,
-            test_start,
-            test_random_loss_without_sack,
-            test_after_idle,
-            test_bulk_ends,
-        ]
-    )
+    main()

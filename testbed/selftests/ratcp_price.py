@@ -306,18 +306,4 @@ def test_accurate_ecn() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_the_price_is_read,
-            test_ratcp_oldtahoe_reads_the_price,
-            test_ratcp_oldtahoe_after_a_loss,
-            test_each_mark_is_echoed_once,
-            test_who_negotiates,
-            test_refused_ecn,
-            test_all_and_none,
-            test_weight_and_phi_change,
-            test_a_drop_here_halves,
-            test_an_old_receiver,
-            test_accurate_ecn,
-        ]
-    )
+    main()

@@ -247,13 +247,4 @@ def test_namespace_goes_in_mid_flight() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_controller_is_killed,
-            test_wild_advice,
-            test_pace_does_not_stall,
-            test_advice_zero,
-            test_ten_thousand_sockets,
-            test_namespace_goes_in_mid_flight,
-        ]
-    )
+    main()

@@ -302,16 +302,4 @@ def test_files_that_are_refused() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_where_the_trace_is,
-            test_before_the_start_the_rate_is_the_first,
-            test_links_in_step,
-            test_a_time_namespace_changes_nothing,
-            test_setting_the_time_of_day,
-            test_a_start_under_traffic,
-            test_starts_that_are_refused,
-            test_a_trace_in_a_file,
-            test_files_that_are_refused,
-        ]
-    )
+    main()

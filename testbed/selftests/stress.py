@@ -439,4 +439,4 @@ def arguments() -> argparse.Namespace:
 ARGS = arguments()
 
 if __name__ == "__main__":
-    main([test_everything_at_once, test_nothing_is_left])
+    main()

@@ -514,17 +514,4 @@ def test_purge_with_cells() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_every_packet_is_where_the_model_says,
-            test_flows_are_classes,
-            test_many_flows_one_after_another,
-            test_filters_name_classes,
-            test_filters_need_flows,
-            test_policies_change_under_load,
-            test_cells_change_under_load,
-            test_random_tail_above_the_limit,
-            test_refused_changes,
-            test_purge_with_cells,
-        ]
-    )
+    main()

@@ -174,14 +174,4 @@ def test_random_loss_is_never_told() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_not_throttled_by_small_queues,
-            test_no_rate_limit_only_delay,
-            test_wire_packets_on_egress,
-            test_remote_drops_are_losses,
-            test_local_drops_are_told,
-            test_answer_to_the_sender,
-            test_random_loss_is_never_told,
-        ]
-    )
+    main()

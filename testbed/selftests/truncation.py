@@ -323,4 +323,4 @@ def test_dumps() -> None:
 
 
 if __name__ == "__main__":
-    main([test_new_links, test_changed_links, test_paths, test_dumps])
+    main()

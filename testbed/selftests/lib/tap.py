@@ -61,11 +61,21 @@ def kernel_warnings(lines: Sequence[str]) -> list[str]:
     ]
 
 
+def tests_here() -> list[Callable[[], None]]:
+    """The functions test_* of the program that runs, in their order."""
+    return [
+        thing
+        for name, thing in vars(sys.modules["__main__"]).items()
+        if name.startswith("test_") and thing.__module__ == "__main__"
+    ]
+
+
 def main(
-    tests: Sequence[Callable[[], None]],
+    tests: Sequence[Callable[[], None]] | None = None,
     warnings: Callable[[Sequence[str]], list[str]] = kernel_warnings,
 ) -> None:
-    """Run tests in order, print TAP, exit 0 if none failed."""
+    """Run these tests, or all that the program has, print TAP, exit 0 if none failed."""
+    tests = tests or tests_here()
     print("TAP version 13")
     print(f"1..{len(tests)}")
     failed = 0

@@ -296,18 +296,4 @@ def test_names() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_add_show_del,
-            test_directions_differ,
-            test_directions_start_together,
-            test_a_long_trace,
-            test_feedback_is_of_up,
-            test_warnings_are_shown,
-            test_both_directions_are_delayed,
-            test_failures_change_nothing,
-            test_others_qdiscs_are_respected,
-            test_others_filters_stay,
-            test_names,
-        ]
-    )
+    main()

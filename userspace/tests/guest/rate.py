@@ -460,23 +460,4 @@ def test_show_under_change() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_set_show_del,
-            test_settings_alone,
-            test_age,
-            test_follow,
-            test_published,
-            test_flows,
-            test_refused,
-            test_without_capability,
-            test_monitor,
-            test_monitor_can_be_pasted,
-            test_monitor_says_what_it_lost,
-            test_play_is_exact,
-            test_play_at_loop_delete,
-            test_play_keeps_advice_young,
-            test_many_paths,
-            test_show_under_change,
-        ]
-    )
+    main()

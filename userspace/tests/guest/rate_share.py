@@ -329,17 +329,4 @@ def test_many_flows() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_equal_shares,
-            test_demands,
-            test_idle_flow_wakes_up,
-            test_killed,
-            test_only_one,
-            test_others_paths_stay,
-            test_other_devices,
-            test_device_vanishes,
-            test_reader_vanishes,
-            test_many_flows,
-        ]
-    )
+    main()

@@ -172,4 +172,4 @@ def test_slowest_requests() -> None:
 
 
 if __name__ == "__main__":
-    main([test_clients_that_vanish, test_link_that_comes_back, test_slowest_requests])
+    main()

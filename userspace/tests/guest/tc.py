@@ -202,13 +202,4 @@ def test_wrong_words() -> None:
 
 
 if __name__ == "__main__":
-    main(
-        [
-            test_typed_and_pasted,
-            test_random_values,
-            test_statistics,
-            test_statistics_of_feedback,
-            test_classes,
-            test_wrong_words,
-        ]
-    )
+    main()
