@@ -55,6 +55,12 @@ def add_parser(models: Any, name: str, about: tuple[str, str, str]) -> argparse.
         epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    one.add_argument(
+        *("--quiet", "-q"),
+        action="store_true",
+        default=argparse.SUPPRESS,  # what was said before the model's name stays
+        help="no progress on stderr",
+    )
     return one
 
 
