@@ -70,7 +70,7 @@ class _Log:
         if about["lost"]:
             what = f"the kernel's buffer had no place for {about['lost']:,} events"
             if not about["has_times"]:
-                what += "; give the guest more memory, such as --set memory_mb=2048"
+                what += "; give the guest more memory, such as --set memory_mb=4096"
             raise TraceError(what)
         self.plan = plan
         self.forms = {name: EventFormat.parse(text) for name, text in about["formats"].items()}

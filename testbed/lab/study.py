@@ -177,7 +177,7 @@ class Model(Strict):
     """A published analysis beside the measurement; see testbed/models."""
 
     name: str
-    """of the model, as `wale-lab model` knows it"""
+    """of the model, a key of testbed/models MODELS"""
     rows: dict[str, dict[str, Any]] = {}
     """arguments of the model for those rows that it describes"""
 

@@ -46,7 +46,7 @@ _INTRODUCTION = """\
 Which formulas to trust
 =======================
 
-The formulas of five papers beside transfers through the TCP of Linux {kernel} over the emulated
+The formulas of the papers beside transfers through the TCP of Linux {kernel} over the emulated
 link. Deviations are of the computed value from the measured one, in percent of the measured one,
 over cells (a row at an x) of the studies; "authors'" are of their analysis from their own
 simulation or experiment, where they print both. A cell is the mean over a study's seeds. The

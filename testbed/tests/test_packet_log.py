@@ -416,7 +416,7 @@ def test_guest_without_memory_says_so(tmp_path: Path) -> None:
     changes = ["memory_mb=64", "bottleneck.forward.loss=0", "bottleneck.forward.rate=500mbit",
                "bottleneck.reverse.rate=500mbit", "bottleneck.forward.limit=3000p",
                "flows.one.size=100MB"]  # fmt: skip
-    with pytest.raises(EngineError, match=r"no log of packets: .* --set memory_mb=2048"):
+    with pytest.raises(EngineError, match=r"no log of packets: .* --set memory_mb=4096"):
         run_scenario(scenario_of(tmp_path, *changes), 1, tmp_path / "out", packets="parquet")
     assert not list((tmp_path / "out").iterdir())
 

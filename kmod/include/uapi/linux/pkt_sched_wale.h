@@ -84,8 +84,8 @@
  *   - TCA_WALE_FLOWS can be given once; where flows are needed (policies seldrop
  *     and fba, a limit in cells) there are WALE_FLOWS_DEFAULT without it.
  *   - TCA_WALE_FEEDBACK has the link tell rate_feedback its rate and how many
- *     flows share it; an empty nest ends that.  While it is on, the overhead
- *     stays as it is.
+ *     flows share it; an empty nest ends that.  A change of the overhead is
+ *     told too, as the layer of the rate.
  *
  * A child qdisc can be the buffer: it is grafted to the one class of a link, with
  * minor number WALE_CHILD_CLASS, if the link has policy tail and does not tell flows
