@@ -123,9 +123,9 @@ Switch = Annotated[
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,30}$")]
 
 
-def check_steps(steps: list[tuple[int, int | str]]) -> None:
+def check_steps(steps: list[tuple[int, int | str]], least_ns: int = 1) -> None:
     """Refuse what no trace can have."""
-    if any(duration < 1 for duration, _ in steps):
-        raise ValueError("expected steps of at least 1 ns")
+    if any(duration < least_ns for duration, _ in steps):
+        raise ValueError(f"expected steps of at least {least_ns} ns")
     if any(rate == units.UNLIMITED for _, rate in steps):
         raise ValueError("expected a finite rate in every step")

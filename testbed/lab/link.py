@@ -26,6 +26,14 @@ from lab.fields import (
 from lab.impairments import Impairments
 from models.sessions import Parameters
 
+#: Limits of the qdisc (pkt_sched_wale.h).
+MIN_STEP_NS = 1000
+MIN_SESSION_STEP_NS = 10**6
+MAX_START_NS = 366 * 86_400 * 10**9
+MAX_CELLS = 4_194_304
+MAX_INPUT_BPS = 8 * 53 * 10**9
+MAX_TARGET_BYTES = 2**40
+
 #: What a link's own buffer has, and a queue in its place has not.
 _OF_THE_BUFFER = ("limit", "policy", "threshold", "z", "last", "mark", "rem", "flows", "input_rate")
 
@@ -74,7 +82,7 @@ class Trace(Strict):
     def _check(self) -> Trace:
         if bool(self.steps) == bool(self.file):
             raise ValueError("expected either steps or a file")
-        check_steps(self.steps)
+        check_steps(self.steps, MIN_STEP_NS)
         return self
 
 
@@ -83,12 +91,19 @@ class Sessions(Strict):
 
     arrival: Probability
     """probability that a session arrives in a step"""
-    mean: Annotated[float, Field(gt=0)]
+    mean: Annotated[float, Field(ge=0.001, le=1e6)]
     """mean size of a session, in units of rate times step"""
     max: Annotated[int, Field(ge=1, le=63)]
     """most sessions at once"""
     step: TimeNs
     """how often sessions arrive and leave, at least 1 ms"""
+
+    @field_validator("step")
+    @classmethod
+    def _long_enough(cls, value: int) -> int:
+        if value < MIN_SESSION_STEP_NS:
+            raise ValueError("expected a step of at least 1ms")
+        return value
 
     def chain(self) -> Parameters:
         """The chain as the kernel has it: probability and mean in 2^-32, to the nearest."""
@@ -125,6 +140,8 @@ class Rem(Strict):
     def _check(self) -> Rem:
         if not 100_000 <= self.interval <= 10**9:
             raise ValueError("expected an interval from 100us to 1s")
+        if self.target > MAX_TARGET_BYTES:
+            raise ValueError("expected a target of at most 2^40 bytes")
         return self
 
 
@@ -203,6 +220,8 @@ class Link(Impairments):
             raise ValueError("expected a rate that the sessions share")
         if self.start is not None and not (self.trace or self.sessions):
             raise ValueError("expected start with trace or sessions, whose start it is")
+        if self.start is not None and self.start > MAX_START_NS:
+            raise ValueError("expected a start at most 366 days ahead")
         if self.start is not None and self.sessions:
             if self.start > 0 or -self.start > 100_000 * self.sessions.step:
                 raise ValueError("expected a start of sessions 0 to 100000 of their steps ago")
@@ -223,6 +242,10 @@ class Link(Impairments):
             raise ValueError("expected gso: split with a limit in cells and with corrupt")
         if cells and self.overhead != "atm":
             raise ValueError("expected overhead: atm with a limit in cells")
+        if cells and int(self.limit.split()[0]) > MAX_CELLS:
+            raise ValueError(f"expected a limit of at most {MAX_CELLS} cells")
+        if isinstance(self.input_rate, int) and not 8000 <= self.input_rate <= MAX_INPUT_BPS:
+            raise ValueError("expected an input_rate from 8kbit to 424gbit")
         if self.input_rate is not None and not cells:
             raise ValueError("expected a limit in cells with input_rate, which is that of cells")
         if self.threshold is not None and not (by_flow or self.policy == "epd"):

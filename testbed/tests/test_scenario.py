@@ -94,6 +94,13 @@ def test_marks() -> None:
         ("limit: 30kB, mark: true", "mark with policy epd, seldrop, fba or rem"),
         ("limit: 30kB, policy: rem, rem: {interval: 2s}", "interval from 100us to 1s"),
         ("limit: 30kB, policy: rem, rem: {gamma: 0}", "gamma"),
+        ("limit: 30kB, policy: rem, rem: {target: 2TB}", "target of at most 2^40 bytes"),
+        ("overhead: atm, limit: 5000000 cells", "limit of at most 4194304 cells"),
+        (f"{SWITCH}, input_rate: 900B/s", "input_rate from 8kbit to 424gbit"),
+        (f"{SWITCH}, input_rate: 425gbit", "input_rate from 8kbit to 424gbit"),
+        ("limit: 30kB, sessions: {arrival: 1%, mean: 10, max: 3, step: 900us}", "at least 1ms"),
+        ("limit: 30kB, sessions: {arrival: 1%, mean: 1e7, max: 3, step: 1s}", "mean"),
+        ("limit: 30kB, sessions: {arrival: 1%, mean: 0.0001, max: 3, step: 1s}", "mean"),
     ],
 )
 def test_no_switch(words: str, says: str) -> None:
