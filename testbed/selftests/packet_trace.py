@@ -79,7 +79,9 @@ def test_service() -> None:
         pair.send(1 + number % 4, 100 + number, gap_ns=300_000)
     pair.drain()
     end = 0
-    for fields in events(trace.text())["packet"]:
+    packets = events(trace.text())["packet"]
+    equal(len(packets), pair.sent, "events")
+    for fields in packets:
         arrival, start, now, length = numbers(fields, "arrival_ns", "start_ns", "now_ns", "len")
         equal(start, max(arrival, end), "start of service")
         equal(now - start, length * 1000, "time of service")

@@ -179,7 +179,7 @@ def test_every_command() -> None:
 def test_every_key_of_a_result() -> None:
     code = source("testbed", "lab", "result.py")
     keys: set[str] = set()
-    for function in ("_wale_flow", "flow_results", "link_results", "make_result"):
+    for function in ("_wale_flow", "flow_results", "link_results", "settled", "make_result"):
         body = re.search(rf"^def {function}\(.*?(?=^def |\Z)", code, re.M | re.S)
         assert body, f"result.py has no function {function}"
         keys |= set(re.findall(r'^ +"(\w+)":', body[0], re.M))

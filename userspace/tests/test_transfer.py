@@ -129,11 +129,11 @@ def test_ipv6(server: Server, own: Callable[..., Server]) -> None:
     only6.wait_record(lambda r: r["peer"].startswith("[::1]:"))
 
 
-def test_options_of_the_socket(server: Server) -> None:
+def test_local_port(server: Server) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    get_json(server, "mid", "--local-port", str(port), "--rcvbuf", "3000")
+    get_json(server, "mid", "--local-port", str(port))
     server.wait_record(lambda r: r["peer"] == f"127.0.0.1:{port}")
 
 

@@ -330,7 +330,9 @@ def test_monitor_can_be_pasted() -> None:
     for key, words, _ in TYPED:
         rate(ns, f"set {key} {words}")
     before = {path["id"]: path for path in paths(ns)}
-    for line in child.end():
+    lines = child.end()
+    equal(len(lines), len(TYPED), "lines")
+    for line in lines:
         rate(ns, line.split(None, 1)[1])
     for path in paths(ns):
         old = before[path["id"]]
