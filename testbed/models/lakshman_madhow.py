@@ -17,7 +17,8 @@ Two readings:
 printed
     The equations as they stand.
 reproducing
-    What gives the published numbers to the last digit:
+    What gives the published numbers to the last digit, but for one of Table III (0.8295
+    for 0.829):
     * n_b = ceil(log2(B)) in (4): that is what (3) leads to, and what Table II needs at
       beta = 0.32; printed is ceil(log2(B - 1));
     * of several Tahoe connections each spends tau_min log2(w_i) in slow start, not T_i log2(w_i),
