@@ -277,7 +277,7 @@ void wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 	else
 		input->first = skb;
 	input->last = skb;
-	if (input->busy)
+	if (q->classes->class[class].arriving)
 		return;
 	wale_inputs_start(&q->cells, q->classes, class, now);
 	wale_atm_input(sch, class, now);

@@ -26,14 +26,14 @@
  */
 struct wale_buffer {
 	u64 bytes;
+	u64 peak_bytes;
 	u64 limit_bytes;
 	u32 packets;
-	u32 limit_packets;
 	u32 peak_packets;
-	u64 peak_bytes;
+	u32 limit_packets;
 	u32 cells;
-	u32 limit_cells;
 	u32 peak_cells;
+	u32 limit_cells;
 };
 
 void wale_buffer_set(struct wale_buffer *buffer, u32 packets, u64 bytes);

@@ -148,10 +148,8 @@ static bool wale_instant_before(const struct wale_instant *a,
 void wale_inputs_start(struct wale_cells *cells, struct wale_classes *classes,
 		       u16 class, u64 now)
 {
-	struct wale_input *input = &classes->class[class].input;
-
-	input->busy = true;
-	input->next = (struct wale_instant){ .ns = now };
+	classes->class[class].arriving = true;
+	classes->class[class].input.next = (struct wale_instant){ .ns = now };
 }
 
 /**

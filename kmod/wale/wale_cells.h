@@ -23,7 +23,7 @@ struct wale_instant {
 
 /**
  * struct wale_input - the input link of a flow, as far as the buffer sees it
- * @next: when its next cell arrives, if it is busy
+ * @next: when its next cell arrives, if one does
  * @first: the packets on it: first the one whose cells arrive
  * @last: the last of them
  * @cells_left: of the packet whose cells arrive; 0: none
@@ -31,7 +31,6 @@ struct wale_instant {
  * @last_cell: place in the buffer of the flow's last cell that was admitted
  * @earlier: class whose cell arrives before, of those that are busy
  * @later: class whose cell arrives after
- * @busy: cells arrive, or a cell time has not passed since the last one
  * @endless: cells without an end are before the packet whose cells arrive
  * @refused: the packet whose cells arrive was dropped whole, and is not in @first
  */
@@ -44,7 +43,6 @@ struct wale_input {
 	u32 last_cell;
 	u16 earlier;
 	u16 later;
-	bool busy;
 	bool endless;
 	bool refused;
 };

@@ -17,6 +17,7 @@
 
 #include <linux/kernel.h>
 #include <linux/limits.h>
+#include <linux/prefetch.h>
 #include <linux/string.h>
 
 #include "wale_classes.h"
@@ -106,6 +107,7 @@ static u16 *wale_classes_at(struct wale_classes *classes, u64 key)
 static void wale_classes_give(struct wale_classes *classes, u16 i, u64 key)
 {
 	struct wale_class *class = &classes->class[i];
+	bool first = !class->key;	/* there is nothing to forget */
 	u16 *at;
 
 	if (class->key & WALE_KEY_HASH)
@@ -116,7 +118,7 @@ static void wale_classes_give(struct wale_classes *classes, u16 i, u64 key)
 		class->next = *at;
 		*at = i;
 	}
-	if (!wale_class_is_idle(class))
+	if (first || !wale_class_is_idle(class))
 		return;
 	class->buffer = (struct wale_buffer){};
 	class->counts = (struct wale_counts){};
@@ -132,6 +134,32 @@ static void wale_classes_touch(struct wale_classes *classes, u16 i)
 	wale_classes_append(classes, i);
 }
 
+/* The next flow that has none gets this one: have it in the cache by then. */
+static void wale_classes_prefetch(const struct wale_classes *classes)
+{
+	const struct wale_class *class = &classes->class[classes->oldest];
+
+	if (classes->oldest == WALE_CLASS_NONE)
+		return;
+	prefetchw(class);
+	prefetchw(&class->counts);
+}
+
+/* For a flow that has none; the crowd's if all hold something. */
+static u16 wale_classes_take(struct wale_classes *classes, u64 key)
+{
+	u16 i = classes->oldest;
+
+	if (i == WALE_CLASS_NONE) {
+		classes->crowded++;
+		return WALE_CLASS_CROWD_PLACE;
+	}
+	wale_classes_give(classes, i, key);
+	wale_classes_touch(classes, i);
+	wale_classes_prefetch(classes);
+	return i;
+}
+
 /**
  * wale_classes_find() - the place of a flow, a new one if it has none
  * @classes: the places
@@ -143,14 +171,8 @@ u16 wale_classes_find(struct wale_classes *classes, u64 key)
 {
 	u16 i = *wale_classes_at(classes, key);
 
-	if (i == WALE_CLASS_NONE) {
-		i = classes->oldest;
-		if (i == WALE_CLASS_NONE) {
-			classes->crowded++;
-			return WALE_CLASS_CROWD_PLACE;
-		}
-		wale_classes_give(classes, i, key);
-	}
+	if (i == WALE_CLASS_NONE)
+		return wale_classes_take(classes, key);
 	wale_classes_touch(classes, i);
 	return i;
 }
@@ -260,6 +282,6 @@ void wale_class_leave_cell(struct wale_classes *classes, u16 i)
  */
 void wale_class_end_input(struct wale_classes *classes, u16 i)
 {
-	classes->class[i].input.busy = false;
+	classes->class[i].arriving = false;
 	wale_class_held(classes, i);
 }

@@ -6,6 +6,7 @@
 #define _WALE_CLASSES_H
 
 #include <linux/bits.h>
+#include <linux/cache.h>
 #include <linux/types.h>
 
 #include "wale_buffer.h"
@@ -23,22 +24,28 @@
  * @next: in the same bucket
  * @older: has held nothing for longer
  * @newer: has held nothing for less long
+ * @arriving: cells arrive on its input link, or a cell time has not passed since the
+ *	last one
  * @buffer: what it has in the buffer; the limits are unused
  * @counts: of its packets, since it got the place
  * @input: its input link
  * @service_ns: when the first cell of its packet that is in service began to be
  *	served; 0: none was
+ *
+ * There can be more of them than any cache has room for: a packet needs one line for
+ * where it is, and the next for what most packets count.
  */
 struct wale_class {
 	u64 key;
-	struct wale_buffer buffer;
 	u16 next;
 	u16 older;
 	u16 newer;
+	bool arriving;
+	struct wale_buffer buffer;
 	struct wale_counts counts;
 	struct wale_input input;
 	u64 service_ns;
-};
+} ____cacheline_aligned;
 
 /**
  * struct wale_classes - the places
@@ -80,7 +87,7 @@ void wale_class_end_input(struct wale_classes *classes, u16 i);
 static inline bool wale_class_is_idle(const struct wale_class *class)
 {
 	return !class->buffer.packets && !class->counts.line.packets &&
-	       !class->input.busy;
+	       !class->arriving;
 }
 
 #endif /* _WALE_CLASSES_H */

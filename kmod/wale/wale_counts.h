@@ -31,9 +31,9 @@ enum wale_drop_reason {
 
 /**
  * struct wale_counts - of a link, or of a flow
+ * @line: that are on the propagation line now
  * @offered: that arrived, after splitting
  * @sent: that departed
- * @line: that are on the propagation line now
  * @dropped: by reason
  * @marked: that got a mark
  * @duplicated: copies that were made
@@ -44,9 +44,9 @@ enum wale_drop_reason {
  * @wasted_cells: that were served, of packets that were dropped as partial
  */
 struct wale_counts {
+	struct wale_counter line;
 	struct wale_counter offered;
 	struct wale_counter sent;
-	struct wale_counter line;
 	struct wale_counter dropped[__WALE_DROP_MAX];
 	struct wale_counter marked;
 	struct wale_counter unmarkable;

@@ -60,9 +60,12 @@ static void check_policy(struct tape *in)
 
 static struct wale_classes *new_classes(void)
 {
-	struct wale_classes *classes = calloc(1, wale_classes_size(PLACES));
+	size_t line = _Alignof(struct wale_classes);
+	size_t size = (wale_classes_size(PLACES) + line - 1) / line * line;
+	struct wale_classes *classes = aligned_alloc(line, size);
 
 	must(classes);
+	memset(classes, 0, size);
 	wale_classes_init(classes, PLACES);
 	return classes;
 }
@@ -125,7 +128,7 @@ static void check_inputs(struct tape *in)
 			if (byte & 0x40)
 				wale_inputs_again(&cells, classes, i);
 			else
-				classes->class[i].input.busy = false;
+				classes->class[i].arriving = false;
 			continue;
 		}
 		i = 1 + byte % PLACES;
@@ -134,7 +137,7 @@ static void check_inputs(struct tape *in)
 					    WALE_INPUT_RATE_MIN +
 						    (u32)tape_number(in));
 			memset(known, 0, sizeof(known));
-		} else if (!classes->class[i].input.busy) {
+		} else if (!classes->class[i].arriving) {
 			wale_inputs_start(&cells, classes, i, now);
 			last[i] = now;
 			known[i] = true;
