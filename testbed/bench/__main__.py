@@ -18,7 +18,7 @@ from bench.cases import counted_cases, packet_cases
 from bench.packets import Case
 from bench.sheets import Sheet
 from bench.summary import REFERENCE, Row
-from engines import get_engine
+from engines import engine_names, get_engine
 from engines.base import EngineError
 from engines.vm import VmEngine
 from lab.progress import Progress
@@ -88,12 +88,26 @@ def _instructions(bench: Bench) -> list[Sheet]:
     return [summary.sheet(bench.rows)]
 
 
+def _timed_places(bench: Bench) -> list[timing.Where]:
+    """Where packets are timed; of an engine that does not work here, it is said why."""
+    places = []
+    for name in bench.args.engines:
+        engine = get_engine(name)
+        try:
+            kernel = engine.prepare(bench.args.kernel, bench.progress)
+        except EngineError as error:
+            print(f"bench: nothing is timed in {name}: {error}", file=sys.stderr)
+            continue
+        places.append(timing.Where(engine, kernel))
+    return places
+
+
 def _timing(bench: Bench) -> list[Sheet]:
-    where, quick = (bench.engine, bench.kernel), bench.args.quick
+    places, quick = _timed_places(bench), bench.args.quick
     return [
-        timing.lateness(*where, bench.rounds(3), quick, bench.progress),
-        timing.rate_error(*where, bench.progress),
-        timing.flood(*where, bench.rounds(5), quick, bench.progress),
+        timing.lateness(places, bench.rounds(3), quick, bench.progress),
+        timing.rate_error(timing.Where(bench.engine, bench.kernel), bench.progress),
+        timing.flood(places, bench.rounds(5), quick, bench.progress),
     ]
 
 
@@ -138,6 +152,15 @@ def section_names(text: str) -> list[str]:
     return _words(text)
 
 
+def engine_list(text: str) -> list[str]:
+    """Names of engines, as they are given; ArgumentTypeError if there is none of that name."""
+    unknown = [name for name in _words(text) if name not in engine_names()]
+    if unknown:
+        known = ", ".join(engine_names())
+        raise argparse.ArgumentTypeError(f"there is no engine {unknown[0]!r}; known: {known}")
+    return _words(text)
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="make bench",
@@ -151,6 +174,8 @@ def _arguments() -> argparse.Namespace:
     add("--case", default="*", metavar="PATTERN", help="packets: such as '1500B-*'")
     add("--subjects", type=_words, metavar="QDISC,...", help="packets: beside none and netem")
     add("--rounds", type=int, metavar="N", help="of each, at most (5; quick: 3)")
+    add("--engines", type=engine_list, metavar="NAME,...",
+        help="timing: uml,vm (quick: uml), and host, which loads the modules here")  # fmt: skip
     add("--size", metavar="S", help="acks: of a transfer (100MB; quick: 20MB)")
     controls = ["reno", "cubic", "bbr", "ratcp"]
     add("--cc", type=_words, default=controls, metavar="CC,...", help="acks: " + ",".join(controls))
@@ -160,6 +185,7 @@ def _arguments() -> argparse.Namespace:
     add("--results", default="results", metavar="DIR", help="DIR/bench gets the files (results)")
     add("--json", action="store_true", help="print JSON, not tables")
     args = parser.parse_args()
+    args.engines = args.engines or (["uml"] if args.quick else ["uml", "vm"])
     args.rounds = args.rounds or (3 if args.quick else 5)
     return args
 

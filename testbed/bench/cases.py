@@ -80,11 +80,11 @@ def counted_cases() -> list[Case]:
     return [replace(_case(size, 1_000, rate, packets), time="real") for size, rate in cases]
 
 
-def lateness_cases(quick: bool) -> list[Case]:
+def lateness_cases(quick: bool, virtual_time: bool) -> list[Case]:
     """Links whose packets are timed; without loss, so that it is known when each is due."""
     rates = (10**8,) if quick else (10**8, GBIT)
     packets = PACKETS // 20 if quick else PACKETS // 5
-    times: tuple[Time, ...] = ("virtual", "real")
+    times: tuple[Time, ...] = ("virtual", "real") if virtual_time else ("real",)
     cases = [
         Case(
             f"lateness-{_name_rate(rate)}-{time}",

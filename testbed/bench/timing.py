@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from bench import packets, summary
 from bench.cases import flood_cases, lateness_cases, rate_error_case
@@ -16,6 +17,19 @@ from lab.progress import Progress
 PLACES = ["p0", "p50", "p99", "p99.9", "p100", "mean"]
 
 
+@dataclass(frozen=True)
+class Where:
+    """A kernel, and what it runs in."""
+
+    engine: Engine
+    kernel: Kernel
+
+    @property
+    def written(self) -> list[str]:
+        """Cells of a row."""
+        return [self.engine.name, self.kernel.release]
+
+
 def _place(name: str) -> Callable[[Measured], float]:
     return lambda measured: measured.lateness_ns[name]
 
@@ -24,16 +38,27 @@ def _changes_per_s(measured: Measured) -> float:
     return measured.changes / measured.elapsed_ns * 1e9
 
 
-def lateness(engine: Engine, kernel: Kernel, rounds: int, quick: bool, progress: Progress) -> Sheet:
+def _lateness_of(
+    where: Where, case: Case, rounds: int, progress: Progress
+) -> Sequence[Sequence[str]]:
+    found = packets.measure_rounds(where.engine, where.kernel, case, rounds, progress)
+    by_place = [summary.medians(found, _place(name)) for name in PLACES]
+    changes = f"{summary.medians(found, _changes_per_s)[case.subjects[-1]]:.0f}"
+    return [
+        [case.name, subject, *where.written, case.time, changes]
+        + [f"{values[subject]:.0f}" for values in by_place]
+        for subject in case.subjects
+    ]
+
+
+def lateness(places: Sequence[Where], rounds: int, quick: bool, progress: Progress) -> Sheet:
     """When packets came out, against the time at which an exact link has them come out."""
-    rows = []
-    for case in lateness_cases(quick):
-        found = packets.measure_rounds(engine, kernel, case, rounds, progress)
-        by_place = [summary.medians(found, _place(name)) for name in PLACES]
-        changes = f"{summary.medians(found, _changes_per_s)[case.subjects[-1]]:.0f}"
-        for subject in case.subjects:
-            values = [f"{values[subject]:.0f}" for values in by_place]
-            rows.append([case.name, subject, kernel.release, case.time, changes, *values])
+    rows = [
+        row
+        for where in places
+        for case in lateness_cases(quick, where.engine.virtual_time)
+        for row in _lateness_of(where, case, rounds, progress)
+    ]
     return Sheet(
         "lateness",
         "Lateness of departures",
@@ -43,6 +68,7 @@ def lateness(engine: Engine, kernel: Kernel, rounds: int, quick: bool, progress:
         [
             "case",
             "subject",
+            "engine",
             "kernel",
             "time",
             "changes_per_s",
@@ -52,16 +78,16 @@ def lateness(engine: Engine, kernel: Kernel, rounds: int, quick: bool, progress:
     )
 
 
-def rate_error(engine: Engine, kernel: Kernel, progress: Progress) -> Sheet:
+def rate_error(where: Where, progress: Progress) -> Sheet:
     """What a link that is always busy sent, against its rate; virtual time has no other noise."""
     case = rate_error_case()
-    (found,) = packets.measure_rounds(engine, kernel, case, 1, progress)
+    (found,) = packets.measure_rounds(where.engine, where.kernel, case, 1, progress)
     rows = []
     for measured in found:
         sent_bps = measured.departed * case.traffic.size * 8e9 / measured.elapsed_ns
         error_ppm = (sent_bps / case.traffic.rate_bps - 1) * 1e6
         cells = [str(case.traffic.rate_bps), f"{sent_bps:.0f}", f"{error_ppm:.1f}"]
-        rows.append([case.name, measured.subject, kernel.release, *cells])
+        rows.append([case.name, measured.subject, where.kernel.release, *cells])
     return Sheet(
         "rate_error",
         "Long-run error of the rate",
@@ -85,20 +111,30 @@ def _ratio(case: Case, found: Sequence[Sequence[Measured]], subject: str, to: st
     return f"{summary.quantile(ratios, 1 / 2):.3f}"
 
 
-def flood(engine: Engine, kernel: Kernel, rounds: int, quick: bool, progress: Progress) -> Sheet:
+def flood(places: Sequence[Where], rounds: int, quick: bool, progress: Progress) -> Sheet:
     """Packets a second that come out when more are sent than can."""
     rows = []
-    for case in flood_cases(quick):
-        found = packets.measure_rounds(engine, kernel, case, rounds, progress)
-        for subject, rate in summary.medians(found, _per_second).items():
-            ratios = [_ratio(case, found, subject, to) for to in ("netem", "pfifo")]
-            cells = [f"{rate:.0f}", f"{rate * case.traffic.size * 8 / 1e9:.2f}", *ratios]
-            rows.append([case.name, subject, kernel.release, *cells])
+    for where in places:
+        for case in flood_cases(quick):
+            found = packets.measure_rounds(where.engine, where.kernel, case, rounds, progress)
+            for subject, rate in summary.medians(found, _per_second).items():
+                ratios = [_ratio(case, found, subject, to) for to in ("netem", "pfifo")]
+                cells = [f"{rate:.0f}", f"{rate * case.traffic.size * 8 / 1e9:.2f}", *ratios]
+                rows.append([case.name, subject, *where.written, *cells])
     return Sheet(
         "flood",
         "Highest rate",
         "Packets that come out in a second of real time, generator and device included, through "
         "a link that is faster than the processor; medians of the rounds.",
-        "case,subject,kernel,packets_per_s,gbit_per_s,ratio_to_netem,ratio_to_pfifo".split(","),
+        [
+            "case",
+            "subject",
+            "engine",
+            "kernel",
+            "packets_per_s",
+            "gbit_per_s",
+            "ratio_to_netem",
+            "ratio_to_pfifo",
+        ],
         rows,
     )

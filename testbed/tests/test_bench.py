@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from bench import module, summary
-from bench.__main__ import section_names
+from bench.__main__ import engine_list, section_names
 from bench.acks import Cost
 from bench.acks import summary as acks_summary
-from bench.cases import LINES, SIZES, packet_cases
+from bench.cases import LINES, SIZES, lateness_cases, packet_cases
 from bench.packets import Case, Measured
 from bench.qdiscs import GSO_PAYLOAD, HEADERS, Traffic, commands
 from engines import get_engine
@@ -141,6 +141,7 @@ def check_packets(rows: list[dict[str, str]], file: Path) -> None:
 def check_timing(found: dict[str, Any]) -> None:
     """Virtual time has no noise: what links promise they keep to the clock's quantum."""
     late = {row["case"]: row for row in found["lateness"] if row["subject"] == "wale"}
+    assert {row["engine"] for row in found["lateness"] + found["flood"]} == {"uml"}
     still, changing = late["lateness-100mbit-virtual"], late["lateness-100mbit-virtual-changes"]
     assert int(still["changes_per_s"]) == 0 < int(changing["changes_per_s"])
     assert int(still["p0_ns"]) >= 0 and int(changing["p0_ns"]) >= 0
@@ -160,6 +161,18 @@ def test_an_unknown_section_is_refused() -> None:
     assert section_names("packets,acks") == ["packets", "acks"]
     with pytest.raises(ArgumentTypeError, match="no section 'colour'; known: packets, "):
         section_names("packets,colour")
+
+
+def test_an_unknown_engine_is_refused() -> None:
+    assert engine_list("uml,vm,host") == ["uml", "vm", "host"]
+    with pytest.raises(ArgumentTypeError, match="no engine 'moon'; known: uml, vm, host"):
+        engine_list("uml,moon")
+
+
+def test_a_machine_without_virtual_time_is_timed_in_real_time() -> None:
+    assert {case.time for case in lateness_cases(quick=False, virtual_time=False)} == {"real"}
+    of_uml = lateness_cases(quick=False, virtual_time=True)
+    assert {case.time for case in of_uml} == {"virtual", "real"}
 
 
 @pytest.mark.lint
