@@ -50,6 +50,7 @@ class Pair:
             ],
             self.b,
         )
+        self.b.receive_in_order()
         self.control = self.a.control()
         self.dev = self.a.index("a0")
         self.socket = self.a.packet_socket("a0")
