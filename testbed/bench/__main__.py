@@ -88,22 +88,10 @@ def _instructions(bench: Bench) -> list[Sheet]:
     return [summary.sheet(bench.rows)]
 
 
-def _timed_places(bench: Bench) -> list[timing.Where]:
-    """Where packets are timed; of an engine that does not work here, it is said why."""
-    places = []
-    for name in bench.args.engines:
-        engine = get_engine(name)
-        try:
-            kernel = engine.prepare(bench.args.kernel, bench.progress)
-        except EngineError as error:
-            print(f"bench: nothing is timed in {name}: {error}", file=sys.stderr)
-            continue
-        places.append(timing.Where(engine, kernel))
-    return places
-
-
 def _timing(bench: Bench) -> list[Sheet]:
-    places, quick = _timed_places(bench), bench.args.quick
+    args, quick = bench.args, bench.args.quick
+    default = ["uml"] if quick else ["uml", "vm"]
+    places = timing.find_places(args.engines, default, args.kernel, bench.progress)
     return [
         timing.lateness(places, bench.rounds(3), quick, bench.progress),
         timing.rate_error(timing.Where(bench.engine, bench.kernel), bench.progress),
@@ -185,7 +173,6 @@ def _arguments() -> argparse.Namespace:
     add("--results", default="results", metavar="DIR", help="DIR/bench gets the files (results)")
     add("--json", action="store_true", help="print JSON, not tables")
     args = parser.parse_args()
-    args.engines = args.engines or (["uml"] if args.quick else ["uml", "vm"])
     args.rounds = args.rounds or (3 if args.quick else 5)
     return args
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,8 @@ from bench import packets, summary
 from bench.cases import flood_cases, lateness_cases, rate_error_case
 from bench.packets import Case, Measured
 from bench.sheets import Sheet
-from engines.base import Engine, Kernel
+from engines import get_engine
+from engines.base import Engine, EngineError, Kernel
 from lab.progress import Progress
 
 #: Of the lateness of packets, as packets_guest.py calls them.
@@ -28,6 +30,22 @@ class Where:
     def written(self) -> list[str]:
         """Cells of a row."""
         return [self.engine.name, self.kernel.release]
+
+
+def find_places(
+    asked: Sequence[str] | None, default: Sequence[str], kernel: str | None, progress: Progress
+) -> list[Where]:
+    """The engines that were asked for; else those of the default that work here."""
+    places = []
+    for name in asked or default:
+        engine = get_engine(name)
+        try:
+            places.append(Where(engine, engine.prepare(kernel, progress)))
+        except EngineError as error:
+            if asked:
+                raise
+            print(f"bench: nothing is timed in {name}: {error}", file=sys.stderr)
+    return places
 
 
 def _place(name: str) -> Callable[[Measured], float]:

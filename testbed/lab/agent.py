@@ -126,18 +126,20 @@ class Agent:
                     set_offload(device, feature, on)
             if ns["ip"]:
                 self.run(["ip", "-batch", "-"], ns["name"], text=joined(ns["ip"]))
-        if os.cpu_count() > 1:
+        cpus = min(os.cpu_count() or 1, 32)
+        if cpus > 1:
             for number, name in enumerate(names):
-                self.receive_in_order(name, number)
+                self.receive_on(name, number % cpus)
 
-    def receive_in_order(self, name, number):
+    def receive_on(self, name, cpu):
         """Have one CPU deal with all that a host receives.
 
         A veth leaves a packet to the CPU that sent it, which may deal with it after another
         CPU has dealt with a later one: TCP would see packets overtake that no link has reordered.
         """
-        mask = f"{1 << number % min(os.cpu_count(), 32):x}"
-        script = f"for queue in /sys/class/net/*/queues/rx-*; do echo {mask} >$queue/rps_cpus; done"
+        mask = f"{1 << cpu:x}"
+        files = "/sys/class/net/*/queues/rx-*/rps_cpus"
+        script = f"for file in {files}; do [ ! -e $file ] || echo {mask} >$file; done"
         self.run(["ip", "netns", "exec", name, "sh", "-c", script])  # it has a sysfs of its own
 
     def sysctl(self, where, key, value):

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from bench import module, summary
+from bench import module, summary, timing
 from bench.__main__ import engine_list, section_names
 from bench.acks import Cost
 from bench.acks import summary as acks_summary
@@ -24,7 +24,9 @@ from bench.cases import LINES, SIZES, lateness_cases, packet_cases
 from bench.packets import Case, Measured
 from bench.qdiscs import GSO_PAYLOAD, HEADERS, Traffic, commands
 from engines import get_engine
+from engines.base import EngineError
 from engines.modules import build_folder
+from lab.progress import Progress
 
 TESTBED = Path(__file__).resolve().parents[1]
 
@@ -173,6 +175,14 @@ def test_a_machine_without_virtual_time_is_timed_in_real_time() -> None:
     assert {case.time for case in lateness_cases(quick=False, virtual_time=False)} == {"real"}
     of_uml = lateness_cases(quick=False, virtual_time=True)
     assert {case.time for case in of_uml} == {"virtual", "real"}
+
+
+def test_an_engine_that_was_asked_for_has_to_work(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress(quiet=True) as progress:
+        assert timing.find_places(None, ["vm"], "9.99", progress) == []
+        assert "bench: nothing is timed in vm: " in capsys.readouterr().err
+        with pytest.raises(EngineError):
+            timing.find_places(["vm"], [], "9.99", progress)
 
 
 @pytest.mark.lint

@@ -79,7 +79,8 @@ class Namespace:
         CPU has dealt with a later one.
         """
         if (os.cpu_count() or 1) > 1:
-            script = "for queue in /sys/class/net/*/queues/rx-*; do echo 1 >$queue/rps_cpus; done"
+            files = "/sys/class/net/*/queues/rx-*/rps_cpus"
+            script = f"for file in {files}; do [ ! -e $file ] || echo 1 >$file; done"
             words = ["ip", "netns", "exec", self.name, "sh", "-c", script]
             subprocess.run(words, check=True)
 
