@@ -7,7 +7,7 @@ import argparse
 import fnmatch
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -131,22 +131,23 @@ def _words(text: str) -> list[str]:
     return text.split(",")
 
 
+def _names(text: str, what: str, known: Collection[str]) -> list[str]:
+    """Words that are all known; ArgumentTypeError if one is not."""
+    unknown = [name for name in _words(text) if name not in known]
+    if unknown:
+        said = f"there is no {what} {unknown[0]!r}; known: {', '.join(known)}"
+        raise argparse.ArgumentTypeError(said)
+    return _words(text)
+
+
 def section_names(text: str) -> list[str]:
     """Names of sections, as they are given; ArgumentTypeError if there is none of that name."""
-    unknown = [name for name in _words(text) if name not in SECTIONS]
-    if unknown:
-        known = ", ".join(SECTIONS)
-        raise argparse.ArgumentTypeError(f"there is no section {unknown[0]!r}; known: {known}")
-    return _words(text)
+    return _names(text, "section", SECTIONS)
 
 
 def engine_list(text: str) -> list[str]:
     """Names of engines, as they are given; ArgumentTypeError if there is none of that name."""
-    unknown = [name for name in _words(text) if name not in engine_names()]
-    if unknown:
-        known = ", ".join(engine_names())
-        raise argparse.ArgumentTypeError(f"there is no engine {unknown[0]!r}; known: {known}")
-    return _words(text)
+    return _names(text, "engine", engine_names())
 
 
 def _arguments() -> argparse.Namespace:
