@@ -30,8 +30,18 @@ from engines import (
     kvm,
     stock_kernel,
     uml,
+    vm,
 )
-from engines.base import EXIT_PANIC, EXIT_TIMEOUT, EXIT_WARNING, EngineError, Job, Kernel, Outcome
+from engines.base import (
+    EXIT_PANIC,
+    EXIT_TIMEOUT,
+    EXIT_WARNING,
+    EngineError,
+    Job,
+    Kernel,
+    Outcome,
+    Reason,
+)
 from engines.modules import check_file, find_modules, find_userspace
 from lab.run import run_scenario
 from lab.scenario import find_scenario, load_scenario
@@ -167,6 +177,57 @@ def test_kvm_is_tried_once(
     note.write_text(note.read_text().replace('"boot_id": "', '"boot_id": "an earlier one '))
     assert kvm.usable(str(qemu), tmp_path, print) is works
     assert (tmp_path / "tries").read_text() == "\n\n"
+
+
+class _DiesInBoot:
+    """In the place of a virtual machine: the first ones end before their job begins."""
+
+    def __init__(self, dying: int) -> None:
+        self.dying = dying
+        self.started = 0
+
+    def __call__(self, *_: object) -> _DiesInBoot:
+        self.started += 1
+        return self
+
+    @property
+    def booted(self) -> bool:
+        return self.started > self.dying
+
+    def wait(self) -> bool:
+        return True
+
+    def kill(self) -> None:
+        pass
+
+    def outcome(self, in_time: bool, wall_s: float) -> Outcome:
+        ended: tuple[int, Reason] = (0, "ok") if self.booted else (EXIT_PANIC, "panic")
+        return Outcome(*ended, "", "", wall_s)
+
+
+@pytest.mark.parametrize(
+    ("dying", "fast", "started", "reason"),
+    [
+        (0, False, 1, "ok"),
+        (1, False, 2, "ok"),
+        (2, False, 2, "panic"),
+        (1, True, 1, "panic"),
+    ],
+)
+def test_emulated_kernel_that_dies_in_boot_is_booted_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    dying: int,
+    fast: bool,
+    started: int,
+    reason: str,
+) -> None:
+    guests = _DiesInBoot(dying)
+    monkeypatch.setattr(vm, "_Guest", guests)
+    monkeypatch.setattr(kvm, "usable", lambda *_: fast)
+    kernel = Kernel("6.12.0-amd64", "a package", image=tmp_path / "vmlinuz")
+    outcome = vm.VmEngine().run(kernel, Job(["true"], time="real"))
+    assert (guests.started, outcome.reason) == (started, reason)
 
 
 def test_host_engine_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
