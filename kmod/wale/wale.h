@@ -34,6 +34,8 @@
  * struct wale_sched_data - one direction of a link
  * @server: the packet in service, the head of @waiting
  * @schedule: the rate of the server
+ * @plain: rate, delay, a buffer and random loss are all that there is to it: see
+ *	wale_link_set_plain()
  * @buffer: occupancy and limits of @waiting
  * @policy: who is refused a place in @buffer
  * @classes: the flows; NULL: they are not told apart; replaced with RTNL too
@@ -73,6 +75,7 @@ struct wale_sched_data {
 	/* every packet: when, where */
 	struct wale_server server;
 	struct wale_schedule schedule;
+	bool plain;
 	struct wale_buffer buffer;
 	struct wale_policy policy;
 	struct wale_classes *classes;
@@ -180,8 +183,9 @@ void wale_link_init(struct Qdisc *sch);
 void wale_link_seed(struct wale_sched_data *q, u64 seed);
 void wale_link_destroy(struct Qdisc *sch);
 void wale_link_purge(struct Qdisc *sch);
+void wale_link_set_plain(struct wale_sched_data *q);
 void wale_link_replay_all(struct Qdisc *sch, u64 now);
-struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now);
+struct sk_buff *wale_link_release(struct Qdisc *sch);
 void wale_link_set_alarm(struct Qdisc *sch);
 void wale_link_set_timer(struct Qdisc *sch, u64 now);
 void wale_link_settle(struct Qdisc *sch);
@@ -199,6 +203,14 @@ void wale_link_leave(struct wale_sched_data *q, const struct sk_buff *skb);
 void wale_link_discard(struct Qdisc *sch, struct sk_buff *skb,
 		       enum wale_drop_reason reason, u64 now);
 
+/* Does anything happen on the link but ends of service and changes of the rate? */
+static inline bool wale_link_has_more(const struct wale_sched_data *q)
+{
+	return q->cells.soonest != WALE_CLASS_NONE ||
+	       q->policy.kind == WALE_POLICY_REM || q->feedback ||
+	       q->child.qdisc;
+}
+
 /**
  * wale_link_run() - replay what happened up to now, if anything did
  * @sch: the qdisc
@@ -208,16 +220,13 @@ static inline void wale_link_run(struct Qdisc *sch, u64 now)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 
-	if (now < q->server.event_ns && now < q->schedule.until_ns &&
-	    q->cells.soonest == WALE_CLASS_NONE &&
-	    q->policy.kind != WALE_POLICY_REM && !q->feedback &&
-	    !q->child.qdisc)
-		return;
-	wale_link_replay_all(sch, now);
+	if (now >= q->server.event_ns || now >= q->schedule.until_ns ||
+	    (!q->plain && wale_link_has_more(q)))
+		wale_link_replay_all(sch, now);
 }
 
 /* wale_arrival.c: does a packet enter the buffer? */
-int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+int wale_link_accept(struct sk_buff *skb, struct Qdisc *sch,
 		     struct sk_buff **to_free);
 bool wale_link_congested(const struct wale_sched_data *q, u16 class);
 u32 wale_link_draw_victim(struct wale_sched_data *q, u32 waiting);

@@ -27,30 +27,51 @@ static ktime_t wale_alarm_step(const struct wale_alarm *alarm, u64 at_ns)
 	return ns_to_ktime((at_ns + alarm->step_mask) & ~alarm->step_mask);
 }
 
+/*
+ * Whose interrupt rings a timer that was started; -1: it is not an interrupt, or only
+ * that of a tick.
+ */
+static int wale_alarm_cpu(const struct hrtimer *timer)
+{
+	const struct hrtimer_cpu_base *base = timer->base->cpu_base;
+
+	return base->hres_active && !IS_ENABLED(CONFIG_PREEMPT_RT) ?
+	       (int)base->cpu : -1;
+}
+
+/*
+ * The clock need not be asked whether the next time is over, too: if it is, the timer
+ * rings again, at once or at the next tick, and the qdisc is to be run anyway.
+ *
+ * Who saw @at_ns before it is replaced here may have left it at that: the qdisc runs
+ * after it.
+ */
 static enum hrtimer_restart wale_alarm_ring(struct hrtimer *timer)
 {
 	struct wale_alarm *alarm = container_of(timer, struct wale_alarm,
 						timer);
 	u64 then_ns = 0;
-	unsigned long flags;
 
+	raw_spin_lock(&alarm->lock);	/* by others with interrupts off */
+	if (!hrtimer_is_queued(timer)) {	/* nor set meanwhile */
+		then_ns = READ_ONCE(alarm->then_ns);
+		if (then_ns)
+			hrtimer_set_expires(timer,
+					    wale_alarm_step(alarm, then_ns));
+		WRITE_ONCE(alarm->at_ns, then_ns);
+		WRITE_ONCE(alarm->then_ns, 0);
+		WRITE_ONCE(alarm->cpu, wale_alarm_cpu(timer));
+	}
+	raw_spin_unlock(&alarm->lock);
+
+	/*
+	 * Before it is looked whether another CPU is about to run the qdisc: some
+	 * kernels leave it to that one.  It takes its packets with a barrier, too.
+	 */
+	smp_mb();
 	rcu_read_lock();
 	__netif_schedule(qdisc_root(alarm->sch));
 	rcu_read_unlock();
-
-	raw_spin_lock_irqsave(&alarm->lock, flags);
-	if (!hrtimer_is_queued(timer)) {	/* nor set meanwhile */
-		then_ns = READ_ONCE(alarm->then_ns);
-		/* if that is over, too, the run that comes finds it */
-		if (then_ns > ktime_get_ns())
-			hrtimer_set_expires(timer,
-					    wale_alarm_step(alarm, then_ns));
-		else
-			then_ns = 0;
-		WRITE_ONCE(alarm->at_ns, then_ns);
-		WRITE_ONCE(alarm->then_ns, 0);
-	}
-	raw_spin_unlock_irqrestore(&alarm->lock, flags);
 	return then_ns ? HRTIMER_RESTART : HRTIMER_NORESTART;
 }
 
@@ -65,6 +86,7 @@ void wale_alarm_init(struct wale_alarm *alarm, struct Qdisc *sch)
 	alarm->at_ns = 0;
 	alarm->then_ns = 0;
 	alarm->slack_ns = 0;
+	alarm->cpu = -1;
 	alarm->step_mask = wale_alarm_step_mask();
 	alarm->sch = sch;
 	wale_compat_hrtimer_setup(&alarm->timer, wale_alarm_ring,
@@ -87,7 +109,7 @@ static bool wale_alarm_is_off(const struct wale_alarm *alarm)
  * wale_alarm_program() - have the qdisc run at another time than is set
  * @alarm: the alarm
  * @at_ns: when, CLOCK_MONOTONIC, or up to the slack later
- * @then_ns: and when again; 0: not
+ * @then_ns: and when again; 0: not; with slack, it does not
  *
  * Context: the root lock of the qdisc is held.
  */
@@ -104,11 +126,12 @@ void wale_alarm_program(struct wale_alarm *alarm, u64 at_ns, u64 then_ns)
 
 	raw_spin_lock_irqsave(&alarm->lock, flags);
 	WRITE_ONCE(alarm->at_ns, at_ns);
-	WRITE_ONCE(alarm->then_ns, then_ns);
+	WRITE_ONCE(alarm->then_ns, alarm->slack_ns ? 0 : then_ns);
 	if (!hrtimer_is_queued(timer) || hrtimer_get_expires(timer) != rings)
 		hrtimer_start_range_ns(timer, rings - alarm->slack_ns,
 				       alarm->slack_ns,
 				       HRTIMER_MODE_ABS_PINNED);
+	WRITE_ONCE(alarm->cpu, wale_alarm_cpu(timer));	/* while it rings: there */
 	raw_spin_unlock_irqrestore(&alarm->lock, flags);
 }
 

@@ -15,6 +15,7 @@
 #define _WALE_ALARM_H
 
 #include <linux/hrtimer.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
@@ -27,9 +28,10 @@ struct Qdisc;
  * @lock: of @at_ns and what is decided from @timer
  * @at_ns: when the alarm rings at the latest that is to ring next; 0: none, or it
  *	rang
- * @then_ns: the one after it; 0: none; also written without @lock, while @at_ns is
- *	set: the handler has the qdisc run before it reads it
+ * @then_ns: the one after it; 0: none; also written without @lock, where @at_ns was
+ *	seen to be set: should it ring just then, the qdisc runs afterwards
  * @step_mask: the timer expires at multiples of this plus one, ns
+ * @cpu: whose interrupt rings it just in time; -1: none's does
  * @slack_ns: how late an alarm may ring; set with the root lock of the qdisc held
  * @sch: the qdisc
  */
@@ -39,6 +41,7 @@ struct wale_alarm {
 	u64 at_ns;
 	u64 then_ns;
 	u64 step_mask;
+	int cpu;
 	u32 slack_ns;
 	struct Qdisc *sch;
 };
@@ -56,37 +59,61 @@ static inline bool wale_alarm_is_near(const struct wale_alarm *alarm, u64 at_ns)
 }
 
 /**
+ * wale_alarm_is_ahead() - is there no need to look at the clock?
+ * @alarm: the alarm
+ * @at_ns: when the qdisc is to run
+ *
+ * An interrupt of this CPU would have rung it by now, were it time.  One of another
+ * CPU, which may be a virtual one that does not run, is not relied upon.
+ *
+ * Context: the root lock of the qdisc is held.
+ * Return: true if the alarm is set to that very time, and did not ring yet.
+ */
+static inline bool wale_alarm_is_ahead(const struct wale_alarm *alarm,
+				       u64 at_ns)
+{
+	return READ_ONCE(alarm->at_ns) == at_ns &&
+	       READ_ONCE(alarm->cpu) == raw_smp_processor_id();
+}
+
+/* Is it known what comes after the alarm that is set?  With slack, it need not be. */
+static inline bool wale_alarm_is_complete(const struct wale_alarm *alarm)
+{
+	return READ_ONCE(alarm->then_ns) || alarm->slack_ns;
+}
+
+/**
+ * wale_alarm_set_then() - run the qdisc again, after the alarm that is set
+ * @alarm: the alarm, set
+ * @then_ns: when, unless another alarm is set until then; 0: not
+ *
+ * With slack, it does not: by then, what is next may have left, too.
+ *
+ * Context: the root lock of the qdisc is held.
+ */
+static inline void wale_alarm_set_then(struct wale_alarm *alarm, u64 then_ns)
+{
+	if (!alarm->slack_ns && READ_ONCE(alarm->then_ns) != then_ns)
+		WRITE_ONCE(alarm->then_ns, then_ns);
+}
+
+/**
  * wale_alarm_set() - run the qdisc, and run it again
  * @alarm: the alarm
  * @at_ns: when, CLOCK_MONOTONIC, or up to the slack later; in the place of what was
  *	set before
- * @then_ns: and when again, unless another alarm is set until then; 0: not
+ * @then_ns: and when again: see wale_alarm_set_then()
  *
  * Context: the root lock of the qdisc is held.
  */
 static inline void wale_alarm_set(struct wale_alarm *alarm, u64 at_ns,
 				  u64 then_ns)
 {
-	if (alarm->slack_ns)
-		then_ns = 0;	/* by then, what is next may have left, too */
 	/* should it ring just now, the qdisc runs again anyway, and sets another */
-	if (!wale_alarm_is_near(alarm, at_ns))
+	if (wale_alarm_is_near(alarm, at_ns))
+		wale_alarm_set_then(alarm, then_ns);
+	else
 		wale_alarm_program(alarm, at_ns, then_ns);
-	else if (READ_ONCE(alarm->then_ns) != then_ns)
-		WRITE_ONCE(alarm->then_ns, then_ns);
-}
-
-/**
- * wale_alarm_is_set() - is there nothing to set?
- * @alarm: the alarm
- * @at_ns: when the qdisc is to run
- *
- * Return: true if it will, and if it is known when again.
- */
-static inline bool wale_alarm_is_set(const struct wale_alarm *alarm, u64 at_ns)
-{
-	return wale_alarm_is_near(alarm, at_ns) &&
-	       (READ_ONCE(alarm->then_ns) || alarm->slack_ns);
 }
 
 #endif /* _WALE_ALARM_H */

@@ -50,7 +50,8 @@ bool wale_link_draw_loss(struct wale_sched_data *q, struct sk_buff *skb)
 void wale_link_disown(struct sk_buff *skb, bool lost)
 {
 	if (!lost) {
-		skb_orphan_partial(skb);
+		if (skb->destructor)
+			skb_orphan_partial(skb);
 		return;
 	}
 	skb_orphan(skb);
@@ -207,12 +208,29 @@ static void wale_link_accept_cells(struct Qdisc *sch, struct sk_buff *skb,
 	wale_atm_accept(sch, skb, now);
 }
 
+/* A packet that is admitted, whole: it waits, or is served. */
+static void wale_link_take_in(struct Qdisc *sch, struct sk_buff *skb, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_skb_cb *cb = wale_skb_cb(skb);
+
+	if ((q->loss || q->impair) && wale_link_draw_loss(q, skb))
+		cb->lost = true;
+	wale_link_disown(skb, cb->lost);
+	wale_link_enter(q, skb);
+	__skb_queue_tail(&q->waiting, skb);
+	if (!q->server.busy)
+		wale_server_start(&q->server, &q->schedule, now, cb->wire_len);
+	trace_wale_enqueue(sch, skb, now);
+	if (!cb->lost)
+		wale_link_hold(sch, skb);
+}
+
 /* One wire packet, whole. */
 static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
 				   u64 now, struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	struct wale_skb_cb *cb = wale_skb_cb(skb);
 	enum wale_drop_reason reason;
 
 	if (q->child.qdisc) {
@@ -227,16 +245,7 @@ static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
 
 	if (q->impair)
 		wale_impair_admit(q, skb);
-	if ((q->loss || q->impair) && wale_link_draw_loss(q, skb))
-		cb->lost = true;
-	wale_link_disown(skb, cb->lost);
-	wale_link_enter(q, skb);
-	__skb_queue_tail(&q->waiting, skb);
-	if (!q->server.busy)
-		wale_server_start(&q->server, &q->schedule, now, cb->wire_len);
-	trace_wale_enqueue(sch, skb, now);
-	if (!cb->lost)
-		wale_link_hold(sch, skb);
+	wale_link_take_in(sch, skb, now);
 }
 
 /*
@@ -377,20 +386,34 @@ static int wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	return wale_link_leave_call(sch, &entry, len);
 }
 
-/**
- * wale_link_accept() - a packet arrives
- * @sch: the qdisc
- * @skb: the packet; the link owns it from here
- * @now: ns
- * @to_free: list of packets that the caller frees
- *
- * Return: NET_XMIT_SUCCESS if it, or a segment of it, will be released as far as
- * is known; else NET_XMIT_DROP, or with drops remote and for random loss
- * NET_XMIT_SUCCESS with __NET_XMIT_BYPASS: the sender sees a success, a parent
- * that nothing came in.  Or what a filter of the qdisc did with it.
+/* One wire packet, at a plain link: what parents are to learn of it is known at once. */
+static int wale_link_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
+				  u64 now, struct sk_buff **to_free)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_skb_cb *cb = wale_skb_cb(skb);
+	u32 len = wale_skb_wire_len(q, skb);
+
+	wale_link_run(sch, now);
+	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
+	wale_count(&q->counts.offered, len);
+	if (!wale_buffer_fits(&q->buffer, len)) {
+		wale_link_count_drop(sch, skb, WALE_DROP_BUFFER, now);
+		__qdisc_drop(skb, to_free);
+		return q->drops == WALE_DROPS_LOCAL ?
+		       NET_XMIT_DROP : NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
+	}
+	wale_link_take_in(sch, skb, now);
+	return cb->lost ? NET_XMIT_SUCCESS | __NET_XMIT_BYPASS :
+			  NET_XMIT_SUCCESS;
+}
+
+/*
+ * Of any kind, at any link.  Not a part of wale_link_accept(), where most packets
+ * would have to set up what only this needs.
  */
-int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
-		     struct sk_buff **to_free)
+static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
+					 u64 now, struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u32 len = qdisc_pkt_len(skb), wire_len = 0;
@@ -414,3 +437,24 @@ int wale_link_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	return wale_link_leave_call(sch, &entry, len);
 }
 
+/**
+ * wale_link_accept() - a packet arrives
+ * @skb: the packet; the link owns it from here
+ * @sch: the qdisc
+ * @to_free: list of packets that the caller frees
+ *
+ * Return: NET_XMIT_SUCCESS if it, or a segment of it, will be released as far as
+ * is known; else NET_XMIT_DROP, or with drops remote and for random loss
+ * NET_XMIT_SUCCESS with __NET_XMIT_BYPASS: the sender sees a success, a parent
+ * that nothing came in.  Or what a filter of the qdisc did with it.
+ */
+int wale_link_accept(struct sk_buff *skb, struct Qdisc *sch,
+		     struct sk_buff **to_free)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+	u64 now = ktime_get_ns();
+
+	if (q->plain && !skb_is_gso(skb))
+		return wale_link_accept_plain(sch, skb, now, to_free);
+	return wale_link_accept_any(sch, skb, now, to_free);
+}

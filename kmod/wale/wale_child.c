@@ -366,6 +366,7 @@ int wale_child_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
 		wale_server_start(&q->server, &q->schedule, now,
 				  wale_skb_cb(q->waiting.next)->wire_len);
 	wale_link_settle(sch);
+	wale_link_set_plain(q);
 	wale_link_set_alarm(sch);
 	sch_tree_unlock(sch);
 	return 0;

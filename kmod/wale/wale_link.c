@@ -122,15 +122,10 @@ void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 	wale_link_discard(sch, skb, wale_link_fate(skb), now);
 }
 
-/**
- * wale_link_count_line() - a packet is on the line now
- * @sch: the qdisc
- * @skb: the packet
- * @departure_ns: when it leaves the line
- * @now: ns; when its service ended
- */
-void wale_link_count_line(struct Qdisc *sch, struct sk_buff *skb,
-			  u64 departure_ns, u64 now)
+/* wale_link_count_line(), in the loop that needs it. */
+static __always_inline void __wale_link_count_line(struct Qdisc *sch,
+						   struct sk_buff *skb,
+						   u64 departure_ns, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
@@ -144,6 +139,36 @@ void wale_link_count_line(struct Qdisc *sch, struct sk_buff *skb,
 }
 
 /**
+ * wale_link_count_line() - a packet is on the line now
+ * @sch: the qdisc
+ * @skb: the packet
+ * @departure_ns: when it leaves the line
+ * @now: ns; when its service ended
+ */
+void wale_link_count_line(struct Qdisc *sch, struct sk_buff *skb,
+			  u64 departure_ns, u64 now)
+{
+	__wale_link_count_line(sch, skb, departure_ns, now);
+}
+
+/* Without impairments: it is lost, or departs after all that did so far. */
+static __always_inline void wale_link_complete_plain(struct Qdisc *sch,
+						     struct sk_buff *skb,
+						     u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (wale_skb_cb(skb)->lost) {
+		wale_link_vanish(sch, skb, now);
+	} else {
+		__wale_link_count_line(sch, skb, max(q->last_departure_ns,
+						     now + q->delay_ns), now);
+		wale_link_leave(q, skb);
+		__qdisc_enqueue_tail(skb, &q->line);
+	}
+}
+
+/**
  * wale_link_complete() - the service of a packet has ended
  * @sch: the qdisc
  * @skb: the packet, on no list
@@ -151,18 +176,12 @@ void wale_link_count_line(struct Qdisc *sch, struct sk_buff *skb,
  */
 void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 {
-	struct wale_sched_data *q = qdisc_priv(sch);
+	const struct wale_sched_data *q = qdisc_priv(sch);
 
-	if (q->impair) {
+	if (q->impair)
 		wale_impair_complete(sch, skb, now);
-	} else if (wale_skb_cb(skb)->lost) {
-		wale_link_vanish(sch, skb, now);
-	} else {
-		wale_link_count_line(sch, skb, max(q->last_departure_ns,
-						   now + q->delay_ns), now);
-		wale_link_leave(q, skb);
-		__qdisc_enqueue_tail(skb, &q->line);
-	}
+	else
+		wale_link_complete_plain(sch, skb, now);
 }
 
 /* The service of a cell ended, or of the packet at the head of the buffer. */
@@ -202,6 +221,24 @@ static void wale_link_serve(struct Qdisc *sch, u64 now)
 		wale_link_served(sch);
 		if (wale_link_next(sch, &len))
 			wale_server_next(&q->server, &q->schedule, len);
+	}
+	if (!q->server.busy)
+		wale_schedule_run(&q->schedule, now);
+}
+
+/* The same of a plain link, and no more. */
+static void wale_link_serve_plain(struct Qdisc *sch, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	const struct sk_buff *next;
+
+	while (wale_server_run(&q->server, &q->schedule, now)) {
+		wale_link_complete_plain(sch, __skb_dequeue(&q->waiting),
+					 q->server.time_ns);
+		next = skb_peek(&q->waiting);
+		if (next)
+			wale_server_next(&q->server, &q->schedule,
+					 wale_skb_cb(next)->wire_len);
 	}
 	if (!q->server.busy)
 		wale_schedule_run(&q->schedule, now);
@@ -273,6 +310,10 @@ void wale_link_replay_all(struct Qdisc *sch, u64 now)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 
+	if (q->plain) {
+		wale_link_serve_plain(sch, now);
+		return;
+	}
 	if (q->feedback)
 		wale_link_replay_published(sch, now);
 	else
@@ -287,7 +328,7 @@ void wale_link_replay_all(struct Qdisc *sch, u64 now)
  *
  * A parent that is told of the last packet of a child takes the child off its
  * lists, under its feet if it is just asking the child for a packet.  So from
- * wale_dequeue() only while there is another.
+ * wale_link_release() only while there is another.
  */
 void wale_link_settle(struct Qdisc *sch)
 {
@@ -331,8 +372,11 @@ static inline struct sk_buff *wale_link_take(struct Qdisc *sch, u64 now)
  * A line can be longer than any cache.  The head of the packet behind the next one
  * is on its way into it while the one that is released and the next one are dealt
  * with, and so is what counts the fragments of the next one.
+ *
+ * A call of a function that does nothing else, gcc takes to have no effect, and leaves
+ * out: so it is none.
  */
-static void wale_link_prefetch(const struct wale_sched_data *q)
+static __always_inline void wale_link_prefetch(const struct wale_sched_data *q)
 {
 	const struct sk_buff *next = q->line.head;
 
@@ -364,13 +408,19 @@ u64 wale_link_earliest_departure(const struct wale_sched_data *q)
 	return max(end + q->delay_ns, q->last_departure_ns);
 }
 
+/* When the packet behind the next one departs; 0: there is none. */
+static u64 wale_link_then(const struct wale_sched_data *q)
+{
+	const struct sk_buff *then = q->line.head->next;
+
+	return then ? wale_skb_cb(then)->departure_ns : 0;
+}
+
 /* The next packet departs, then the one behind it. */
 static void wale_link_set_line_alarm(struct wale_sched_data *q)
 {
-	const struct sk_buff *next = q->line.head, *then = next->next;
-
-	wale_alarm_set(&q->alarm, wale_skb_cb(next)->departure_ns,
-		       then ? wale_skb_cb(then)->departure_ns : 0);
+	wale_alarm_set(&q->alarm, wale_skb_cb(q->line.head)->departure_ns,
+		       wale_link_then(q));
 }
 
 /**
@@ -403,35 +453,51 @@ void wale_link_set_alarm(struct Qdisc *sch)
 		wale_alarm_set(&q->alarm, at_ns, 0);
 }
 
+/* The next packet of the line, if the link need not be run until it departs. */
+static const struct sk_buff *
+wale_link_awaited(const struct wale_sched_data *q)
+{
+	if (!q->plain && (q->impair || q->child.qdisc || q->gone_packets ||
+			  wale_buffer_counts_cells(&q->buffer)))
+		return NULL;
+	return q->line.head;
+}
+
 /*
  * Is there nothing to do until the alarm that is set?  So it is after most packets
  * that come, and after most that leave: what is behind the next one to depart can
- * be replayed then.
+ * be replayed then.  If not, the time is read, unless it is known what it would tell.
  */
-static bool wale_link_waits(const struct wale_sched_data *q, u64 now)
+static bool wale_link_waits(struct wale_sched_data *q, u64 *now)
 {
-	const struct sk_buff *next = q->line.head;
+	const struct sk_buff *next = wale_link_awaited(q);
 
-	return next && now < wale_skb_cb(next)->departure_ns &&
-	       wale_alarm_is_set(&q->alarm, wale_skb_cb(next)->departure_ns) &&
-	       !q->impair && !q->child.qdisc && !q->gone_packets &&
-	       !wale_buffer_counts_cells(&q->buffer);
+	if (next && wale_alarm_is_ahead(&q->alarm,
+					wale_skb_cb(next)->departure_ns)) {
+		if (!wale_alarm_is_complete(&q->alarm))
+			wale_alarm_set_then(&q->alarm, wale_link_then(q));
+		return true;
+	}
+	*now = ktime_get_ns();
+	return next && *now < wale_skb_cb(next)->departure_ns &&
+	       wale_alarm_is_near(&q->alarm, wale_skb_cb(next)->departure_ns) &&
+	       wale_alarm_is_complete(&q->alarm);
 }
 
 /**
  * wale_link_release() - the packet whose departure is due
  * @sch: the qdisc
- * @now: ns
  *
  * Return: the packet; NULL if none is, and the alarm is set for the next one.
  */
-struct sk_buff *wale_link_release(struct Qdisc *sch, u64 now)
+struct sk_buff *wale_link_release(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb;
+	u64 now;
 	u32 len;
 
-	if (wale_link_waits(q, now))
+	if (wale_link_waits(q, &now))
 		return NULL;
 	wale_link_run(sch, now);
 	wale_link_settle_later(sch);
@@ -602,6 +668,21 @@ static void wale_link_on_timer(struct timer_list *timer)
 	wale_link_set_timer(sch, now);
 	spin_unlock(root_lock);
 	rcu_read_unlock();
+}
+
+/**
+ * wale_link_set_plain() - note whether the link is plain
+ * @q: the link, with nothing gone that parents were not told of
+ *
+ * Most links are, and what each packet needs of them is little.  Of a plain link,
+ * parents count no packet that does not come back: a packet of it is refused when
+ * it comes, or its loss is known then.
+ */
+void wale_link_set_plain(struct wale_sched_data *q)
+{
+	q->plain = q->policy.kind == WALE_POLICY_TAIL &&
+		   !wale_buffer_counts_cells(&q->buffer) && !q->classes &&
+		   !q->feedback && !q->impair && !q->child.qdisc;
 }
 
 /**

@@ -296,6 +296,7 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
 	wale_schedule_apply(q, &request->schedule,
 			    wale_given(request, TCA_WALE_SEED), now);
 	wale_apply_feedback(sch, request, now);
+	wale_link_set_plain(q);
 	wale_link_set_alarm(sch);
 	wale_link_set_timer(sch, now);
 	return 0;

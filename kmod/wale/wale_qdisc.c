@@ -43,17 +43,6 @@
 #include "../compat.h"
 #include "wale_trace.h"
 
-static int wale_enqueue(struct sk_buff *skb, struct Qdisc *sch,
-			struct sk_buff **to_free)
-{
-	return wale_link_accept(sch, skb, ktime_get_ns(), to_free);
-}
-
-static struct sk_buff *wale_dequeue(struct Qdisc *sch)
-{
-	return wale_link_release(sch, ktime_get_ns());
-}
-
 static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 		     struct netlink_ext_ack *extack)
 {
@@ -73,6 +62,7 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 	q->drops = WALE_DROPS_REMOTE;
 	q->gso = WALE_GSO_SPLIT;
 	wale_link_seed(q, get_random_u64());
+	wale_link_set_plain(q);
 
 	err = tcf_block_get(&q->block, &q->filter_list, sch, extack);
 	if (err)
@@ -96,8 +86,8 @@ static struct Qdisc_ops wale_qdisc_ops __read_mostly = {
 	.id		= "wale",
 	.cl_ops		= &wale_class_ops,
 	.priv_size	= sizeof(struct wale_sched_data),
-	.enqueue	= wale_enqueue,
-	.dequeue	= wale_dequeue,
+	.enqueue	= wale_link_accept,
+	.dequeue	= wale_link_release,
 	.peek		= qdisc_peek_dequeued,
 	.init		= wale_init,
 	.reset		= wale_link_purge,

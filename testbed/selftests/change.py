@@ -14,7 +14,7 @@ from typing import Any
 from lib import net, netlink
 from lib.pair import MS, Pair
 from lib.tap import equal, main, true, virtual_time
-from lib.wale import DROPPED, LOSS_ALWAYS, RATE_UNLIMITED, encode
+from lib.wale import DROPPED, LOSS_ALWAYS, POLICY, RATE_UNLIMITED, encode
 from lib.wale import SESSIONS as SESSIONS_TABLE
 
 BASE = {"rate": 10**6, "delay": 20 * MS, "limit_packets": 100_000, "seed": 424242}
@@ -95,6 +95,45 @@ def test_every_attribute_under_traffic() -> None:
     if net.several_cpus():  # veth has a queue for each, and they are not in order
         received.sort()
     equal(received, list(range(pair.sent)), "packets, none lost, none reordered")
+    pair.close()
+
+
+# A link with a rate, a delay, a buffer and random loss alone has a path of its own.
+PLAIN_AND_NOT: list[dict[str, Any]] = [
+    {"feedback": {"idle": 10**9}},
+    {"policy": POLICY["random_tail"]},
+    {"feedback": {}},
+    {"policy": POLICY["tail"]},
+    {"delay": MS},
+    {"policy": POLICY["epd"], "threshold": 4, "drops": 1},
+    {"policy": POLICY["tail"], "delay": 20 * MS},
+    {"drops": 0, "slack": 20_000},
+    {"feedback": {"idle": 10**9}, "slack": 0},
+    {"feedback": {}},
+]
+
+
+def test_plain_and_not() -> None:
+    """Losses and overflow are counted once, whether packets came before a change or after it."""
+    pair = Pair()
+    pair.add(rate=10**6, delay=20 * MS, limit_packets=10, loss=1 << 30, seed=3)
+    for number in range(40 * len(PLAIN_AND_NOT)):
+        pair.send(4, 500 + number, gap_ns=(number % 3) * MS // 10)
+        pair.send_gso(2, 300)
+        pair.change(**PLAIN_AND_NOT[number % len(PLAIN_AND_NOT)])
+        pair.send(1 + number % 3)
+        qdisc = pair.get()
+        held = qdisc.stats["backlog_packets"] + qdisc.stats["line_packets"]
+        equal((qdisc.imbalance(), qdisc.imbalance_bytes()), (0, 0), "imbalance")
+        true(qdisc.qlen <= held, "qlen above what the link holds")
+        net.sleep_ns(3 * MS)
+    pair.drain()
+    qdisc = pair.get()
+    equal((qdisc.qlen, qdisc.backlog), (0, 0), "qlen and backlog of an empty link")
+    equal(qdisc.stats["offered_packets"], pair.sent, "offered")
+    equal(len(pair.received()), qdisc.stats["sent_packets"], "packets at the receiver")
+    for reason in ("buffer", "loss", "early"):
+        true(qdisc.stats[f"dropped_{reason}_packets"] > 10, f"no {reason} in this test")
     pair.close()
 
 
