@@ -386,13 +386,15 @@ static int wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	return wale_link_leave_call(sch, &entry, len);
 }
 
-/* One wire packet, at a plain link: what parents are to learn of it is known at once. */
+/*
+ * One wire packet, or a GSO packet that is kept, of @len bytes on the wire, at a plain
+ * link: what parents are to learn of it is known at once.
+ */
 static int wale_link_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
-				  u64 now, struct sk_buff **to_free)
+				  u32 len, u64 now, struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
-	u32 len = wale_skb_wire_len(q, skb);
 
 	wale_link_run(sch, now);
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
@@ -408,6 +410,16 @@ static int wale_link_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
 			  NET_XMIT_SUCCESS;
 }
 
+/* Bytes on the wire of a packet, or of all packets in one; 0: it must be split. */
+static u32 wale_link_wire_len(const struct wale_sched_data *q,
+			      const struct sk_buff *skb)
+{
+	if (!skb_is_gso(skb))
+		return wale_skb_wire_len(q, skb);
+	return q->gso == WALE_GSO_KEEP ?
+	       wale_block_wire_len(skb, q->overhead) : 0;
+}
+
 /*
  * Of any kind, at any link.  Not a part of wale_link_accept(), where most packets
  * would have to set up what only this needs.
@@ -416,7 +428,7 @@ static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
 					 u64 now, struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	u32 len = qdisc_pkt_len(skb), wire_len = 0;
+	u32 len = qdisc_pkt_len(skb), wire_len;
 	struct wale_entry entry;
 	int verdict;
 
@@ -426,10 +438,7 @@ static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
 		__qdisc_drop(skb, to_free);
 		return verdict;
 	}
-	if (!skb_is_gso(skb))
-		wire_len = wale_skb_wire_len(q, skb);
-	else if (q->gso == WALE_GSO_KEEP)
-		wire_len = wale_block_wire_len(skb, q->overhead);
+	wire_len = wale_link_wire_len(q, skb);
 	if (!wire_len)
 		return wale_link_accept_gso(sch, skb, now, to_free);
 	entry = wale_link_enter_call(sch, now);
@@ -452,9 +461,9 @@ int wale_link_accept(struct sk_buff *skb, struct Qdisc *sch,
 		     struct sk_buff **to_free)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
+	u32 len = q->plain ? wale_link_wire_len(q, skb) : 0;
 	u64 now = ktime_get_ns();
 
-	if (q->plain && !skb_is_gso(skb))
-		return wale_link_accept_plain(sch, skb, now, to_free);
-	return wale_link_accept_any(sch, skb, now, to_free);
+	return len ? wale_link_accept_plain(sch, skb, len, now, to_free) :
+		     wale_link_accept_any(sch, skb, now, to_free);
 }

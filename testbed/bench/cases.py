@@ -89,7 +89,7 @@ def lateness_cases(quick: bool, virtual_time: bool) -> list[Case]:
         Case(
             f"lateness-{_name_rate(rate)}-{time}",
             Traffic(1500, 1_000, rate),
-            ("fq", "netem", "wale"),
+            ("fq", "netem", "wale", "wale slack"),
             packets,
             time,
             lateness=True,
