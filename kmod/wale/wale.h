@@ -44,6 +44,7 @@
  *	that are there whole, by the place of their last cell; with a child, not those
  *	that it holds
  * @line: on their way after service, by departure; but for @impair->overtakers
+ * @lost: whose service ended, while there is a line: see wale_link_free_lost()
  * @last_departure_ns: the latest; no packet may overtake this one
  * @delay_ns: propagation delay
  * @loss_stream: draws for @loss
@@ -82,6 +83,7 @@ struct wale_sched_data {
 	struct wale_cells cells;
 	struct sk_buff_head waiting;
 	struct qdisc_skb_head line;
+	struct qdisc_skb_head lost;
 	u64 last_departure_ns;
 	u64 delay_ns;
 	struct wale_stream loss_stream;

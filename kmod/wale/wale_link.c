@@ -84,6 +84,15 @@ void wale_link_forget(struct Qdisc *sch, struct sk_buff *skb)
 	q->gone_bytes += (1 + cb->twice) * qdisc_pkt_len(skb);
 }
 
+/* A packet of the buffer is dropped; all that is left to do is to free it. */
+static void wale_link_give_up(struct Qdisc *sch, struct sk_buff *skb,
+			      enum wale_drop_reason reason, u64 now)
+{
+	wale_link_forget(sch, skb);
+	wale_link_leave(qdisc_priv(sch), skb);
+	wale_link_count_drop(sch, skb, reason, now);
+}
+
 /**
  * wale_link_discard() - drop a packet of the buffer, which is on no list
  * @sch: the qdisc
@@ -94,9 +103,7 @@ void wale_link_forget(struct Qdisc *sch, struct sk_buff *skb)
 void wale_link_discard(struct Qdisc *sch, struct sk_buff *skb,
 		       enum wale_drop_reason reason, u64 now)
 {
-	wale_link_forget(sch, skb);
-	wale_link_leave(qdisc_priv(sch), skb);
-	wale_link_count_drop(sch, skb, reason, now);
+	wale_link_give_up(sch, skb, reason, now);
 	kfree_skb(skb);
 }
 
@@ -116,10 +123,34 @@ static enum wale_drop_reason wale_link_fate(const struct sk_buff *skb)
  * @sch: the qdisc
  * @skb: the packet, on no list
  * @now: ns
+ *
+ * Packets are freed in the order in which they came, those that are lost, too: each
+ * would else leave a hole in memory that is otherwise used up and freed in one piece,
+ * and such holes cost the packets to come.  As long as there is a line, a packet that
+ * is lost is freed with one that departs behind it.
  */
 void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 {
-	wale_link_discard(sch, skb, wale_link_fate(skb), now);
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	wale_link_give_up(sch, skb, wale_link_fate(skb), now);
+	if (!q->line.head) {
+		kfree_skb(skb);
+		return;
+	}
+	wale_skb_cb(skb)->departure_ns = now + q->delay_ns;
+	__qdisc_enqueue_tail(skb, &q->lost);
+}
+
+/* Free those that were lost before what departed at this time; all without a line. */
+static void wale_link_free_lost(struct wale_sched_data *q, u64 departure_ns)
+{
+	struct sk_buff *skb;
+
+	while ((skb = q->lost.head) &&
+	       (!q->line.head ||
+		wale_skb_cb(skb)->departure_ns <= departure_ns))
+		kfree_skb(__qdisc_dequeue_head(&q->lost));
 }
 
 /* wale_link_count_line(), in the loop that needs it. */
@@ -508,6 +539,8 @@ struct sk_buff *wale_link_release(struct Qdisc *sch)
 	}
 
 	wale_link_prefetch(q);
+	if (q->lost.head)
+		wale_link_free_lost(q, wale_skb_cb(skb)->departure_ns);
 	len = wale_skb_cb(skb)->wire_len;
 	wale_uncount(&q->counts.line, len);
 	wale_count(&q->counts.sent, len);
@@ -549,6 +582,8 @@ void wale_link_purge(struct Qdisc *sch)
 			wale_class_depart(q->classes, wale_skb_class(skb), len);
 		wale_link_purge_one(sch, skb, now);
 	}
+	while ((skb = __qdisc_dequeue_head(&q->lost)))
+		rtnl_kfree_skbs(skb, skb);
 	while ((skb = __skb_dequeue(&q->waiting)) ||
 	       (skb = wale_atm_purge(q))) {
 		wale_link_leave(q, skb);
