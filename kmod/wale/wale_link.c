@@ -118,6 +118,9 @@ static enum wale_drop_reason wale_link_fate(const struct sk_buff *skb)
 					       WALE_DROP_BUFFER;
 }
 
+/* More packets than these, which are lost, are freed at once. */
+#define WALE_LOST_MAX	1024
+
 /**
  * wale_link_vanish() - the service of a packet has ended that is lost
  * @sch: the qdisc
@@ -134,22 +137,23 @@ void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	wale_link_give_up(sch, skb, wale_link_fate(skb), now);
-	if (!q->line.head) {
+	if (!q->line.head || q->lost.qlen >= WALE_LOST_MAX) {
 		kfree_skb(skb);
 		return;
 	}
-	wale_skb_cb(skb)->departure_ns = now + q->delay_ns;
+	wale_link_disown(skb, true);	/* its cells were lost since it came */
+	wale_skb_cb(skb)->departure_ns = q->last_departure_ns;
 	__qdisc_enqueue_tail(skb, &q->lost);
 }
 
-/* Free those that were lost before what departed at this time; all without a line. */
+/* Free those that were lost ahead of what departed at this time; all without a line. */
 static void wale_link_free_lost(struct wale_sched_data *q, u64 departure_ns)
 {
 	struct sk_buff *skb;
 
 	while ((skb = q->lost.head) &&
 	       (!q->line.head ||
-		wale_skb_cb(skb)->departure_ns <= departure_ns))
+		wale_skb_cb(skb)->departure_ns < departure_ns))
 		kfree_skb(__qdisc_dequeue_head(&q->lost));
 }
 
