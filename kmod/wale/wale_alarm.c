@@ -109,7 +109,7 @@ static bool wale_alarm_is_off(const struct wale_alarm *alarm)
  * wale_alarm_program() - have the qdisc run at another time than is set
  * @alarm: the alarm
  * @at_ns: when, CLOCK_MONOTONIC, or up to the slack later
- * @then_ns: and when again; 0: not; with slack, it does not
+ * @then_ns: and when again; 0: not
  *
  * Context: the root lock of the qdisc is held.
  */
@@ -126,7 +126,7 @@ void wale_alarm_program(struct wale_alarm *alarm, u64 at_ns, u64 then_ns)
 
 	raw_spin_lock_irqsave(&alarm->lock, flags);
 	WRITE_ONCE(alarm->at_ns, at_ns);
-	WRITE_ONCE(alarm->then_ns, alarm->slack_ns ? 0 : then_ns);
+	WRITE_ONCE(alarm->then_ns, then_ns);
 	if (!hrtimer_is_queued(timer) || hrtimer_get_expires(timer) != rings)
 		hrtimer_start_range_ns(timer, rings - alarm->slack_ns,
 				       alarm->slack_ns,

@@ -87,13 +87,11 @@ static inline bool wale_alarm_is_complete(const struct wale_alarm *alarm)
  * @alarm: the alarm, set
  * @then_ns: when, unless another alarm is set until then; 0: not
  *
- * With slack, it does not: by then, what is next may have left, too.
- *
  * Context: the root lock of the qdisc is held.
  */
 static inline void wale_alarm_set_then(struct wale_alarm *alarm, u64 then_ns)
 {
-	if (!alarm->slack_ns && READ_ONCE(alarm->then_ns) != then_ns)
+	if (READ_ONCE(alarm->then_ns) != then_ns)
 		WRITE_ONCE(alarm->then_ns, then_ns);
 }
 
@@ -104,11 +102,15 @@ static inline void wale_alarm_set_then(struct wale_alarm *alarm, u64 then_ns)
  *	set before
  * @then_ns: and when again: see wale_alarm_set_then()
  *
+ * With slack, it does not run again: by then, what is next may have left, too.
+ *
  * Context: the root lock of the qdisc is held.
  */
 static inline void wale_alarm_set(struct wale_alarm *alarm, u64 at_ns,
 				  u64 then_ns)
 {
+	if (alarm->slack_ns)
+		then_ns = 0;
 	/* should it ring just now, the qdisc runs again anyway, and sets another */
 	if (wale_alarm_is_near(alarm, at_ns))
 		wale_alarm_set_then(alarm, then_ns);

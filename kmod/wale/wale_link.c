@@ -219,12 +219,19 @@ void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 		wale_link_complete_plain(sch, skb, now);
 }
 
-/* The service of a cell ended, or of the packet at the head of the buffer. */
-static void wale_link_served(struct Qdisc *sch)
+/*
+ * The service of a cell ended, or of the packet at the head of the buffer.
+ *
+ * @plain here and below: is it known that the link is plain?
+ */
+static __always_inline void wale_link_served(struct Qdisc *sch, bool plain)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
-	if (wale_buffer_counts_cells(&q->buffer))
+	if (plain)
+		wale_link_complete_plain(sch, __skb_dequeue(&q->waiting),
+					 q->server.time_ns);
+	else if (wale_buffer_counts_cells(&q->buffer))
 		wale_atm_served(sch);
 	else
 		wale_link_complete(sch, __skb_dequeue(&q->waiting),
@@ -232,51 +239,42 @@ static void wale_link_served(struct Qdisc *sch)
 }
 
 /* Is there something to be served next?  Then its length: a packet may have 0 bytes. */
-static bool wale_link_next(struct Qdisc *sch, u32 *len)
+static __always_inline bool wale_link_next(struct Qdisc *sch, bool plain,
+					   u32 *len)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
-	*len = WALE_ATM_CELL;
-	if (wale_buffer_counts_cells(&q->buffer))
+	if (!plain && wale_buffer_counts_cells(&q->buffer)) {
+		*len = WALE_ATM_CELL;
 		return q->buffer.cells;
+	}
 	if (skb_queue_empty(&q->waiting) &&
-	    (!q->child.qdisc || !wale_child_next(sch, q->server.time_ns)))
+	    (plain || !q->child.qdisc ||
+	     !wale_child_next(sch, q->server.time_ns)))
 		return false;
 	*len = wale_skb_cb(q->waiting.next)->wire_len;
 	return true;
 }
 
-/* Ends of service and changes of the rate, up to now. */
-static void wale_link_serve(struct Qdisc *sch, u64 now)
+static __always_inline void __wale_link_serve(struct Qdisc *sch, bool plain,
+					      u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u32 len;
 
 	while (wale_server_run(&q->server, &q->schedule, now)) {
-		wale_link_served(sch);
-		if (wale_link_next(sch, &len))
+		wale_link_served(sch, plain);
+		if (wale_link_next(sch, plain, &len))
 			wale_server_next(&q->server, &q->schedule, len);
 	}
 	if (!q->server.busy)
 		wale_schedule_run(&q->schedule, now);
 }
 
-/* The same of a plain link, and no more. */
-static void wale_link_serve_plain(struct Qdisc *sch, u64 now)
+/* Ends of service and changes of the rate, up to now. */
+static void wale_link_serve(struct Qdisc *sch, u64 now)
 {
-	struct wale_sched_data *q = qdisc_priv(sch);
-	const struct sk_buff *next;
-
-	while (wale_server_run(&q->server, &q->schedule, now)) {
-		wale_link_complete_plain(sch, __skb_dequeue(&q->waiting),
-					 q->server.time_ns);
-		next = skb_peek(&q->waiting);
-		if (next)
-			wale_server_next(&q->server, &q->schedule,
-					 wale_skb_cb(next)->wire_len);
-	}
-	if (!q->server.busy)
-		wale_schedule_run(&q->schedule, now);
+	__wale_link_serve(sch, false, now);
 }
 
 static void wale_link_replay_cells(struct Qdisc *sch, u64 now)
@@ -346,7 +344,7 @@ void wale_link_replay_all(struct Qdisc *sch, u64 now)
 	const struct wale_sched_data *q = qdisc_priv(sch);
 
 	if (q->plain) {
-		wale_link_serve_plain(sch, now);
+		__wale_link_serve(sch, true, now);
 		return;
 	}
 	if (q->feedback)
@@ -501,7 +499,7 @@ wale_link_awaited(const struct wale_sched_data *q)
 /*
  * Is there nothing to do until the alarm that is set?  So it is after most packets
  * that come, and after most that leave: what is behind the next one to depart can
- * be replayed then.  If not, the time is read, unless it is known what it would tell.
+ * be replayed then.  If not, @now is the time.
  */
 static bool wale_link_waits(struct wale_sched_data *q, u64 *now)
 {
