@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Keeps what the tracepoints of packets say: standard library only.
 
-The events are in an instance of tracefs, and so in a buffer, of their own.  When told to stop
-the recorder copies its pages, as they are, to pages.raw (lab/trace_pages.py knows what is in
-them), and writes to trace.json the forms of the events and how many were lost.
+The events are in an instance of tracefs, and so in a buffer, of their own, also where several
+runs share a kernel.  When told to stop the recorder copies its pages, as they are, to pages.raw
+(lab/trace_pages.py knows what is in them), and writes to trace.json the forms of the events and
+how many were lost.
 
 A run in virtual time must be the same with a log as without.  Whatever runs while it goes on
 would change it: another process or thread takes time, each reading of the clock moves it,
@@ -15,15 +16,19 @@ full.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
 import subprocess
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 TRACING = Path("/sys/kernel/tracing")
-INSTANCE = TRACING / "instances/wale-packets"
+
+#: What the names of instances begin with.
+NAME = "wale-packets-"
 
 #: The first must be there, the others come with modules that may not be loaded.
 EVENTS = ("wale/wale_packet", "wale/wale_release", "tcp/tcp_probe", "ratcp/ratcp_window")
@@ -52,22 +57,42 @@ def buffer_kb(virtual: bool) -> int:
     return int(SHARE * next(int(words[1]) for words in memory if words[0] == "MemAvailable:"))
 
 
-def enable(events: tuple[str, ...], virtual: bool) -> None:
+def make_instance() -> tuple[Path, list[int]]:
+    """A new instance, and files that read its buffer: one for each processor.
+
+    While one of those is open, nobody can remove the instance.  Those that were left by
+    runs that were killed are removed.
+    """
+    instances = TRACING / "instances"
+    lock = os.open(instances, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for left in instances.glob(NAME + "*"):
+            with suppress(OSError):  # a run that goes on reads it
+                left.rmdir()
+        instance = instances / f"{NAME}{Path('/proc/self/ns/net').stat().st_ino}"
+        instance.mkdir()
+        flags = os.O_RDONLY | os.O_NONBLOCK
+        cpus = sorted(instance.glob("per_cpu/cpu*"))
+        return instance, [os.open(cpu / "trace_pipe_raw", flags) for cpu in cpus]
+    finally:
+        os.close(lock)
+
+
+def enable(events: tuple[str, ...], virtual: bool) -> tuple[Path, list[int]]:
     """Have tracepoints write into a new buffer; OSError if they cannot."""
     if not (TRACING / "events").exists():
         subprocess.run(["mount", "-t", "tracefs", "tracefs", TRACING], check=False)
     if not (TRACING / "events" / events[0]).exists():
         raise FileNotFoundError(f"there is no tracepoint {events[0]} at {TRACING}/events")
-    if INSTANCE.exists():
-        INSTANCE.rmdir()  # of a run that was killed
-    INSTANCE.mkdir()
-    cpus = len(list(INSTANCE.glob("per_cpu/cpu*")))
-    (INSTANCE / "trace_clock").write_text("counter" if virtual else "mono")
-    (INSTANCE / "options/overwrite").write_text("0")
-    (INSTANCE / "buffer_size_kb").write_text(str(buffer_kb(virtual) // cpus))
+    instance, sources = make_instance()
+    (instance / "trace_clock").write_text("counter" if virtual else "mono")
+    (instance / "options/overwrite").write_text("0")
+    (instance / "buffer_size_kb").write_text(str(buffer_kb(virtual) // len(sources)))
     for event in events:
-        if (INSTANCE / "events" / event).exists():
-            (INSTANCE / "events" / event / "enable").write_text("1")
+        if (instance / "events" / event).exists():
+            (instance / "events" / event / "enable").write_text("1")
+    return instance, sources
 
 
 def lost(folder: Path) -> int:
@@ -98,11 +123,8 @@ class Recorder:
 
     def __init__(self, folder: str, virtual: bool, has_child: bool) -> None:
         self.events = EVENTS + EVENTS_OF_CHILD * has_child
-        enable(self.events, virtual)
+        self.instance, self.sources = enable(self.events, virtual)
         self.folder, self.virtual = folder, virtual
-        self.cpus = sorted(INSTANCE.glob("per_cpu/cpu*"))
-        flags = os.O_RDONLY | os.O_NONBLOCK
-        self.sources = [os.open(cpu / "trace_pipe_raw", flags) for cpu in self.cpus]
         self.target = os.open(folder + "/pages.raw", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         self.stopped, self.stopper = os.pipe()
         self.error: OSError | None = None
@@ -127,7 +149,7 @@ class Recorder:
 
     def stop(self) -> None:
         """Copy what is left, and write down what is to be known of the pages."""
-        (INSTANCE / "events/enable").write_text("0")
+        (self.instance / "events/enable").write_text("0")
         if self.thread:
             os.write(self.stopper, b"x")
             self.thread.join()
@@ -138,13 +160,13 @@ class Recorder:
             os.close(file)
         about = {
             "has_times": not self.virtual,
-            "lost": sum(lost(cpu) for cpu in self.cpus),
+            "lost": sum(map(lost, self.instance.glob("per_cpu/cpu*"))),
             "header": (TRACING / "events/header_page").read_text(),
             "formats": {
-                event.rpartition("/")[2]: (INSTANCE / "events" / event / "format").read_text()
+                event.rpartition("/")[2]: (self.instance / "events" / event / "format").read_text()
                 for event in self.events
-                if (INSTANCE / "events" / event).exists()
+                if (self.instance / "events" / event).exists()
             },
         }
-        INSTANCE.rmdir()
+        self.instance.rmdir()
         Path(self.folder, "trace.json").write_text(json.dumps(about))

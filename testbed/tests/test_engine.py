@@ -618,7 +618,10 @@ def test_modules_that_are_built_elsewhere(tmp_path: Path) -> None:
 
 @pytest.mark.guest
 def test_host_engine_inside_a_guest(kernel: Kernel, tmp_path: Path) -> None:
-    """A guest is a machine that takes modules: the host engine runs in it, and cleans up."""
+    """A guest is a machine that takes modules: the host engine runs in it, and cleans up.
+
+    Of logs of packets, there are that of a run that was killed, and that of one that goes on.
+    """
     skip_if_counted(kernel)
     find_modules(kernel, ["sch_wale"], print)
     find_userspace(print)
@@ -629,16 +632,24 @@ def test_host_engine_inside_a_guest(kernel: Kernel, tmp_path: Path) -> None:
         "flows.reno.start=0",
     ]
     sets = " ".join(f"--set {change}" for change in changes)
+    logs = "/sys/kernel/tracing/instances/wale-packets-"
     script = (
-        f"{shlex.quote(str(LAB))} run shared --engine host {sets} --quiet --out /run/wale/out/r "
-        '&& test -z "$(ip netns)" && ! grep -q wale /proc/modules'
+        "mount -t tracefs tracefs /sys/kernel/tracing; set -e; "
+        f"mkdir {logs}1 {logs}2; exec 3<{logs}2/per_cpu/cpu0/trace_pipe_raw; "
+        f"{shlex.quote(str(LAB))} run shared --engine host {sets} --packets csv --quiet "
+        "--out /run/wale/out/r; "
+        'test -z "$(ip netns)"; ! grep -q wale /proc/modules; '
+        f'test "$(echo {logs}*)" = {logs}2'
     )
     cache = kernel_build.cache_root().parent
     command = [LAB, "exec", "--quiet", "--real", "--memory", "1024", "--modules", "none"]
     command += ["--out", tmp_path, "--env", f"XDG_CACHE_HOME={cache}", "--env", "WALE_NO_BUILD=1"]
-    command += ["--wall-limit", "120", "--", "sh", "-c", script]
+    command += ["--wall-limit", "300", "--", "sh", "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads((tmp_path / "r" / "result.json").read_text())
     assert (result["engine"], result["kernel"]) == ("host", kernel.release)
     assert [flow["completed"] for flow in result["flows"]] == [True, True]
+    offered = sum(link["offered_packets"] for link in result["links"])
+    assert result["packets"]["rows"] == offered
+    assert len((tmp_path / "r/packets.csv").read_text().splitlines()) == 1 + offered
