@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import re
 import resource
 import selectors
+import signal
 import socket
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +21,7 @@ import pytest
 from transfer_harness import (
     SANITIZED,
     WAIT_S,
+    WALE,
     Server,
     connect_slowly,
     get,
@@ -26,6 +30,7 @@ from transfer_harness import (
     read_all,
     read_line,
     sha256,
+    wait_until,
 )
 
 pytest_plugins = ["transfer_fixtures"]
@@ -283,6 +288,30 @@ def test_no_descriptor_for_the_file(own: Callable[..., Server], tmp_path: Path) 
             words = read_line(sock).split()
             codes.add(words[2] if words[1] == b"ERROR" else words[1])
     assert codes == {b"OK", b"busy"}
+
+
+def test_signal_while_nobody_reads_the_records(folder: Path) -> None:
+    """Records wait for a reader, and with them the server; a signal ends it."""
+    unread, pipe = os.pipe()
+    os.set_blocking(pipe, False)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(pipe, bytes(4096)):
+            pass
+    os.set_blocking(pipe, True)
+    words = [WALE, "serve", str(folder), "--port", "0"]
+    with (
+        subprocess.Popen(words, stdout=pipe, stderr=subprocess.PIPE, text=True) as server,
+        os.fdopen(unread),
+        os.fdopen(pipe, "w"),
+    ):
+        assert server.stderr
+        port = server.stderr.readline().rpartition(":")[2].strip()
+        with socket.create_connection(("127.0.0.1", int(port)), WAIT_S) as client:
+            client.sendall(b"no request\n")
+            status = Path(f"/proc/{server.pid}/status")
+            wait_until(lambda: "\nSigBlk:\t0000000000000000\n" in status.read_text())
+            server.terminate()
+            assert server.wait(WAIT_S) == -signal.SIGTERM
 
 
 def test_once(own: Callable[..., Server]) -> None:

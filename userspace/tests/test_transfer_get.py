@@ -7,6 +7,8 @@ import contextlib
 import json
 import os
 import re
+import select
+import signal
 import socket
 import subprocess
 import threading
@@ -25,6 +27,7 @@ from transfer_harness import (
     needs_wale,
     read_line,
     sha256,
+    wait_until,
 )
 
 pytest_plugins = ["transfer_fixtures"]
@@ -244,6 +247,17 @@ def test_output_file(server: Server, tmp_path: Path) -> None:
     (tmp_path / "mode").chmod(0o600)  # and that of the file that is replaced
     get_json(server, "small", "--out", tmp_path / "mode")
     assert (tmp_path / "mode").stat().st_mode & 0o777 == 0o600
+
+
+def test_signal_while_nobody_reads_the_output(server: Server, folder: Path) -> None:
+    unread, pipe = os.pipe()
+    words = [WALE, "get", "127.0.0.1:big", "--port", str(server.port), "--out", "-"]
+    with subprocess.Popen(words, stdout=pipe) as client, os.fdopen(unread), os.fdopen(pipe, "w"):
+        wait_until(lambda: select.select([], [pipe], [], 0) == ([], [], []))
+        client.terminate()
+        assert client.wait(WAIT_S) == -signal.SIGTERM
+        data = os.read(unread, 1 << 20)
+        assert data == (folder / "big").read_bytes()[: len(data)]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")

@@ -75,6 +75,14 @@ def fill(path: Path) -> None:
         os.chdir(old)
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    """It must be true in time."""
+    end = time.monotonic() + WAIT_S
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 class Server:
     """A `wale serve` of a folder on a free port."""
 

@@ -105,7 +105,8 @@ bool output_write(struct get_output *output, const void *data, size_t len)
 	const char *p = data;
 
 	while (output->fd >= 0 && len) {
-		ssize_t n = write(output->fd, p, len);
+		size_t most = output->fd == STDOUT_FILENO ? stdout_wait() : len;
+		ssize_t n = write(output->fd, p, len < most ? len : most);
 
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -123,6 +123,8 @@ void conn_record(struct conn *conn)
 	} else {
 		server->refused++;
 	}
+	if (server->json || !server->quiet)
+		stdout_wait();
 	if (server->json)
 		record_json(conn, bytes, ns);
 	else if (!server->quiet)

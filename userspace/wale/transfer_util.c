@@ -7,12 +7,16 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <limits.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "lib/json.h"
@@ -166,6 +170,19 @@ int signals_open(void)
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -1;
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+size_t stdout_wait(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+	struct stat file;
+	sigset_t none;
+
+	if (!fstat(STDOUT_FILENO, &file) && S_ISREG(file.st_mode))
+		return SIZE_MAX;
+	sigemptyset(&none);
+	ppoll(&out, 1, NULL, &none);
+	return PIPE_BUF;
 }
 
 void json_begin(struct json_line *json, FILE *out)

@@ -61,6 +61,13 @@ int timer_set_fd_at(int fd, uint64_t at_ns);
 int signals_open(void);
 
 /*
+ * Wait until standard output takes something.  Should one of these signals come while it
+ * does not, the process ends at once, as nobody reads what it would have to say.  Returns
+ * how many bytes can be written now without waiting.
+ */
+size_t stdout_wait(void);
+
+/*
  * One JSON object on one line, written member by member.  Text that is not
  * UTF-8 is written with U+FFFD in its place.
  */
