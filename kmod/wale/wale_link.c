@@ -402,9 +402,11 @@ static inline struct sk_buff *wale_link_take(struct Qdisc *sch, u64 now)
 }
 
 /*
- * A line can be longer than any cache.  The head of the packet behind the next one
- * is on its way into it while the one that is released and the next one are dealt
- * with, and so is what counts the fragments of the next one.
+ * A line can be longer than any cache.  A packet of it comes into the cache step by
+ * step, as where to find a part is in the one before: the first bytes of its head
+ * when the packet two ahead of it is the next one (wale_link_then()), the rest of the
+ * head when that one is released, and what counts its fragments when the packet ahead
+ * of it is.
  *
  * A call of a function that does nothing else, gcc takes to have no effect, and leaves
  * out: so it is none.
@@ -412,12 +414,15 @@ static inline struct sk_buff *wale_link_take(struct Qdisc *sch, u64 now)
 static __always_inline void wale_link_prefetch(const struct wale_sched_data *q)
 {
 	const struct sk_buff *next = q->line.head;
+	const u8 *head;
 
 	if (!next)
 		return;
 	prefetch(skb_shinfo(next));
-	if (next->next)
-		prefetch(next->next);
+	head = (const u8 *)next->next;
+	for (; head && head < (const u8 *)(next->next + 1);
+	     head += L1_CACHE_BYTES)
+		prefetch(head);
 }
 
 /**
@@ -446,7 +451,10 @@ static u64 wale_link_then(const struct wale_sched_data *q)
 {
 	const struct sk_buff *then = q->line.head->next;
 
-	return then ? wale_skb_cb(then)->departure_ns : 0;
+	if (!then)
+		return 0;
+	prefetch(then->next);	/* see wale_link_prefetch() */
+	return wale_skb_cb(then)->departure_ns;
 }
 
 /* The next packet departs, then the one behind it. */
