@@ -149,6 +149,12 @@ def wait_for(condition: Callable[[], bool], what: str, limit_s: float = 100) -> 
         time.sleep(0.01)
 
 
+def backlog() -> int:
+    """Return how many packets wait for a CPU that deals with what is received."""
+    with open("/proc/net/softnet_stat", encoding="ascii") as file:
+        return sum(int(line.split()[11], 16) for line in file)
+
+
 def several_cpus() -> bool:
     """Tell whether two things can happen at once."""
     return len(os.sched_getaffinity(0)) > 1

@@ -121,7 +121,7 @@ class Pair:
 
     def drain(self, limit_s: float = 200) -> None:
         """Wait until the link is empty, and what departed last has reached its socket."""
-        net.wait_for(lambda: self.held() == 0, "an empty link", limit_s)
+        net.wait_for(lambda: self.held() == net.backlog() == 0, "an empty link", limit_s)
         net.sleep_ns(MS)
 
     def close(self) -> None:
