@@ -280,6 +280,7 @@ def test_held_back() -> None:
     took = pair.stats()["now_ns"] - start
     expected = (101 * 986 - 1600) * 1000 + 3 * MS
     true(0 <= took - expected < 40 * MS, f"took {took} ns, expected {expected}")
+    pair.drain()
     equal(pair.received(), list(range(101)), "packets")
     balanced(pair)
     pair.close()
