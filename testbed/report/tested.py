@@ -12,6 +12,7 @@ import csv
 import io
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -71,16 +72,27 @@ def run_row(record: Record) -> list[str]:
     return [*place, record["host"], record["date"], *ended]
 
 
+def function(test: str) -> str:
+    """Of a test, its file and name, without the case."""
+    path, _, name = test.partition("::")
+    return f"{Path(path).name}::{name.partition('[')[0]}"
+
+
+def places(cases: Counter[str]) -> str:
+    """Where so many cases of a test were skipped."""
+    return ", ".join(f"{name}: {n} cases" if n > 1 else name for name, n in cases.items())
+
+
 def render(records: Iterable[Record]) -> str:
     """The page."""
     ordered = sorted(records, key=order)
     suites = sorted({suite for record in ordered for suite in record["suites"]})
     names = [" ".join(filter(None, (r["engine"], r["release"]))) for r in ordered]
     by_suite = [[s, *(cell(r["suites"].get(s)) for r in ordered)] for s in suites]
-    skips: dict[str, list[str]] = {}
+    skips: dict[str, Counter[str]] = {}
     for name, record in zip(names, ordered, strict=True):
         for test, reason in record["skips"].items():
-            skips.setdefault(f"``{test.rpartition('/')[2]}``: {reason}", []).append(name)
+            skips.setdefault(f"``{function(test)}``: {reason}", Counter())[name] += 1
     parts = [
         _INTRODUCTION,
         table(RUNS, [run_row(r) for r in ordered]),
@@ -88,7 +100,7 @@ def render(records: Iterable[Record]) -> str:
         table(["Suite", *names], by_suite),
     ]
     if skips:
-        said = [f"* {what} ({', '.join(where)})\n" for what, where in sorted(skips.items())]
+        said = [f"* {what} ({places(where)})\n" for what, where in sorted(skips.items())]
         parts += ["What was skipped, and why:\n", "".join(said)]
     return "\n".join(parts)
 
