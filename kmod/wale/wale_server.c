@@ -39,6 +39,7 @@ void wale_server_init(struct wale_server *server)
 	server->time_ns = 0;
 	server->need = 0;
 	server->credit = 0;
+	server->took_ns = 0;
 	server->busy = false;
 }
 

@@ -12,6 +12,7 @@
 #include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/overflow.h>
 #include <linux/types.h>
 
 #include "wale_schedule.h"
@@ -24,6 +25,7 @@
  * @need: work left at @time_ns of the packet in service
  * @credit: work that the link could do between the exact end of the previous
  *	service and @time_ns; it belongs to a packet that was waiting by then
+ * @took_ns: what was last divided for; whatever it is, no result depends on it
  * @busy: a packet is in service
  */
 struct wale_server {
@@ -32,6 +34,7 @@ struct wale_server {
 	u64 start_ns;
 	u64 need;
 	u64 credit;
+	u64 took_ns;
 	bool busy;
 };
 
@@ -44,6 +47,20 @@ void wale_server_settle(struct wale_server *server,
 			const struct wale_schedule *schedule, u64 now);
 u64 wale_server_earliest_end(const struct wale_server *server,
 			     const struct wale_schedule *schedule, u64 more);
+
+/*
+ * How long is a need served, rounded up?  Mostly as long as the one before it: to see
+ * whether it is takes a multiplication, which is cheaper than to divide.
+ */
+static inline u64 wale_server_takes(struct wale_server *server, u64 rate)
+{
+	u64 work = server->need + rate - 1, done;
+
+	if (check_mul_overflow(server->took_ns, rate, &done) ||
+	    work - done >= rate)
+		server->took_ns = div64_u64(work, rate);
+	return server->took_ns;
+}
 
 /**
  * wale_server_plan() - when is there something to do next?
@@ -62,8 +79,7 @@ static inline void wale_server_plan(struct wale_server *server,
 		end = server->time_ns;
 	else if (schedule->rate)
 		end = server->time_ns +
-		      div64_u64(server->need + schedule->rate - 1,
-				schedule->rate);
+		      wale_server_takes(server, schedule->rate);
 	else
 		end = U64_MAX;
 	server->event_ns = min(end, schedule->until_ns);

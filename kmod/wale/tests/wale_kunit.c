@@ -269,6 +269,29 @@ static void wale_service_does_not_drift(struct kunit *test)
 			7 + div64_u64(work + rate - 1, rate));
 }
 
+/* what was divided for before changes nothing, whatever it was */
+static void wale_service_takes_what_it_takes(struct kunit *test)
+{
+	static const u64 before[] = { 0, 1, 119, 120, 121, U32_MAX, U64_MAX };
+	struct wale_server server = {};
+	u64 rate, need, ns;
+	u32 i;
+
+	for (rate = 1; rate < U64_MAX / 512; rate = 3 * rate + 1) {
+		for (ns = 119; ns <= 121; ns++) {
+			need = ns * rate;
+			for (i = 0; i < 4 * ARRAY_SIZE(before); i++) {
+				server.took_ns = before[i / 4];
+				server.need = need + i % 4 - 1;
+				KUNIT_EXPECT_EQ(test,
+						wale_server_takes(&server, rate),
+						DIV64_U64_ROUND_UP(server.need,
+								   rate));
+			}
+		}
+	}
+}
+
 static void wale_service_extremes(struct kunit *test)
 {
 	struct wale_schedule schedule = {};
@@ -773,6 +796,7 @@ static struct kunit_case wale_cases[] = {
 	KUNIT_CASE(wale_service_steps),
 	KUNIT_CASE(wale_service_traces),
 	KUNIT_CASE(wale_service_does_not_drift),
+	KUNIT_CASE(wale_service_takes_what_it_takes),
 	KUNIT_CASE(wale_service_extremes),
 	KUNIT_CASE(wale_service_outage),
 	KUNIT_CASE(wale_service_earliest_end),
