@@ -14,12 +14,19 @@
 #include "wale.h"
 #include "wale_trace.h"
 
+/* The next draw, if packets are lost independently: does it fall on a loss? */
+static __always_inline bool wale_link_draws_lone_loss(struct wale_sched_data *q)
+{
+	return q->loss &&
+	       ((u32)(wale_stream_draw(&q->loss_stream) >> 32) < q->loss ||
+		q->loss == WALE_LOSS_ALWAYS);
+}
+
 /* The next draw: does it fall on a loss? */
 static bool wale_link_draws_loss(struct wale_sched_data *q)
 {
 	if (q->loss)
-		return (u32)(wale_stream_draw(&q->loss_stream) >> 32) < q->loss ||
-		       q->loss == WALE_LOSS_ALWAYS;
+		return wale_link_draws_lone_loss(q);
 	if (!q->impair || q->impair->params.loss.kind == WALE_LOSS_INDEPENDENT)
 		return false;
 	return wale_loss_next(&q->impair->loss,
@@ -163,13 +170,15 @@ static bool wale_link_admit(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	return !wale_mark_refuses(q, skb);
 }
 
-static void wale_link_enter(struct wale_sched_data *q,
-			    const struct sk_buff *skb)
+/* @plain here and below: is it known that the link is plain? */
+static __always_inline void wale_link_enter(struct wale_sched_data *q,
+					    const struct sk_buff *skb,
+					    bool plain)
 {
 	u32 len = wale_skb_cb(skb)->wire_len;
 
 	wale_buffer_enter(&q->buffer, len);
-	if (q->classes)
+	if (!plain && q->classes)
 		wale_class_enter(q->classes, wale_skb_class(skb), len);
 }
 
@@ -201,7 +210,7 @@ static void wale_link_accept_cells(struct Qdisc *sch, struct sk_buff *skb,
 	if (q->impair)
 		wale_impair_admit(q, skb);
 	wale_link_disown(skb, wale_skb_cb(skb)->lost);
-	wale_link_enter(q, skb);
+	wale_link_enter(q, skb, false);
 	if (!wale_skb_cb(skb)->lost)
 		wale_link_hold(sch, skb);
 	trace_wale_enqueue(sch, skb, now);
@@ -209,15 +218,18 @@ static void wale_link_accept_cells(struct Qdisc *sch, struct sk_buff *skb,
 }
 
 /* A packet that is admitted, whole: it waits, or is served. */
-static void wale_link_take_in(struct Qdisc *sch, struct sk_buff *skb, u64 now)
+static __always_inline void wale_link_take_in(struct Qdisc *sch,
+					      struct sk_buff *skb, u64 now,
+					      bool plain)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 
-	if ((q->loss || q->impair) && wale_link_draw_loss(q, skb))
+	if (plain ? wale_link_draws_lone_loss(q) :
+		    (q->loss || q->impair) && wale_link_draw_loss(q, skb))
 		cb->lost = true;
 	wale_link_disown(skb, cb->lost);
-	wale_link_enter(q, skb);
+	wale_link_enter(q, skb, plain);
 	__skb_queue_tail(&q->waiting, skb);
 	if (!q->server.busy)
 		wale_server_start(&q->server, &q->schedule, now, cb->wire_len);
@@ -245,7 +257,7 @@ static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
 
 	if (q->impair)
 		wale_impair_admit(q, skb);
-	wale_link_take_in(sch, skb, now);
+	wale_link_take_in(sch, skb, now, false);
 }
 
 /*
@@ -405,14 +417,14 @@ static int wale_link_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
 		return q->drops == WALE_DROPS_LOCAL ?
 		       NET_XMIT_DROP : NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
 	}
-	wale_link_take_in(sch, skb, now);
+	wale_link_take_in(sch, skb, now, true);
 	return cb->lost ? NET_XMIT_SUCCESS | __NET_XMIT_BYPASS :
 			  NET_XMIT_SUCCESS;
 }
 
 /* Bytes on the wire of a packet, or of all packets in one; 0: it must be split. */
-static u32 wale_link_wire_len(const struct wale_sched_data *q,
-			      const struct sk_buff *skb)
+static inline u32 wale_link_wire_len(const struct wale_sched_data *q,
+				     const struct sk_buff *skb)
 {
 	if (!skb_is_gso(skb))
 		return wale_skb_wire_len(q, skb);
