@@ -75,12 +75,13 @@ def fill(path: Path) -> None:
         os.chdir(old)
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    """It must be true in time."""
+def wait_until(found: Callable[[], Any], missing: Callable[[], str] = str) -> Any:
+    """What is found, which must be true in time; else it is said what is missing."""
     end = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < end
+    while not (value := found()):
+        assert time.monotonic() < end, missing()
         time.sleep(0.01)
+    return value
 
 
 class Server:
@@ -124,13 +125,11 @@ class Server:
         self, wanted: Callable[[dict[str, Any]], bool], since: int = 0
     ) -> dict[str, Any]:
         """The first transfer of this kind, after the first `since` ones."""
-        end = time.monotonic() + WAIT_S
-        while time.monotonic() < end:
-            for record in self.records()[since:]:
-                if wanted(record):
-                    return record
-            time.sleep(0.01)
-        raise AssertionError(f"no such record in {self.log}")
+        record: dict[str, Any] = wait_until(
+            lambda: next(filter(wanted, self.records()[since:]), None),
+            lambda: f"no such record in {self.log}",
+        )
+        return record
 
     def status(self) -> dict[str, list[str]]:
         """What the kernel says of the process: the words of each field."""
@@ -139,11 +138,12 @@ class Server:
 
     def wait_descriptors(self, enough: Callable[[int], bool]) -> int:
         """How many it has open, once there are enough, or few enough."""
-        end = time.monotonic() + WAIT_S
-        while not enough(count := len(os.listdir(f"/proc/{self.proc.pid}/fd"))):
-            assert time.monotonic() < end, f"the server has {count} descriptors open"
-            time.sleep(0.01)
-        return count
+        folder = f"/proc/{self.proc.pid}/fd"
+        wait_until(
+            lambda: enough(len(os.listdir(folder))),
+            lambda: f"the server has {len(os.listdir(folder))} descriptors open",
+        )
+        return len(os.listdir(folder))
 
     def stop(self) -> str:
         """End it; returns the rest of its standard error."""

@@ -123,10 +123,11 @@ void conn_record(struct conn *conn)
 	} else {
 		server->refused++;
 	}
-	if (server->json || !server->quiet)
-		stdout_wait();
+	if (server->quiet && !server->json)
+		return;
+	stdout_wait();
 	if (server->json)
 		record_json(conn, bytes, ns);
-	else if (!server->quiet)
+	else
 		record_text(conn, bytes, ns);
 }
