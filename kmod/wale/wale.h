@@ -62,6 +62,7 @@
  * @gone_packets: that parents count, but that will not come back
  * @gone_bytes: their bytes, as parents count them
  * @alarm: runs the qdisc when the next packet departs
+ * @seen_ns: what the clock showed when it was last looked at for a packet
  * @run_timer: runs the link while no packet does
  * @seed: of every random draw
  * @input_rate: of each flow's input link, bytes/s; WALE_RATE_UNLIMITED: none
@@ -104,6 +105,7 @@ struct wale_sched_data {
 	u32 gone_bytes;
 
 	struct wale_alarm alarm;
+	u64 seen_ns;
 
 	/* seldom used */
 	struct timer_list run_timer;

@@ -115,6 +115,7 @@ static bool wale_alarm_is_off(const struct wale_alarm *alarm)
  */
 void wale_alarm_program(struct wale_alarm *alarm, u64 at_ns, u64 then_ns)
 {
+	u32 early_ns = alarm->slack_ns / 2;	/* for the sake of other timers */
 	struct hrtimer *timer = &alarm->timer;
 	unsigned long flags;
 	ktime_t rings;
@@ -128,8 +129,7 @@ void wale_alarm_program(struct wale_alarm *alarm, u64 at_ns, u64 then_ns)
 	WRITE_ONCE(alarm->at_ns, at_ns);
 	WRITE_ONCE(alarm->then_ns, then_ns);
 	if (!hrtimer_is_queued(timer) || hrtimer_get_expires(timer) != rings)
-		hrtimer_start_range_ns(timer, rings - alarm->slack_ns,
-				       alarm->slack_ns,
+		hrtimer_start_range_ns(timer, rings - early_ns, early_ns,
 				       HRTIMER_MODE_ABS_PINNED);
 	WRITE_ONCE(alarm->cpu, wale_alarm_cpu(timer));	/* while it rings: there */
 	raw_spin_unlock_irqrestore(&alarm->lock, flags);

@@ -8,8 +8,8 @@
  * twice: at the end of the interrupt for whatever timer is next, and again when
  * the qdisc has run.
  *
- * Where packets may leave late, an alarm may ring late, too: together with another
- * timer, or once for all packets that are due by then.
+ * Where packets may leave late, an alarm rings once for all packets that are due by
+ * then: in the second half of the slack, together with another timer if there is one.
  */
 #ifndef _WALE_ALARM_H
 #define _WALE_ALARM_H
@@ -53,9 +53,8 @@ void wale_alarm_cancel(struct wale_alarm *alarm);
 /* Does it ring at that time, or late, but not too late? */
 static inline bool wale_alarm_is_near(const struct wale_alarm *alarm, u64 at_ns)
 {
-	u64 set_ns = READ_ONCE(alarm->at_ns);
-
-	return set_ns >= at_ns && set_ns - at_ns <= alarm->slack_ns;
+	/* too early is far above any slack, and so is none */
+	return READ_ONCE(alarm->at_ns) - at_ns <= alarm->slack_ns;
 }
 
 /**
@@ -67,12 +66,13 @@ static inline bool wale_alarm_is_near(const struct wale_alarm *alarm, u64 at_ns)
  * CPU, which may be a virtual one that does not run, is not relied upon.
  *
  * Context: the root lock of the qdisc is held.
- * Return: true if the alarm is set to that very time, and did not ring yet.
+ * Return: true if the alarm is set to that very time, or within the slack behind it,
+ * and did not ring yet.
  */
 static inline bool wale_alarm_is_ahead(const struct wale_alarm *alarm,
 				       u64 at_ns)
 {
-	return READ_ONCE(alarm->at_ns) == at_ns &&
+	return wale_alarm_is_near(alarm, at_ns) &&
 	       READ_ONCE(alarm->cpu) == raw_smp_processor_id();
 }
 

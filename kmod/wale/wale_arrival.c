@@ -472,10 +472,11 @@ static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
 int wale_link_accept(struct sk_buff *skb, struct Qdisc *sch,
 		     struct sk_buff **to_free)
 {
-	const struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_sched_data *q = qdisc_priv(sch);
 	u32 len = q->plain ? wale_link_wire_len(q, skb) : 0;
 	u64 now = ktime_get_ns();
 
+	q->seen_ns = now;
 	return len ? wale_link_accept_plain(sch, skb, len, now, to_free) :
 		     wale_link_accept_any(sch, skb, now, to_free);
 }

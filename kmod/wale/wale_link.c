@@ -505,21 +505,36 @@ wale_link_awaited(const struct wale_sched_data *q)
 }
 
 /*
+ * Is it known without a look at the clock that a packet is due?  So it is of those that
+ * leave together, and with slack, when another comes.  What is traced has the time at
+ * which it happens.
+ */
+static bool wale_link_is_due(const struct wale_sched_data *q,
+			     const struct sk_buff *next)
+{
+	return wale_skb_cb(next)->departure_ns <= q->seen_ns && q->plain &&
+	       !trace_wale_dequeue_enabled() && !trace_wale_release_enabled();
+}
+
+/*
  * Is there nothing to do until the alarm that is set?  So it is after most packets
  * that come, and after most that leave: what is behind the next one to depart can
- * be replayed then.  If not, @now is the time.
+ * be replayed then.  If not, @now is the time, or a while ago if that is enough.
  */
 static bool wale_link_waits(struct wale_sched_data *q, u64 *now)
 {
 	const struct sk_buff *next = wale_link_awaited(q);
 
 	if (next && wale_alarm_is_ahead(&q->alarm,
-					wale_skb_cb(next)->departure_ns)) {
+					wale_skb_cb(next)->departure_ns) &&
+	    !(q->alarm.slack_ns && wale_link_is_due(q, next))) {
 		if (!wale_alarm_is_complete(&q->alarm))
 			wale_alarm_set_then(&q->alarm, wale_link_then(q));
 		return true;
 	}
-	*now = ktime_get_ns();
+	if (!next || !wale_link_is_due(q, next))
+		q->seen_ns = ktime_get_ns();
+	*now = q->seen_ns;
 	return next && *now < wale_skb_cb(next)->departure_ns &&
 	       wale_alarm_is_near(&q->alarm, wale_skb_cb(next)->departure_ns) &&
 	       wale_alarm_is_complete(&q->alarm);
