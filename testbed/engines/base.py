@@ -82,28 +82,39 @@ class Job:
 
 
 class Console:
-    """The file that a job prints into, shown while it grows to who wants to see it."""
+    """The file that a job prints into, shown while it grows to who wants to see it.
 
-    def __init__(self, path: Path, on_output: Callable[[bytes], None] | None) -> None:
+    With an `end`, that follows what the job printed, in one piece.
+    """
+
+    def __init__(
+        self, path: Path, on_output: Callable[[bytes], None] | None, end: bytes | None = None
+    ) -> None:
         self.path = path
+        self.complete = False  # the end was seen
         self._on_output = on_output
+        self._end = end
         self._shown = 0
 
     def show(self) -> None:
         """Hand on what is new."""
-        if self._on_output is None:
+        if self.complete or (self._on_output is None and self._end is None):
             return
         with self.path.open("rb") as file:
             file.seek(self._shown)
             new = file.read()
-        if new:
-            self._shown += len(new)
+        if self._end is not None:
+            new, end, _ = new.partition(self._end)
+            self.complete = bool(end)
+        self._shown += len(new)
+        if new and self._on_output is not None:
             self._on_output(new)
 
     def text(self) -> str:
         """All of it; what is new has been handed on."""
         self.show()
-        return self.path.read_bytes().decode(errors="replace")
+        text = self.path.read_bytes()
+        return (text[: self._shown] if self.complete else text).decode(errors="replace")
 
 
 @dataclass

@@ -61,6 +61,10 @@ _ROOT_DIR = "/mnt"
 #: What vm_guest.sh writes into the kernel's log; before it is the boot.
 _BEGIN = "wale: the job begins"
 
+#: What it prints behind the job's own output.  QEMU may get output later than it learns that the
+#: machine is off, and leaves it then: the guest waits until it is told that this came.
+_END = b"\x1ewale: the job has ended\x1e"
+
 _GUEST = Path(__file__).with_name("vm_guest.sh")
 
 #: Hardware that a guest has no use for; probing it takes a third of the boot time.
@@ -180,7 +184,7 @@ class _Guest:
         self.began = time.monotonic()
         self.job_began: float | None = None
         self.exchange = folder / "exchange"
-        self.console = Console(folder / "console", job.on_output)
+        self.console = Console(folder / "console", job.on_output, _END)
         self.log_path = folder / "kernel-log"
         script = f"{shlex.quote(str(_GUEST))} {_JOB_DIR} {_ROOT_DIR}"
         command = (
@@ -239,7 +243,12 @@ class _Guest:
 
     def wait(self) -> bool:
         """Wait for the end; tell whether it came in time."""
-        return ended_before(self.process, self._deadline, self.console.show)
+        return ended_before(self.process, self._deadline, self._listen)
+
+    def _listen(self) -> None:
+        self.console.show()
+        if self.console.complete:
+            (self.exchange / "heard").touch()
 
     def kill(self) -> None:
         """End every process of the machine."""

@@ -8,7 +8,8 @@
 # FOLDER, written by engines/vm.py: "modules" (paths, in order; a name without
 # slash is a module of the kernel's own), "command" (a script that becomes the
 # command).  "begun" goes there when this begins, and "status" in the end: "exit
-# CODE", or "error WHAT" if the command could not run.
+# CODE", or "error WHAT" if the command could not run.  engines/vm.py makes "heard"
+# when all came that was printed.
 #
 # ROOT has the host's root file system a second time.  The guest's own is 9p
 # without a cache, in which a program starts in seconds; as the host's files are
@@ -20,7 +21,18 @@ exec 2>&1
 fail()
 {
 	echo "error $*" >"$folder/status"
+	wait_until_heard
 	exit 125
+}
+
+wait_until_heard()
+{
+	printf '\036wale: the job has ended\036'
+	left=500
+	until [ -e "$folder/heard" ] || [ $left -eq 0 ]; do
+		sleep 0.05
+		left=$((left - 1))
+	done
 }
 
 cached_root()
@@ -51,4 +63,5 @@ chroot "$root" sh "$folder/command"
 code=$?
 echo "exit $code" >"$folder/status"
 sync
+wait_until_heard
 exit "$code"

@@ -36,6 +36,7 @@ from engines.base import (
     EXIT_PANIC,
     EXIT_TIMEOUT,
     EXIT_WARNING,
+    Console,
     EngineError,
     Job,
     Kernel,
@@ -228,6 +229,20 @@ def test_emulated_kernel_that_dies_in_boot_is_booted_once_more(
     kernel = Kernel("6.12.0-amd64", "a package", image=tmp_path / "vmlinuz")
     outcome = vm.VmEngine().run(kernel, Job(["true"], time="real"))
     assert (guests.started, outcome.reason) == (started, reason)
+
+
+def test_output_ends_where_the_guest_says(tmp_path: Path) -> None:
+    """The end is not part of it, nor is what a process left behind prints later."""
+    heard: list[bytes] = []
+    path = tmp_path / "console"
+    console = Console(path, heard.append, b"<end>")
+    path.write_bytes(b"one")
+    console.show()
+    assert not console.complete
+    path.write_bytes(b"one two<end>three")
+    console.show()
+    assert console.complete
+    assert (b"".join(heard), console.text()) == (b"one two", "one two")
 
 
 def test_host_engine_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
