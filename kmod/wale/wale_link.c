@@ -505,34 +505,35 @@ wale_link_awaited(const struct wale_sched_data *q)
 }
 
 /*
- * Is it known without a look at the clock that a packet is due?  So it is of those that
- * leave together, and with slack, when another comes.  What is traced has the time at
- * which it happens.
+ * Will the time do at which a packet was due already?  It will, to release the packet
+ * of a plain link; but what is traced has the time at which it happens.
  */
-static bool wale_link_is_due(const struct wale_sched_data *q,
-			     const struct sk_buff *next)
+static bool wale_link_asks_no_clock(const struct wale_sched_data *q)
 {
-	return wale_skb_cb(next)->departure_ns <= q->seen_ns && q->plain &&
-	       !trace_wale_dequeue_enabled() && !trace_wale_release_enabled();
+	return q->plain && !trace_wale_dequeue_enabled() &&
+	       !trace_wale_release_enabled();
 }
 
 /*
  * Is there nothing to do until the alarm that is set?  So it is after most packets
  * that come, and after most that leave: what is behind the next one to depart can
  * be replayed then.  If not, @now is the time, or a while ago if that is enough.
+ *
+ * A packet that was due when the clock was last seen still is: so it is of those that
+ * leave together, and with slack, when another comes.
  */
 static bool wale_link_waits(struct wale_sched_data *q, u64 *now)
 {
 	const struct sk_buff *next = wale_link_awaited(q);
+	bool due = next && wale_skb_cb(next)->departure_ns <= q->seen_ns;
 
-	if (next && wale_alarm_is_ahead(&q->alarm,
-					wale_skb_cb(next)->departure_ns) &&
-	    !(q->alarm.slack_ns && wale_link_is_due(q, next))) {
+	if (next && !(due && q->alarm.slack_ns) &&
+	    wale_alarm_is_ahead(&q->alarm, wale_skb_cb(next)->departure_ns)) {
 		if (!wale_alarm_is_complete(&q->alarm))
 			wale_alarm_set_then(&q->alarm, wale_link_then(q));
 		return true;
 	}
-	if (!next || !wale_link_is_due(q, next))
+	if (!due || !wale_link_asks_no_clock(q))
 		q->seen_ns = ktime_get_ns();
 	*now = q->seen_ns;
 	return next && *now < wale_skb_cb(next)->departure_ns &&

@@ -143,6 +143,14 @@ def test_run_is_the_same_without_a_log(small: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.guest
+def test_slack_is_the_same_without_a_log(tmp_path: Path) -> None:
+    """What is due leaves when another packet comes, whether that is written down or not."""
+    run = Run(tmp_path, scenario_of(tmp_path, "bottleneck.forward.slack=20ms"))
+    without = run_scenario(run.scenario, 1, tmp_path / "without")
+    assert without["digest"] == run.result["digest"]
+
+
+@pytest.mark.guest
 def test_log_goes_when_the_next_run_has_none(small: Run, tmp_path: Path) -> None:
     for name in small.result["packets"]["files"]:
         (tmp_path / name).write_text("old")
