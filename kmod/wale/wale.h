@@ -160,11 +160,19 @@ static inline u16 wale_skb_class(const struct sk_buff *skb)
 	return qdisc_skb_cb(skb)->tc_classid;
 }
 
-/* The counts of its flow, where flows are told apart. */
+/* What is offered and sent of its flow, where flows are told apart. */
 static inline struct wale_counts *
 wale_skb_counts(const struct wale_sched_data *q, const struct sk_buff *skb)
 {
 	return &q->classes->class[wale_skb_class(skb)].counts;
+}
+
+/* All else that is counted of its flow. */
+static inline struct wale_counts *
+wale_skb_more_counts(const struct wale_sched_data *q, const struct sk_buff *skb)
+{
+	q->classes->class[wale_skb_class(skb)].more = true;
+	return wale_skb_counts(q, skb);
 }
 
 /* Bytes on the wire of one packet of it; no more than can be counted. */
@@ -193,7 +201,6 @@ struct sk_buff *wale_link_release(struct Qdisc *sch);
 void wale_link_set_alarm(struct Qdisc *sch);
 void wale_link_set_timer(struct Qdisc *sch, u64 now);
 void wale_link_settle(struct Qdisc *sch);
-void wale_link_tell_apart(struct Qdisc *sch, struct wale_classes *classes);
 u64 wale_link_earliest_departure(const struct wale_sched_data *q);
 
 void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
@@ -257,6 +264,7 @@ struct sk_buff *wale_atm_purge(struct wale_sched_data *q);
 /* wale_class.c: flows as classes of tc */
 extern const struct Qdisc_class_ops wale_class_ops;
 bool wale_classify(struct Qdisc *sch, struct sk_buff *skb, int *verdict);
+void wale_tell_apart(struct Qdisc *sch, struct wale_classes *classes);
 
 /* wale_netlink.c: configuration */
 int wale_configure(struct Qdisc *sch, struct nlattr *opt,

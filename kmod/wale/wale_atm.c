@@ -46,7 +46,7 @@ static void wale_atm_complete(struct Qdisc *sch, u64 now)
 			u32 wasted = wale_skb_cells(skb) - cb->dropped_cells;
 
 			q->counts.wasted_cells += wasted;
-			wale_skb_counts(q, skb)->wasted_cells += wasted;
+			wale_skb_more_counts(q, skb)->wasted_cells += wasted;
 		}
 		class = wale_skb_class(skb);
 		__skb_unlink(skb, &q->waiting);
@@ -74,8 +74,11 @@ void wale_atm_served(struct Qdisc *sch)
 
 static void wale_atm_count_dropped(struct wale_sched_data *q, u16 class, u32 n)
 {
+	struct wale_class *flow = &q->classes->class[class];
+
 	q->counts.dropped_cells += n;
-	q->classes->class[class].counts.dropped_cells += n;
+	flow->counts.dropped_cells += n;
+	flow->more = true;	/* and an input is endless only after that */
 }
 
 /* Take the first packet off the list of an input. */

@@ -17,18 +17,21 @@
 
 #include <linux/kernel.h>
 #include <linux/limits.h>
-#include <linux/prefetch.h>
 #include <linux/string.h>
 
 #include "wale_classes.h"
 
 #define WALE_CLASS_CROWD_PLACE	0	/* on no list, in no bucket */
 
+/*
+ * So many that most are empty: to find out that a flow has no place, no place is
+ * looked at.
+ */
 static u32 wale_classes_buckets(u32 count)
 {
 	u32 buckets = 1;
 
-	while (buckets < count)
+	while (buckets < 4 * count)
 		buckets *= 2;
 	return buckets;
 }
@@ -103,24 +106,29 @@ static u16 *wale_classes_at(struct wale_classes *classes, u64 key)
 	return at;
 }
 
-/* The place is another flow's from now on. */
+/*
+ * The place is another flow's from now on.  In its bucket it comes last, so that the
+ * one that has held nothing for longest tends to be the first there.
+ */
 static void wale_classes_give(struct wale_classes *classes, u16 i, u64 key)
 {
 	struct wale_class *class = &classes->class[i];
 	bool first = !class->key;	/* there is nothing to forget */
-	u16 *at;
 
 	if (class->key & WALE_KEY_HASH)
 		*wale_classes_at(classes, class->key) = class->next;
 	class->key = key;
-	if (key & WALE_KEY_HASH) {
-		at = &classes->bucket[key & classes->mask];
-		class->next = *at;
-		*at = i;
-	}
+	class->next = WALE_CLASS_NONE;
+	if (key & WALE_KEY_HASH)
+		*wale_classes_at(classes, key) = i;
 	if (first || !wale_class_is_idle(class))
 		return;
 	class->buffer = (struct wale_buffer){};
+	class->counts.offered = (struct wale_counter){};
+	class->counts.sent = (struct wale_counter){};
+	if (!class->more)
+		return;
+	class->more = false;
 	class->counts = (struct wale_counts){};
 	class->input.endless = false;
 }
@@ -134,15 +142,20 @@ static void wale_classes_touch(struct wale_classes *classes, u16 i)
 	wale_classes_append(classes, i);
 }
 
-/* The next flow that has none gets this one: have it in the cache by then. */
+/*
+ * There can be more places than any cache has room for.  The next flow that has none
+ * gets the oldest: what its old key is found by is to be in the cache by then, and the
+ * place that is the oldest after it, whose key is looked at here next time.
+ */
 static void wale_classes_prefetch(const struct wale_classes *classes)
 {
 	const struct wale_class *class = &classes->class[classes->oldest];
 
 	if (classes->oldest == WALE_CLASS_NONE)
 		return;
-	prefetchw(class);
-	prefetchw(&class->counts);
+	prefetchw(&classes->bucket[class->key & classes->mask]);
+	if (class->newer != WALE_CLASS_NONE)
+		wale_class_prefetch(classes, class->newer);
 }
 
 /* For a flow that has none; the crowd's if all hold something. */

@@ -7,6 +7,7 @@
 
 #include <linux/bits.h>
 #include <linux/cache.h>
+#include <linux/prefetch.h>
 #include <linux/types.h>
 
 #include "wale_buffer.h"
@@ -26,6 +27,7 @@
  * @newer: has held nothing for less long
  * @arriving: cells arrive on its input link, or a cell time has not passed since the
  *	last one
+ * @more: there can be more in @counts and in @input than what was offered and sent
  * @buffer: what it has in the buffer; the limits are unused
  * @counts: of its packets, since it got the place
  * @input: its input link
@@ -41,6 +43,7 @@ struct wale_class {
 	u16 older;
 	u16 newer;
 	bool arriving;
+	bool more;
 	struct wale_buffer buffer;
 	struct wale_counts counts;
 	struct wale_input input;
@@ -83,6 +86,13 @@ void wale_class_depart(struct wale_classes *classes, u16 i, u32 len);
 void wale_class_enter_cell(struct wale_classes *classes, u16 i);
 void wale_class_leave_cell(struct wale_classes *classes, u16 i);
 void wale_class_end_input(struct wale_classes *classes, u16 i);
+
+/* What is counted of most packets of the flow, into the cache: the next one is of it. */
+static inline void wale_class_prefetch(const struct wale_classes *classes, u16 i)
+{
+	prefetchw(&classes->class[i]);
+	prefetchw(&classes->class[i].counts);
+}
 
 static inline bool wale_class_is_idle(const struct wale_class *class)
 {

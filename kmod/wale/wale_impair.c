@@ -70,7 +70,8 @@ static void wale_impair_count(struct wale_sched_data *q,
 
 	wale_count((void *)&q->counts + counter, len);
 	if (q->classes)
-		wale_count((void *)wale_skb_counts(q, skb) + counter, len);
+		wale_count((void *)wale_skb_more_counts(q, skb) + counter,
+			   len);
 }
 
 /* A draw is used up if there is a probability. */

@@ -60,7 +60,7 @@ void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
 
 	wale_count(&q->counts.dropped[reason], cb->wire_len);
 	if (q->classes)
-		wale_count(&wale_skb_counts(q, skb)->dropped[reason],
+		wale_count(&wale_skb_more_counts(q, skb)->dropped[reason],
 			   cb->wire_len);
 	qdisc_qstats_drop(sch);
 	trace_wale_drop(sch, skb, cb->wire_len, reason, cb->arrival_ns, now);
@@ -252,6 +252,9 @@ static __always_inline bool wale_link_next(struct Qdisc *sch, bool plain,
 	    (plain || !q->child.qdisc ||
 	     !wale_child_next(sch, q->server.time_ns)))
 		return false;
+	if (!plain && q->classes)
+		wale_class_prefetch(q->classes,
+				    wale_skb_class(q->waiting.next));
 	*len = wale_skb_cb(q->waiting.next)->wire_len;
 	return true;
 }
@@ -573,6 +576,9 @@ struct sk_buff *wale_link_release(struct Qdisc *sch)
 	if (q->classes) {
 		wale_count(&wale_skb_counts(q, skb)->sent, len);
 		wale_class_depart(q->classes, wale_skb_class(skb), len);
+		if (q->line.head)
+			wale_class_prefetch(q->classes,
+					    wale_skb_class(q->line.head));
 	}
 	sch->q.qlen--;
 	qdisc_qstats_backlog_dec(sch, skb);
@@ -623,43 +629,6 @@ void wale_link_purge(struct Qdisc *sch)
 	q->last_departure_ns = 0;	/* nobody left to overtake */
 	wale_server_init(&q->server);
 	wale_alarm_cancel(&q->alarm);
-}
-
-/* One that the link held when it began to tell flows apart. */
-static void wale_link_to_crowd(struct wale_classes *classes,
-			       struct sk_buff *skb, bool on_line)
-{
-	struct wale_counts *counts = &classes->class[0].counts;
-	u32 len = wale_skb_cb(skb)->wire_len;
-
-	qdisc_skb_cb(skb)->tc_classid = 0;
-	wale_count(&counts->offered, len);
-	if (on_line)
-		wale_count(&counts->line, len);
-	else
-		wale_class_enter(classes, 0, len);
-}
-
-/**
- * wale_link_tell_apart() - tell flows apart from now on
- * @sch: the qdisc, whose limit is not in cells
- * @classes: the places
- *
- * Context: RTNL and the root lock are held.
- */
-void wale_link_tell_apart(struct Qdisc *sch, struct wale_classes *classes)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb;
-
-	for (skb = q->line.head; skb; skb = skb->next)
-		wale_link_to_crowd(classes, skb, true);
-	if (q->impair)
-		skb_rbtree_walk(skb, &q->impair->overtakers)
-			wale_link_to_crowd(classes, skb, true);
-	skb_queue_walk(&q->waiting, skb)
-		wale_link_to_crowd(classes, skb, false);
-	q->classes = classes;
 }
 
 /*

@@ -54,12 +54,13 @@ static void wale_mark_count(struct wale_sched_data *q,
 			    const struct sk_buff *skb, bool marked)
 {
 	u32 len = wale_skb_cb(skb)->wire_len;
+	struct wale_counts *counts;
 
 	wale_count(marked ? &q->counts.marked : &q->counts.unmarkable, len);
 	if (!q->classes)
 		return;
-	wale_count(marked ? &wale_skb_counts(q, skb)->marked :
-			    &wale_skb_counts(q, skb)->unmarkable, len);
+	counts = wale_skb_more_counts(q, skb);
+	wale_count(marked ? &counts->marked : &counts->unmarkable, len);
 }
 
 /**

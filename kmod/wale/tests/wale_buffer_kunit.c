@@ -145,8 +145,8 @@ static struct wale_classes *wale_test_classes(struct kunit *test, u32 count)
 static void wale_classes_places(struct kunit *test)
 {
 	struct wale_classes *classes = wale_test_classes(test, 3);
-	const u64 a = WALE_KEY_HASH | 4, b = WALE_KEY_HASH | 8;
-	const u64 c = WALE_KEY_HASH | 12, d = WALE_KEY_HASH | 16;
+	const u64 a = WALE_KEY_HASH | 16, b = WALE_KEY_HASH | 32;
+	const u64 c = WALE_KEY_HASH | 48, d = WALE_KEY_HASH | 64;
 
 	/* those that nobody had, in order; all are in one bucket */
 	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, a), 1);
@@ -155,6 +155,7 @@ static void wale_classes_places(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, c), 3);
 	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, a), 1);
 	KUNIT_EXPECT_EQ(test, classes->busy, 1);
+	KUNIT_EXPECT_EQ(test, classes->mask & (a | b | c | d), 0);
 
 	/* b was asked for before c, so that its place goes first */
 	classes->class[2].counts.offered.packets = 7;
