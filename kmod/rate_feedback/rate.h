@@ -139,6 +139,10 @@ struct rate_source {
 
 /**
  * struct rate_settings - how senders use a path
+ *
+ * One that is written and read at once, a machine of 32 bits may read in half, for
+ * that one ACK.
+ *
  * @lag_time: of RATE_FEEDBACK_LAG_FIXED, ns
  * @age_limit: ns; 0: none
  * @base_rtt: instead of what senders measure, ns; 0: what they measure
@@ -237,7 +241,7 @@ struct rate_in_band {
  * @ifindex: egress device when @path was looked up; 0: none
  * @route: changes with device and next hop
  * @in_band: its rate, while the path has a weight
- * @used: when it read last, ns
+ * @used: when it read last, jiffies
  * @active: it counts on its path; under path->lock, and for its owner
  * @state: what it reported
  * @lost: how often its advice was lost
@@ -256,7 +260,7 @@ struct rate_flow {
 	u32 ifindex;
 	u32 route;
 	struct rate_in_band in_band;
-	u64 used;
+	unsigned long used;
 	bool active;
 	struct rate_flow_state state;
 	u32 lost;

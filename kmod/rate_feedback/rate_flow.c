@@ -17,7 +17,7 @@
 #include "rate.h"
 
 /* A flow that neither sent nor was acknowledged for so long is not active. */
-#define RATE_IDLE_NS		NSEC_PER_SEC
+#define RATE_IDLE	HZ
 
 static void rate_flow_key(const struct sock *sk, struct rate_key *key)
 {
@@ -202,7 +202,7 @@ struct rate_flow *rate_flow_open(struct sock *sk)
 	}
 	rate_flow_key(sk, &flow->key);
 	flow->uid = sk->sk_uid;
-	flow->used = ktime_get_ns();
+	flow->used = jiffies;
 	flow->table_gen = atomic_read(&rn->table_gen) - 1;	/* look it up */
 	strscpy(flow->congestion, ca->name, sizeof(flow->congestion));
 	flow->rn = rn;
@@ -264,7 +264,7 @@ bool rate_flow_read(struct rate_flow *flow, const struct sock *sk, u64 now,
 
 	rcu_read_lock();
 	rate_flow_refresh(flow, sk);
-	WRITE_ONCE(flow->used, now);
+	WRITE_ONCE(flow->used, jiffies);
 	path = rcu_dereference(flow->path);
 	if (path && unlikely(!READ_ONCE(flow->active))) {
 		rate_flow_count(flow, true);
@@ -309,7 +309,7 @@ void rate_flow_report(struct rate_flow *flow,
 
 		WRITE_ONCE(*count, *count + 1);
 	}
-	/* who looks may see half of two reports: each number is right */
+	/* who looks may see half of two reports; with 32 bits, of two numbers */
 	WRITE_ONCE(flow->state.rate, state->rate);
 	WRITE_ONCE(flow->state.base_rtt_ns, state->base_rtt_ns);
 	WRITE_ONCE(flow->state.bytes_acked, state->bytes_acked);
@@ -333,7 +333,7 @@ void rate_flow_find_idle(struct work_struct *work)
 {
 	struct rate_net *rn = container_of(to_delayed_work(work),
 					   struct rate_net, idle);
-	u64 now = ktime_get_ns();
+	unsigned long now = jiffies;
 	bool any = false;
 	struct rate_flow *flow;
 	unsigned long id;
@@ -343,7 +343,7 @@ void rate_flow_find_idle(struct work_struct *work)
 		if (!READ_ONCE(flow->active))
 			continue;
 		/* it may have been used since this began */
-		if ((s64)(now - READ_ONCE(flow->used)) >= (s64)RATE_IDLE_NS)
+		if (time_after_eq(now, READ_ONCE(flow->used) + RATE_IDLE))
 			rate_flow_count(flow, false);
 		else
 			any = true;
