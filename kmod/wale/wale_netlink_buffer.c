@@ -205,14 +205,36 @@ static u64 wale_request_limit(const struct wale_buffer_request *request)
 	}
 }
 
-/* The policy as it will be. */
-static void wale_merge_policy(const struct wale_policy *policy,
+static bool wale_policy_by_flow(const struct wale_policy *policy)
+{
+	return policy->kind == WALE_POLICY_SELDROP ||
+	       policy->kind == WALE_POLICY_FBA;
+}
+
+static bool wale_policy_has_threshold(const struct wale_policy *policy)
+{
+	return policy->kind == WALE_POLICY_EPD || wale_policy_by_flow(policy);
+}
+
+/* Is the limit in another unit from now on, and with it a threshold? */
+static bool wale_changes_unit(const struct wale_sched_data *q,
+			      const struct wale_buffer_request *request)
+{
+	return wale_unit(request->limit_bytes, request->limit_cells) !=
+	       wale_unit(q->buffer.limit_bytes, q->buffer.limit_cells);
+}
+
+/*
+ * The policy as it will be.  A threshold that no policy has any more, or none has yet,
+ * is forgotten if its unit is: nobody sees it.
+ */
+static void wale_merge_policy(const struct wale_sched_data *q,
 			      struct wale_buffer_request *request)
 {
 	const struct wale_policy *given = &request->policy_given;
 	struct wale_policy *merged = &request->policy;
 
-	*merged = *policy;
+	*merged = q->policy;
 	if (wale_buffer_given(request, TCA_WALE_POLICY))
 		merged->kind = given->kind;
 	if (wale_buffer_given(request, TCA_WALE_Z))
@@ -221,6 +243,10 @@ static void wale_merge_policy(const struct wale_policy *policy,
 		merged->last = given->last;
 	if (wale_buffer_given(request, TCA_WALE_MARK))
 		merged->mark = given->mark;
+	if (wale_changes_unit(q, request) && !merged->share &&
+	    !(wale_policy_has_threshold(&q->policy) &&
+	      wale_policy_has_threshold(merged)))
+		merged->share = WALE_POLICY_SHARE_DEFAULT;
 	if (wale_buffer_given(request, TCA_WALE_THRESHOLD)) {
 		merged->threshold = given->threshold;
 		merged->share = 0;
@@ -283,9 +309,8 @@ static int wale_check_policy(const struct wale_sched_data *q,
 			     struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	const struct wale_policy *policy = &request->policy;
-	bool by_flow = policy->kind == WALE_POLICY_SELDROP ||
-		       policy->kind == WALE_POLICY_FBA;
-	bool threshold = by_flow || policy->kind == WALE_POLICY_EPD;
+	bool by_flow = wale_policy_by_flow(policy);
+	bool threshold = wale_policy_has_threshold(policy);
 	u64 limit = wale_request_limit(request);
 
 	if (!threshold &&
@@ -329,9 +354,7 @@ static int wale_check_policy(const struct wale_sched_data *q,
 			       "wale: threshold must be at most the limit");
 		return -ERANGE;
 	}
-	if (wale_unit(request->limit_bytes, request->limit_cells) !=
-	    wale_unit(q->buffer.limit_bytes, q->buffer.limit_cells) &&
-	    !tb[TCA_WALE_THRESHOLD]) {
+	if (wale_changes_unit(q, request) && !tb[TCA_WALE_THRESHOLD]) {
 		NL_SET_ERR_MSG(extack,
 			       "wale: threshold is in the unit of the limit: with another unit, it must be given too");
 		return -EINVAL;
@@ -368,8 +391,7 @@ static int wale_check_flows(const struct wale_sched_data *q,
 			    struct wale_buffer_request *request,
 			    struct nlattr **tb, struct netlink_ext_ack *extack)
 {
-	bool needed = request->policy.kind == WALE_POLICY_SELDROP ||
-		      request->policy.kind == WALE_POLICY_FBA ||
+	bool needed = wale_policy_by_flow(&request->policy) ||
 		      request->limit_cells != U32_MAX;
 
 	if (q->classes && request->flows &&
@@ -406,7 +428,7 @@ int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
 	if (err)
 		return err;
 	wale_merge_limit(&q->buffer, request);
-	wale_merge_policy(&q->policy, request);
+	wale_merge_policy(q, request);
 	request->rem = q->rem.params;
 	err = wale_rem_parse(&request->rem, tb[TCA_WALE_REM], extack);
 	if (err)

@@ -8,6 +8,9 @@
 #include <linux/pkt_sched_wale.h>
 #include <linux/types.h>
 
+/* R, if nothing is said */
+#define WALE_POLICY_SHARE_DEFAULT	(WALE_POLICY_UNIT / 10 * 9)
+
 /**
  * struct wale_policy - how the buffer is shared, as configured
  * @kind: enum wale_policy_kind

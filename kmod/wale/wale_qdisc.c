@@ -53,7 +53,7 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 	q->buffer.limit_packets = 1000;
 	q->buffer.limit_bytes = U64_MAX;
 	q->buffer.limit_cells = U32_MAX;
-	q->policy.share = WALE_POLICY_UNIT / 10 * 9;
+	q->policy.share = WALE_POLICY_SHARE_DEFAULT;
 	q->policy.z = WALE_POLICY_UNIT / 10 * 8;
 	q->policy.last = 1;
 	wale_rem_set(&q->rem, &wale_rem_defaults, 0);
