@@ -199,7 +199,6 @@ void wale_link_set_plain(struct wale_sched_data *q);
 void wale_link_replay_all(struct Qdisc *sch, u64 now);
 struct sk_buff *wale_link_release(struct Qdisc *sch);
 void wale_link_set_alarm(struct Qdisc *sch);
-void wale_link_set_timer(struct Qdisc *sch, u64 now);
 void wale_link_settle(struct Qdisc *sch);
 u64 wale_link_earliest_departure(const struct wale_sched_data *q);
 
@@ -235,6 +234,11 @@ static inline void wale_link_run(struct Qdisc *sch, u64 now)
 	    (!q->plain && wale_link_has_more(q)))
 		wale_link_replay_all(sch, now);
 }
+
+/* wale_timer.c: while no packet moves the link */
+void wale_timer_init(struct wale_sched_data *q);
+void wale_timer_set(struct Qdisc *sch, u64 now);
+spinlock_t *wale_lock_root(struct Qdisc *sch) __acquires(root_lock);
 
 /* wale_arrival.c: does a packet enter the buffer? */
 int wale_link_accept(struct sk_buff *skb, struct Qdisc *sch,

@@ -265,7 +265,7 @@ void wale_feedback_see(struct Qdisc *sch, const struct sk_buff *skb, u64 now)
 	} else if (segment.begins && wale_flows_see(flows, segment.key, now)) {
 		wale_feedback_tell(q);
 		if (flows->count == 1)
-			wale_link_set_timer(sch, now);
+			wale_timer_set(sch, now);
 	}
 }
 
@@ -309,15 +309,14 @@ static void wale_feedback_attach(struct work_struct *work)
 	struct Qdisc *sch = feedback->sch;
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_channel channel;
-	spinlock_t *root_lock;	/* of the qdisc tree; see wale.h */
+	spinlock_t *root_lock;	/* see wale.h */
 
 	if (wale_channel_open(&channel, feedback, NULL)) {
 		schedule_delayed_work(&feedback->attach, WALE_ATTACH_PERIOD);
 		return;
 	}
 	rcu_read_lock();
-	root_lock = qdisc_lock(qdisc_root_sleeping(sch));
-	spin_lock_bh(root_lock);
+	root_lock = wale_lock_root(sch);
 	feedback->channel = channel;
 	if (q->feedback == feedback) {
 		wale_link_run(sch, ktime_get_ns());

@@ -598,7 +598,7 @@ static void wale_link_purge_one(struct Qdisc *sch, struct sk_buff *skb, u64 now)
  * wale_link_purge() - drop what the link holds
  * @sch: the qdisc
  *
- * Context: RTNL and the root lock are held.
+ * Context: RTNL is held; and the root lock, unless no packet can come any more.
  */
 void wale_link_purge(struct Qdisc *sch)
 {
@@ -629,75 +629,6 @@ void wale_link_purge(struct Qdisc *sch)
 	q->last_departure_ns = 0;	/* nobody left to overtake */
 	wale_server_init(&q->server);
 	wale_alarm_cancel(&q->alarm);
-}
-
-/*
- * The chain draws every step that passed.  Were it left alone while the link
- * is idle, the first packet after a month would have to wait for all of them.
- */
-#define WALE_CHAIN_PERIOD	(10 * HZ)
-
-/* The timer wheel is exact to a jiffy for delays below so many of them. */
-#define WALE_TIMER_EXACT	64
-
-/*
- * From now until the link must run, in jiffies; MAX_JIFFY_OFFSET: it need not.
- *
- * The wheel rounds a longer delay up by an eighth at most.  The timer comes
- * that much earlier, and is set again for the rest.
- */
-static unsigned long wale_link_timer_delay(const struct wale_sched_data *q,
-					   u64 now)
-{
-	unsigned long delay = q->schedule.sessions ? WALE_CHAIN_PERIOD :
-						     MAX_JIFFY_OFFSET;
-	unsigned long until_next;
-	u64 next;
-
-	if (!q->feedback)
-		return delay;
-	next = wale_feedback_next(q);
-	if (next == U64_MAX)
-		return delay;
-	until_next = nsecs_to_jiffies(next > now ? next - now : 0);
-	if (until_next >= WALE_TIMER_EXACT)
-		until_next -= until_next / 8;
-	return min(delay, until_next);
-}
-
-/**
- * wale_link_set_timer() - have the link run in time though no packet moves it
- * @sch: the qdisc, run up to @now
- * @now: ns
- *
- * For the chain of sessions, and for what is to be published.
- */
-void wale_link_set_timer(struct Qdisc *sch, u64 now)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	unsigned long delay = wale_link_timer_delay(q, now);
-
-	if (delay != MAX_JIFFY_OFFSET)
-		mod_timer(&q->run_timer, jiffies + delay);
-}
-
-static void wale_link_on_timer(struct timer_list *timer)
-{
-	struct wale_sched_data *q = container_of(timer, struct wale_sched_data,
-						 run_timer);
-	struct Qdisc *sch = q->alarm.sch;
-	spinlock_t *root_lock;	/* of the qdisc tree; see wale.h */
-	u64 now;
-
-	rcu_read_lock();
-	root_lock = qdisc_lock(qdisc_root_sleeping(sch));
-	spin_lock(root_lock);
-	now = ktime_get_ns();
-	wale_link_run(sch, now);
-	wale_link_settle(sch);
-	wale_link_set_timer(sch, now);
-	spin_unlock(root_lock);
-	rcu_read_unlock();
 }
 
 /**
@@ -738,7 +669,7 @@ void wale_link_init(struct Qdisc *sch)
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	wale_alarm_init(&q->alarm, sch);
-	timer_setup(&q->run_timer, wale_link_on_timer, 0);
+	wale_timer_init(q);
 	__skb_queue_head_init(&q->waiting);
 	wale_cells_init(&q->cells);
 	wale_server_init(&q->server);

@@ -298,7 +298,7 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
 	wale_apply_feedback(sch, request, now);
 	wale_link_set_plain(q);
 	wale_link_set_alarm(sch);
-	wale_link_set_timer(sch, now);
+	wale_timer_set(sch, now);
 	return 0;
 }
 

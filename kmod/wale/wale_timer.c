@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wale_timer.c - has a link run in time though no packet moves it
+ *
+ * For the chain of sessions, for what is to be published, and for parents that are to
+ * know of losses.
+ */
+
+#include <linux/timer.h>
+
+#include "../compat.h"
+#include "wale.h"
+
+/*
+ * The chain draws every step that passed.  Were it left alone while the link
+ * is idle, the first packet after a month would have to wait for all of them.
+ */
+#define WALE_CHAIN_PERIOD	(10 * HZ)
+
+/* The timer wheel is exact to a jiffy for delays below so many of them. */
+#define WALE_TIMER_EXACT	64
+
+/*
+ * From now until the link must run, in jiffies; MAX_JIFFY_OFFSET: it need not.
+ *
+ * The wheel rounds a longer delay up by an eighth at most.  The timer comes
+ * that much earlier, and is set again for the rest.
+ */
+static unsigned long wale_timer_delay(const struct wale_sched_data *q,
+				      u64 now)
+{
+	unsigned long delay = q->schedule.sessions ? WALE_CHAIN_PERIOD :
+						     MAX_JIFFY_OFFSET;
+	unsigned long until_next;
+	u64 next;
+
+	if (!q->feedback)
+		return delay;
+	next = wale_feedback_next(q);
+	if (next == U64_MAX)
+		return delay;
+	until_next = nsecs_to_jiffies(next > now ? next - now : 0);
+	if (until_next >= WALE_TIMER_EXACT)
+		until_next -= until_next / 8;
+	return min(delay, until_next);
+}
+
+/**
+ * wale_timer_set() - have the link run in time though no packet moves it
+ * @sch: the qdisc, run up to @now
+ * @now: ns
+ */
+void wale_timer_set(struct Qdisc *sch, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	unsigned long delay = wale_timer_delay(q, now);
+
+	if (delay != MAX_JIFFY_OFFSET)
+		mod_timer(&q->run_timer, jiffies + delay);
+}
+
+/**
+ * wale_lock_root() - lock the qdisc tree, where no packet moves the link
+ * @sch: the qdisc
+ *
+ * While a new qdisc is being put into its place, which the lock of the old tree is
+ * held for, the root becomes another one.
+ *
+ * Context: RCU read side.
+ * Return: the lock, which is held, with softirqs off.
+ */
+spinlock_t *wale_lock_root(struct Qdisc *sch)
+	__acquires(root_lock)
+{
+	spinlock_t *root_lock, *found;	/* see wale.h */
+
+	root_lock = qdisc_lock(qdisc_root_sleeping(sch));
+	spin_lock_bh(root_lock);
+	found = qdisc_lock(qdisc_root_sleeping(sch));
+	while (unlikely(found != root_lock)) {
+		spin_unlock_bh(root_lock);
+		root_lock = found;
+		spin_lock_bh(root_lock);
+		found = qdisc_lock(qdisc_root_sleeping(sch));
+	}
+	return root_lock;
+}
+
+static void wale_timer_ring(struct timer_list *timer)
+{
+	struct wale_sched_data *q = container_of(timer, struct wale_sched_data,
+						 run_timer);
+	struct Qdisc *sch = q->alarm.sch;
+	spinlock_t *root_lock;	/* see wale.h */
+	u64 now;
+
+	rcu_read_lock();
+	root_lock = wale_lock_root(sch);
+	now = ktime_get_ns();
+	wale_link_run(sch, now);
+	wale_link_settle(sch);
+	wale_timer_set(sch, now);
+	spin_unlock_bh(root_lock);
+	rcu_read_unlock();
+}
+
+/**
+ * wale_timer_init() - the timer is not set
+ * @q: the link
+ */
+void wale_timer_init(struct wale_sched_data *q)
+{
+	timer_setup(&q->run_timer, wale_timer_ring, 0);
+}
