@@ -370,13 +370,21 @@ static int wale_dump_feedback(const struct wale_feedback *feedback,
  * @sch: the qdisc
  * @skb: the message
  *
- * Context: RTNL is held, so that the configuration stands still.
+ * It is what comes first of what is shown of the link.  Then sch_api.c looks how many
+ * packets the link holds, and only then asks for statistics: so it is run here.
+ *
+ * Context: RTNL is held, so that the configuration stands still; takes the root lock.
  * Return: length of the message, or -EMSGSIZE.
  */
 int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	struct nlattr *nest;
+
+	sch_tree_lock(sch);
+	wale_link_run(sch, ktime_get_ns());
+	wale_link_settle(sch);
+	sch_tree_unlock(sch);
 
 	nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
 	if (!nest)
