@@ -31,6 +31,23 @@
 #include "wale_server.h"
 
 /**
+ * struct wale_entry - a call of enqueue
+ * @outer: the call in which this one is: below a child, netem has the whole qdisc tree
+ *	take its copy of a packet meanwhile
+ * @qlen: packets of the link that parents know of, while the call lasts
+ * @backlog: their bytes
+ * @accepted: a packet came in that will come out, as far as is known
+ * @verdict: if not: why, as NET_XMIT_*
+ */
+struct wale_entry {
+	struct wale_entry *outer;
+	u32 qlen;
+	u32 backlog;
+	bool accepted;
+	int verdict;
+};
+
+/**
  * struct wale_sched_data - one direction of a link
  * @server: the packet in service, the head of @waiting
  * @schedule: the rate of the server
@@ -59,6 +76,7 @@
  * @impair: not NULL: what else happens to packets; set with RTNL too
  * @child: with a qdisc: that is in the place of the buffer
  * @counts: of the packets
+ * @entry: the call of enqueue that goes on; NULL: none, or the link is plain
  * @gone_packets: that parents count, but that will not come back
  * @gone_bytes: their bytes, as parents count them
  * @alarm: runs the qdisc when the next packet departs
@@ -101,6 +119,7 @@ struct wale_sched_data {
 
 	/* every packet: counting; read by wale_dump_stats() */
 	struct wale_counts counts;
+	struct wale_entry *entry;
 	u32 gone_packets;
 	u32 gone_bytes;
 
@@ -200,6 +219,7 @@ void wale_link_replay_all(struct Qdisc *sch, u64 now);
 struct sk_buff *wale_link_release(struct Qdisc *sch);
 void wale_link_set_alarm(struct Qdisc *sch);
 void wale_link_settle(struct Qdisc *sch);
+void wale_link_note_told(struct wale_sched_data *q, int packets, int bytes);
 u64 wale_link_earliest_departure(const struct wale_sched_data *q);
 
 void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
@@ -259,7 +279,7 @@ bool wale_mark_refuses(struct wale_sched_data *q, struct sk_buff *skb);
 bool wale_mark_saves(struct wale_sched_data *q, struct sk_buff *skb);
 
 /* wale_atm.c: packets as cells */
-void wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now);
+bool wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now);
 void wale_atm_arrive(struct Qdisc *sch, u64 now);
 void wale_atm_served(struct Qdisc *sch);
 u64 wale_atm_earliest_end(const struct wale_sched_data *q);

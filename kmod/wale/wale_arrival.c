@@ -201,20 +201,31 @@ static void wale_link_hold(struct Qdisc *sch, struct sk_buff *skb)
 	sch->qstats.backlog += copies * qdisc_pkt_len(skb);
 }
 
+/* It was refused: nobody else was dropped in its place. */
+static void wale_link_refuse(struct wale_sched_data *q)
+{
+	q->entry->verdict = NET_XMIT_DROP;
+}
+
 /* One wire packet, with a limit in cells. */
 static void wale_link_accept_cells(struct Qdisc *sch, struct sk_buff *skb,
 				   u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
+	bool lost;
 
 	if (q->impair)
 		wale_impair_admit(q, skb);
-	wale_link_disown(skb, wale_skb_cb(skb)->lost);
+	lost = wale_skb_cb(skb)->lost;
+	wale_link_disown(skb, lost);
 	wale_link_enter(q, skb, false);
-	if (!wale_skb_cb(skb)->lost)
+	if (!lost)
 		wale_link_hold(sch, skb);
 	trace_wale_enqueue(sch, skb, now);
-	wale_atm_accept(sch, skb, now);
+	if (!wale_atm_accept(sch, skb, now))
+		wale_link_refuse(q);
+	else if (!lost)
+		q->entry->accepted = true;
 }
 
 /* A packet that is admitted, whole: it waits, or is served. */
@@ -251,6 +262,7 @@ static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
 	}
 	if (!wale_link_admit(sch, skb, now, &reason)) {
 		wale_link_count_drop(sch, skb, reason, now);
+		wale_link_refuse(q);
 		__qdisc_drop(skb, to_free);
 		return;
 	}
@@ -258,6 +270,8 @@ static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
 	if (q->impair)
 		wale_impair_admit(q, skb);
 	wale_link_take_in(sch, skb, now, false);
+	if (!wale_skb_cb(skb)->lost)
+		q->entry->accepted = true;
 }
 
 /*
@@ -280,43 +294,26 @@ static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 		wale_link_accept_whole(sch, skb, now, to_free);
 }
 
-static u64 wale_link_refused(const struct wale_sched_data *q)
-{
-	return q->counts.dropped[WALE_DROP_BUFFER].packets +
-	       q->counts.dropped[WALE_DROP_EARLY].packets;
-}
-
-/**
- * struct wale_entry - what a call of wale_link_accept() began with
- * @refused: packets that were refused so far
- * @qlen: that the link held
- * @backlog: their bytes
- */
-struct wale_entry {
-	u64 refused;
-	u32 qlen;
-	u32 backlog;
-};
-
 /*
  * The link is run, and parents know what it holds; but not that it holds nothing:
  * they would take it off their lists, and some look whether it is there before they
  * have it take a packet.
  */
-static struct wale_entry wale_link_enter_call(struct Qdisc *sch, u64 now)
+static void wale_link_enter_call(struct Qdisc *sch, struct wale_entry *entry,
+				 u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	wale_link_run(sch, now);
 	if (sch->q.qlen != q->gone_packets)
 		wale_link_settle(sch);
-	q->child.took = false;
-	q->child.verdict = NET_XMIT_SUCCESS;
-	return (struct wale_entry){
-		.refused = wale_link_refused(q),
+	*entry = (struct wale_entry){
+		.outer = q->entry,
 		.qlen = sch->q.qlen,
 		.backlog = sch->qstats.backlog,
+		.verdict = NET_XMIT_SUCCESS,
 	};
+	q->entry = entry;
 }
 
 /*
@@ -329,29 +326,29 @@ static int wale_link_leave_call(struct Qdisc *sch,
 				const struct wale_entry *entry, u32 len)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	bool accepted = q->child.qdisc ? q->child.took :
-					 sch->q.qlen != entry->qlen;
-	int packets, bytes;
+	int packets, bytes;	/* that are more than at the beginning */
+	bool accepted;
 
+	q->entry = entry->outer;
 	sch->q.qlen -= q->gone_packets;
 	sch->qstats.backlog -= q->gone_bytes;
 	q->gone_packets = 0;
 	q->gone_bytes = 0;
-	accepted = accepted && sch->q.qlen;
+	accepted = entry->accepted && sch->q.qlen;
 
-	packets = (int)(entry->qlen - sch->q.qlen) + (accepted ? 1 : 0);
-	bytes = (int)(entry->backlog - sch->qstats.backlog) +
-		(accepted ? len : 0);
+	packets = sch->q.qlen - entry->qlen;
+	bytes = sch->qstats.backlog - entry->backlog;
+	wale_link_note_told(q, packets, bytes);
+	if (accepted) {
+		packets--;
+		bytes -= len;
+	}
 	if (packets || bytes)
-		qdisc_tree_reduce_backlog(sch, packets, bytes);
+		qdisc_tree_reduce_backlog(sch, -packets, -bytes);
 	if (accepted)
 		return NET_XMIT_SUCCESS;
-	if (q->drops == WALE_DROPS_LOCAL) {
-		if (q->child.verdict != NET_XMIT_SUCCESS)
-			return q->child.verdict;
-		if (wale_link_refused(q) != entry->refused)
-			return NET_XMIT_DROP;
-	}
+	if (q->drops == WALE_DROPS_LOCAL && entry->verdict != NET_XMIT_SUCCESS)
+		return entry->verdict;
 	return NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
 }
 
@@ -385,7 +382,7 @@ static int wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	if (IS_ERR_OR_NULL(segs))
 		return wale_link_drop_whole(sch, skb, now, to_free);
 
-	entry = wale_link_enter_call(sch, now);
+	wale_link_enter_call(sch, &entry, now);
 	skb_list_walk_safe(segs, segs, next) {
 		wale_link_run(sch, now);
 		skb_mark_not_on_list(segs);
@@ -453,7 +450,7 @@ static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
 	wire_len = wale_link_wire_len(q, skb);
 	if (!wire_len)
 		return wale_link_accept_gso(sch, skb, now, to_free);
-	entry = wale_link_enter_call(sch, now);
+	wale_link_enter_call(sch, &entry, now);
 	wale_link_accept_one(sch, skb, wire_len, now, to_free);
 	return wale_link_leave_call(sch, &entry, len);
 }

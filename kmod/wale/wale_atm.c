@@ -267,12 +267,15 @@ static void wale_atm_input(struct Qdisc *sch, u16 class, u64 now)
  * @sch: the qdisc, run up to @now
  * @skb: the packet, which is counted as in the buffer
  * @now: ns; its first cell is there now, if the input link is idle
+ *
+ * Return: false if it was refused at once, whole.
  */
-void wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now)
+bool wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u16 class = wale_skb_class(skb);
 	struct wale_input *input = &q->classes->class[class].input;
+	u32 cells = wale_skb_cells(skb);
 
 	skb_mark_not_on_list(skb);
 	if (input->last)
@@ -281,9 +284,10 @@ void wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 		input->first = skb;
 	input->last = skb;
 	if (q->classes->class[class].arriving)
-		return;
+		return true;
 	wale_inputs_start(&q->cells, q->classes, class, now);
 	wale_atm_input(sch, class, now);
+	return !input->refused && input->dropped < cells;
 }
 
 /**

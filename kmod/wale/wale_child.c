@@ -257,9 +257,9 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	child->packets++;
 	child->bytes += len;
 	if (verdict == NET_XMIT_SUCCESS)
-		child->took = true;
+		q->entry->accepted = true;
 	else
-		child->verdict = verdict;
+		q->entry->verdict = verdict;
 	if (block)
 		wale_child_see_split(sch);
 	wale_child_look(sch, now);

@@ -17,15 +17,11 @@ struct sk_buff;
  * @qdisc: the child; NULL: the link has a buffer of its own; replaced with RTNL too
  * @packets: that it holds, as far as the link knows
  * @bytes: theirs, as the child counts them: on the wire
- * @took: it took a packet in this call of enqueue
- * @verdict: if not: what it said of the last one that it did not take
  */
 struct wale_child {
 	struct Qdisc *qdisc;
 	u32 packets;
 	u32 bytes;
-	bool took;
-	int verdict;
 };
 
 void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,

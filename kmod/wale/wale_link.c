@@ -359,6 +359,22 @@ void wale_link_replay_all(struct Qdisc *sch, u64 now)
 }
 
 /**
+ * wale_link_note_told() - parents were told of packets within calls of enqueue
+ * @q: the link
+ * @packets: how many more there are
+ * @bytes: theirs
+ */
+void wale_link_note_told(struct wale_sched_data *q, int packets, int bytes)
+{
+	struct wale_entry *entry;
+
+	for (entry = q->entry; entry; entry = entry->outer) {
+		entry->qlen += packets;
+		entry->backlog += bytes;
+	}
+}
+
+/**
  * wale_link_settle() - have parents know which packets will not come back
  * @sch: the qdisc
  *
@@ -377,6 +393,7 @@ void wale_link_settle(struct Qdisc *sch)
 	q->gone_bytes = 0;
 	sch->q.qlen -= packets;
 	sch->qstats.backlog -= bytes;
+	wale_link_note_told(q, -packets, -bytes);
 	qdisc_tree_reduce_backlog(sch, packets, bytes);
 }
 

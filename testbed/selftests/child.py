@@ -22,7 +22,7 @@ from lib import net, netlink
 from lib.netstat import netstat
 from lib.pair import MS, Pair
 from lib.tap import Skip, equal, main, true, virtual_time
-from lib.wale import POLICY, Qdisc
+from lib.wale import POLICY, TC_H_ROOT, Qdisc
 from switch import events
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -411,21 +411,6 @@ def test_what_tc_shows() -> None:
     pair.close()
 
 
-def send_errors(pair: Pair, count: int) -> int:
-    """Send packets; return how many times the sender was told of a drop."""
-    errors = 0
-    for _ in range(count):
-        data = net.ip_packet(1000, number=pair.sent)
-        protocol, kind, hatype, address = net.PACKET_ADDRESS
-        try:
-            pair.socket.sendto(data, ("a0", protocol, kind, hatype, address))
-        except OSError as error:
-            equal(error.errno, 105, "error of send")
-            errors += 1
-        pair.sent += 1
-    return errors
-
-
 @whole_bursts
 def test_local_drops() -> None:
     """With drops local the sender learns what the child says, else nothing."""
@@ -433,7 +418,7 @@ def test_local_drops() -> None:
         pair = Pair()
         pair.add(rate=RATE, drops=drops)
         graft(pair, "pfifo limit 7")
-        equal(send_errors(pair, 20), 12 * drops, f"errors with drops {drops}")
+        equal(pair.send_errors(20), 12 * drops, f"errors with drops {drops}")
         equal(pair.stats()["dropped_child_packets"], 12, "dropped")
         pair.drain()
         pair.close()
@@ -503,21 +488,38 @@ def test_filters_of_the_child() -> None:
             pair.close()
 
 
+@whole_bursts
 def test_copies_made_below_the_child() -> None:
     """netem below the child has its copies taken by the root: they are offered, not found."""
-    pair = Pair()
-    pair.add(rate=RATE, delay=5 * MS)
-    graft(pair, "handle 2: prio priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0")
-    net.run("tc qdisc add dev a0 parent 2:1 netem limit 1000 duplicate 100%", pair.a)
-    for _ in range(10):
-        pair.send(5, 500)
-        balanced(pair)
-    pair.drain()
-    stats = balanced(pair).stats
-    names = ("offered", "sent", "dropped_child", "duplicated")
-    equal([stats[f"{name}_packets"] for name in names], [100, 100, 0, 0], "packets")
-    equal((pair.get().qlen, pair.get().drops), (0, 0), "qlen and drops at the end")
-    pair.close()
+    for parent in ("", "htb default 10", "prio priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"):
+        for loss in (0, 1 << 30):
+            pair = Pair()
+            options = {"rate": RATE, "delay": 5 * MS, "loss": loss, "seed": 1}
+            place = TC_H_ROOT
+            if parent:
+                net.run(f"tc qdisc add dev a0 root handle 2: {parent}", pair.a)
+                place = 0x20002
+            if parent.startswith("htb"):
+                net.run("tc class add dev a0 parent 2: classid 2:10 htb rate 1gbit", pair.a)
+                place = 0x20010
+            pair.control.add(pair.dev, options, place)
+            graft(pair, "handle 3: prio priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0")
+            net.run("tc qdisc add dev a0 parent 3:1 netem limit 1000 duplicate 100%", pair.a)
+            for _ in range(10):
+                pair.send(5, 500)
+                link = balanced(pair)
+                root = next(q for q in pair.control.list(pair.dev) if q.parent == TC_H_ROOT)
+                equal((root.qlen, root.backlog), (link.qlen, link.backlog), f"{parent}: parent")
+            pair.drain()
+            stats = balanced(pair).stats
+            names = ("offered", "dropped_child", "duplicated")
+            equal([stats[f"{name}_packets"] for name in names], [100, 0, 0], "packets")
+            sent, lost = stats["sent_packets"], stats["dropped_loss_packets"]
+            equal((sent + lost, lost > 0), (100, loss > 0), "sent and lost")
+            root = next(q for q in pair.control.list(pair.dev) if q.parent == TC_H_ROOT)
+            equal((root.qlen, root.backlog), (0, 0), f"{parent}: parent at the end")
+            equal((pair.get().qlen, pair.get().drops), (0, lost), "qlen and drops at the end")
+            pair.close()
 
 
 def test_life() -> None:

@@ -464,6 +464,79 @@ def test_random_tail_above_the_limit() -> None:
     pair.close()
 
 
+@virtual_time("nothing may be served between two packets")
+def test_local_drops() -> None:
+    """With drops local the sender learns of each packet that is refused whole, and of no other."""
+    for options in (
+        {"overhead": 2, "limit_cells": 210},
+        {"overhead": 2, "limit_cells": 220},  # a packet loses its end
+        {"overhead": 2, "limit_cells": 210, "policy": POLICY["epd"], "threshold": 100},
+        {"overhead": 2, "limit_cells": 210, "policy": POLICY["random_tail"], "last": 50},
+        {"overhead": 2, "limit_cells": 210, "loss": HALF, "seed": 1},
+        {"limit_packets": 10},
+        {"limit_packets": 10, "policy": POLICY["epd"], "threshold": 5},
+        {"limit_packets": 10, "policy": POLICY["seldrop"], "threshold": 5},
+        # one that will be lost takes the place of another: it was not refused itself
+        {"limit_packets": 10, "policy": POLICY["random_tail"], "last": 10, "loss": HALF, "seed": 1},
+    ):
+        pair = Pair()
+        pair.add(rate=10**4, drops=1, **options)
+        tracing = net.Tracing()
+        tracing.on()
+        errors = pair.send_errors(30)
+        found = events(tracing.text())
+        if "limit_cells" in options:  # all come to the input link, and victims are damaged
+            refused = sum(f.get("reason") in ("buffer", "early") for _, f in found)
+        else:
+            refused = 30 - sum(kind == "enqueue" for kind, _ in found)
+        equal(errors, refused, f"{options}: errors")
+        true(errors > 2 or "last" in options, f"{options}: hardly any was refused")
+        pair.drain()
+        pair.close()
+
+
+@virtual_time("nothing may be served between two requests")
+def test_what_is_shown_is_of_one_instant() -> None:
+    """Packets that were damaged since the link was run last are in neither qlen nor backlog."""
+    pair = Pair()
+    pair.add(rate=10**5, overhead=2, limit_cells=130, input_rate=10**6, delay=50 * MS)
+    send(pair, [(0, 500, flow) for flow in range(12)] * 2)
+    net.sleep_ns(4 * MS)
+    one = pair.get()
+    true(0 < one.qlen < 24, f"nothing was damaged: {one.qlen}")
+    equal(one.backlog, one.qlen * 514, "bytes of so many packets")
+    pair.drain()
+    check_sums(pair)
+    pair.close()
+
+
+def test_threshold_in_another_unit() -> None:
+    """A threshold that nobody sees is none when its unit is gone."""
+    for middle in (
+        [{"policy": POLICY["tail"]}, {"limit_bytes": 150_000}],
+        [{"policy": 0, "limit_bytes": 150_000}],
+    ):
+        pair = Pair()
+        pair.add(policy=POLICY["epd"], limit_packets=100, threshold=50)
+        for values in middle:
+            pair.change(**values)
+        pair.change(policy=POLICY["epd"])
+        options = pair.get().options
+        equal(options.get("threshold_share"), 900_000, f"share of {options}")
+        pair.close()
+    pair = Pair()  # in one step
+    pair.add(policy=POLICY["epd"], limit_packets=100, threshold=50)
+    pair.change(policy=POLICY["tail"])
+    pair.change(limit_bytes=150_000, policy=POLICY["seldrop"])
+    equal(pair.get().options.get("threshold_share"), 900_000, "share")
+    pair.change(threshold=1500)
+    pair.change(policy=POLICY["tail"])
+    pair.change(limit_bytes=160_000)  # the same unit
+    pair.change(policy=POLICY["epd"])
+    equal(pair.get().options["threshold"], 1500, "threshold")
+    pair.close()
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"overhead": 0}, "overhead atm"),
     ({"flows": 21}, "flows cannot be changed"),

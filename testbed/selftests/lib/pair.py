@@ -14,6 +14,7 @@ order.  Neighbours are static and IPv6 is off: nothing else is on the wire.
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 import struct
 from typing import Any
@@ -91,6 +92,21 @@ class Pair:
             net.send(self.socket, "a0", net.ip_packet(length, number=self.sent, tos=tos))
             self.sent += 1
             net.sleep_ns(gap_ns)
+
+    def send_errors(self, count: int, length: int = 1000) -> int:
+        """Send packets; return how many times the sender was told of a drop."""
+        errors = 0
+        protocol, kind, hatype, address = net.PACKET_ADDRESS
+        for _ in range(count):
+            data = net.ip_packet(length, number=self.sent)
+            try:
+                self.socket.sendto(data, ("a0", protocol, kind, hatype, address))
+            except OSError as error:
+                if error.errno != errno.ENOBUFS:
+                    raise
+                errors += 1
+            self.sent += 1
+        return errors
 
     def send_gso(self, segments: int, segment: int = 1000) -> None:
         """Send one UDP GSO packet."""
