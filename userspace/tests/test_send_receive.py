@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from transfer_harness import WAIT_S, WALE, has_ipv6, needs_wale
+from transfer_harness import UNINTERRUPTED, WAIT_S, WALE, has_ipv6, needs_wale, wait_until
 
 pytestmark = needs_wale
 
@@ -25,9 +25,9 @@ pytestmark = needs_wale
 class Receiver:
     """A `wale receive` on a free port."""
 
-    def __init__(self, *options: str) -> None:
+    def __init__(self, *options: str, prefix: tuple[str, ...] = ()) -> None:
         self.proc = subprocess.Popen(
-            [WALE, "receive", "--port", "0", "--json", *options],
+            [*prefix, WALE, "receive", "--port", "0", "--json", *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -177,6 +177,24 @@ def test_a_signal_ends_a_sender_with_a_summary() -> None:
     out, _ = sender.communicate(timeout=WAIT_S)
     assert sender.returncode == 0
     assert json.loads(out)["packets"] >= 1
+
+
+def test_signals_that_are_ignored_stay_so() -> None:
+    """As nohup wants it, and a script of what it has in the background."""
+    receiver = Receiver("--packets", "60", prefix=UNINTERRUPTED)
+    words = ["-f", "100", "-s", "100", "-n", "60", "-p", str(receiver.port), "--json", "127.0.0.1"]
+    with subprocess.Popen(
+        [*UNINTERRUPTED, WALE, "send", *words], stdout=subprocess.PIPE, text=True
+    ) as sender:
+        wait_until(lambda: Path(f"/proc/{sender.pid}/comm").read_text() == "wale\n")
+        time.sleep(0.2)  # of 0.6 s
+        for number in (signal.SIGHUP, signal.SIGINT):
+            receiver.proc.send_signal(number)
+            sender.send_signal(number)
+        out, _ = sender.communicate(timeout=WAIT_S)
+    assert sender.returncode == 0
+    assert json.loads(out)["packets"] == 60
+    assert receiver.told()[1]["packets"] == 60
 
 
 @pytest.mark.parametrize(

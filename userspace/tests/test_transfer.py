@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from transfer_harness import (
+    UNINTERRUPTED,
     WAIT_S,
     WALE,
     Server,
@@ -33,6 +34,7 @@ from transfer_harness import (
     read_exactly,
     read_line,
     sha256,
+    wait_until,
 )
 
 pytest_plugins = ["transfer_fixtures"]
@@ -519,6 +521,26 @@ def test_client_is_killed(server: Server, tmp_path: Path, number: signal.Signals
     server.wait_record(lambda r: r["status"] == "stopped", since=before)
     if number != signal.SIGKILL:
         assert not list(tmp_path.iterdir())
+
+
+def test_signals_that_are_ignored_stay_so(own: Callable[..., Server], tmp_path: Path) -> None:
+    """Both ends go on; what is not ignored ends them as ever."""
+    server = own(prefix=UNINTERRUPTED)
+    words = ["127.0.0.1:big", "--bytes", "40gb", "--repeat", "--out", tmp_path / "copy"]
+    with subprocess.Popen(
+        [*UNINTERRUPTED, WALE, "get", "--port", str(server.port), *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as proc:
+        wait_until(lambda: [e for e in tmp_path.glob(".copy.wale-*") if e.stat().st_size])
+        for number in (signal.SIGHUP, signal.SIGINT):
+            proc.send_signal(number)
+            server.proc.send_signal(number)
+        assert get_json(server, "small")["completed"] == "all"
+        assert proc.poll() is None
+        proc.terminate()
+        assert proc.wait(WAIT_S) == -signal.SIGTERM
+    server.stop()
 
 
 def test_server_stops(own: Callable[..., Server], tmp_path: Path) -> None:

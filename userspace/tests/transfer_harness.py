@@ -34,6 +34,15 @@ SANITIZED = os.access(WALE, os.R_OK) and b"__asan_init" in Path(WALE).read_bytes
 needs_wale = pytest.mark.skipif(not os.access(WALE, os.X_OK), reason=f"no {WALE}: make userspace")
 
 
+# The tools obey what they inherit: with the tests in the background of a script, an
+# interrupt that is ignored.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+#: Starts a program as nohup does, and a shell what runs in the background of a script.
+UNINTERRUPTED = ("env", "--ignore-signal=HUP,INT")
+
+
 def has_ipv6() -> bool:
     try:
         with socket.socket(socket.AF_INET6) as sock:

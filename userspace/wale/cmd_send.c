@@ -276,12 +276,15 @@ static void note_end(int signal_number)
 static int prepare_sleep(void)
 {
 	const struct sigaction end = { .sa_handler = note_end };
+	sigset_t set;
 
 	signal(SIGPIPE, SIG_IGN);
-	if (prctl(PR_SET_TIMERSLACK, 1UL) || sigaction(SIGINT, &end, NULL) ||
-	    sigaction(SIGTERM, &end, NULL) || sigaction(SIGHUP, &end, NULL))
-		return -1;
-	return 0;
+	end_signals(&set);
+	for (int number = 1; number < NSIG; number++)
+		if (sigismember(&set, number) == 1 &&
+		    sigaction(number, &end, NULL))
+			return -1;
+	return prctl(PR_SET_TIMERSLACK, 1UL);
 }
 
 static struct timespec to_timespec(uint64_t ns)

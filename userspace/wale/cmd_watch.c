@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <net/if.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -308,20 +307,12 @@ static int open_timer(uint64_t first_ns, uint64_t interval_ns)
 	return fd;
 }
 
-/*
- * The signals that end the recording, from here on to be read; not what nohup(1)
- * has it ignore.
- */
+/* The signals that end the recording, from here on to be read. */
 static int open_signals(void)
 {
-	struct sigaction hangup;
 	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
-		sigaddset(&set, SIGHUP);
+	end_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "rate.h"
+#include "transfer_util.h"
 
 uint64_t rate_now(void)
 {
@@ -22,18 +23,6 @@ uint64_t rate_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * RATE_SECOND + now.tv_nsec;
-}
-
-/* The signals that end a subcommand; not what nohup(1) has it ignore. */
-static void end_signals(sigset_t *set)
-{
-	struct sigaction hangup;
-
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
-	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
-		sigaddset(set, SIGHUP);
 }
 
 int rate_wait_open(struct rate_wait *wait, int events)

@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -158,15 +157,24 @@ int timer_set_fd_at(int fd, uint64_t at_ns)
 	return timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
+void end_signals(sigset_t *set)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction now;
+
+	sigemptyset(set);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (!sigaction(numbers[i], NULL, &now) &&
+		    now.sa_handler != SIG_IGN)
+			sigaddset(set, numbers[i]);
+}
+
 int signals_open(void)
 {
 	sigset_t set;
 
 	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	end_signals(&set);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -1;
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);

@@ -6,6 +6,7 @@
 #ifndef WALE_TRANSFER_UTIL_H
 #define WALE_TRANSFER_UTIL_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,7 +58,14 @@ int timer_set_fd(int fd, uint64_t first_ns, uint64_t interval_ns);
 /* Have it fire once, when CLOCK_MONOTONIC is @at_ns or later. */
 int timer_set_fd_at(int fd, uint64_t at_ns);
 
-/* SIGINT, SIGTERM and SIGHUP as a file descriptor; SIGPIPE ignored. */
+/*
+ * The signals that end a command: SIGINT, SIGTERM and SIGHUP, but none that whoever
+ * started it has it ignore, as nohup(1) does, and a shell for what runs in the
+ * background.  To be asked before anything is done about them.
+ */
+void end_signals(sigset_t *set);
+
+/* These as a file descriptor, for poll(2); SIGPIPE ignored. */
 int signals_open(void);
 
 /*
