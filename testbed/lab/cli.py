@@ -346,8 +346,9 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse, run, and turn expected failures into one message and an exit code."""
     args = _parser().parse_args(argv)
-    signal.signal(signal.SIGTERM, _terminate)
-    signal.signal(signal.SIGHUP, _terminate)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, _terminate)
     from lab.yaml_lines import ScenarioError
 
     try:

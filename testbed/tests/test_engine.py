@@ -391,16 +391,24 @@ def test_nothing_is_left_of_a_killed_launcher(tmp_path: Path) -> None:
 
 
 @pytest.mark.guest
-def test_interrupt_ends_the_guest() -> None:
+@pytest.mark.parametrize("nohup", [False, True])
+def test_interrupt_ends_the_guest(nohup: bool) -> None:
     command = [LAB, "exec", "--quiet", "--modules", "none", "--wall-limit", "60", "--"]
     launcher = subprocess.Popen(
-        [*command, "sh", "-c", "while :; do :; done"], stderr=subprocess.PIPE, text=True
+        ["env", f"--{'ignore' if nohup else 'default'}-signal=HUP", *command]
+        + ["sh", "-c", "while :; do :; done"],
+        stderr=subprocess.PIPE,
+        text=True,
     )
     for _ in range(300):
         time.sleep(0.1)
         if guests_of(launcher.pid):
             break
-    launcher.send_signal(signal.SIGTERM)
+    launcher.send_signal(signal.SIGHUP)
+    if nohup:
+        time.sleep(1)
+        assert launcher.poll() is None
+        launcher.send_signal(signal.SIGTERM)
     _, said = launcher.communicate(timeout=20)
     assert launcher.returncode == 130
     assert "interrupted" in said
