@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from transfer_harness import (
+    SANITIZED,
     WAIT_S,
     WALE,
     Server,
@@ -328,6 +329,20 @@ def test_wrong_use(arguments: list[str]) -> None:
     done = subprocess.run([WALE, *arguments], capture_output=True, text=True, timeout=WAIT_S)
     assert done.returncode == 2 and not done.stdout
     assert "expected" in done.stderr or "--help" in done.stderr
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers need more memory than is left here")
+def test_not_enough_memory() -> None:
+    """That is said, and nothing else happens."""
+    words = ["host:a", "--arrivals", "1", "--transfers", "100000", "--mean-size", "1"]
+    done = subprocess.run(
+        ["prlimit", f"--as={100 << 20}", WALE, "get", *words],
+        capture_output=True,
+        text=True,
+        timeout=WAIT_S,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, "wale get: out of memory\n")
 
 
 def test_serve_fails_clearly(tmp_path: Path) -> None:

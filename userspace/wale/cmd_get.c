@@ -134,6 +134,7 @@ static int make_transfers(struct run *run, char **sources)
 
 	run->transfers = calloc(run->n, sizeof(*run->transfers));
 	if (!run->transfers) {
+		run->n = 0;
 		fputs("wale get: out of memory\n", stderr);
 		return WALE_EXIT_FAILED;
 	}

@@ -309,12 +309,14 @@ void sessions_report(const struct transfer *sessions, unsigned int n)
 	uint64_t bytes = 0, end_ns = 0;
 	char total[HUMAN_MAX];
 
-	for (unsigned int i = 0; throughputs && i < n; i++) {
+	for (unsigned int i = 0; i < n; i++) {
 		const struct transfer *t = &sessions[i];
 
 		if (!t->completed)
 			continue;
-		throughputs[completed++] = goodput(t);
+		if (throughputs)
+			throughputs[completed] = goodput(t);
+		completed++;
 		bytes += t->received;
 		if (t->last_ns > end_ns)
 			end_ns = t->last_ns;
@@ -326,7 +328,7 @@ void sessions_report(const struct transfer *sessions, unsigned int n)
 		       (double)(end_ns - sessions->epoch_ns) / 1e9);
 	printf(", seed %llu\n",
 	       (unsigned long long)sessions->opt->arrivals.seed);
-	if (completed)
+	if (completed && throughputs)
 		report_throughputs(throughputs, completed);
 	fflush(stdout);
 	free(throughputs);
