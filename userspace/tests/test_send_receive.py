@@ -215,7 +215,7 @@ def test_signals_that_are_ignored_stay_so() -> None:
         ("receive -p 65536", "--port '65536': expected a number from 0 to 65535"),
         ("receive -n none", "--packets 'none': expected a number from 1 on"),
         ("receive -t soon", "--idle-timeout 'soon': expected a time such as 5s"),
-        ("receive more", "'more': expected no such word"),
+        ("receive more", "wale receive: what is 'more'? See 'wale receive --help'\n"),
     ],
 )
 def test_wrong_usage(words: str, expected: str) -> None:

@@ -137,9 +137,12 @@ static int parse(struct receiver *r, int argc, char **argv)
 		if (status)
 			return status;
 	}
-	if (optind < argc)
-		return bad("wale receive", argv[optind], "no such word");
-	return 0;
+	if (optind == argc)
+		return 0;
+	fprintf(stderr,
+		"wale receive: what is '%s'? See 'wale receive --help'\n",
+		argv[optind]);
+	return WALE_EXIT_USAGE;
 }
 
 static int set_options(struct receiver *r)
