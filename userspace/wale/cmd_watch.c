@@ -61,6 +61,7 @@ static void usage(FILE *to)
 		"--flows)\n"
 		"  -h, --help            this text\n"
 		"\n"
+		"A TIME is such as 10ms, or without a unit, in seconds.\n"
 		"SIGINT and SIGTERM end it, with a last sample.\n"
 		"\n"
 		"Examples:\n"
@@ -103,12 +104,14 @@ static int parse_option(struct watch *w, int option, const char *value)
 {
 	switch (option) {
 	case 'i':
-		if (units_parse_time(value, &w->interval_ns) || !w->interval_ns)
-			return wrong("\"%s\" is not an interval", value);
+		if (!parse_time_ns(value, &w->interval_ns) || !w->interval_ns)
+			return wrong("\"%s\" is not an interval, such as 100ms",
+				     value);
 		break;
 	case 'd':
-		if (units_parse_time(value, &w->duration_ns) || !w->duration_ns)
-			return wrong("\"%s\" is not a duration", value);
+		if (!parse_time_ns(value, &w->duration_ns) || !w->duration_ns)
+			return wrong("\"%s\" is not a duration, such as 10s",
+				     value);
 		break;
 	case 'n':
 		if (units_parse_count(value, UINT64_MAX, &w->count) ||
@@ -143,6 +146,25 @@ static int parse_option(struct watch *w, int option, const char *value)
 	return WALE_EXIT_OK;
 }
 
+/* Options that would do nothing are a mistake; what they were for is not known. */
+static int check(const struct watch *w)
+{
+	if (!w->want_links && !w->want_flows)
+		return wrong("%s", "nothing to watch");
+	if (!w->want_links && (w->links.n_only || w->links_path))
+		return wrong("%s cannot be had with --no-links",
+			     w->links_path ? "--links-csv" : "--link");
+	if (w->links_path && w->flows_path &&
+	    !strcmp(w->links_path, w->flows_path))
+		return wrong("links and flows cannot both go to \"%s\"",
+			     w->links_path);
+	if (w->json && (!w->want_links || w->links_path) &&
+	    (!w->want_flows || w->flows_path))
+		return wrong("%s is of standard output, and nothing goes there",
+			     "--json");
+	return WALE_EXIT_OK;
+}
+
 static int parse(struct watch *w, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -169,9 +191,7 @@ static int parse(struct watch *w, int argc, char **argv)
 	}
 	if (optind < argc)
 		return wrong("what is \"%s\"?", argv[optind]);
-	if (!w->want_links && !w->want_flows)
-		return wrong("%s", "nothing to watch");
-	return WALE_EXIT_OK;
+	return check(w);
 }
 
 static int open_output(struct watch_output *out, const char *path)

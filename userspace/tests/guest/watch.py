@@ -60,6 +60,15 @@ def test_links_are_sampled() -> None:
     equal([last[name] for name in SWITCH], [""] * 5, "what a switch counts")
 
 
+def test_times_without_a_unit_are_seconds() -> None:
+    """As ping -i and watch -n have it, and the other commands of wale."""
+    pair = Pair()
+    pair.add(rate=10**5)
+    times = [int(row["t_ns"]) for row in rows(watch(pair, "-i", "0.5", "-d", "2"))]
+    equal([b - a for a, b in itertools.pairwise(times)], [500 * MS] * 4, "steps")
+    pair.close()
+
+
 SWITCH = (
     "dropped_early_packets",
     "dropped_partial_packets",
@@ -221,8 +230,26 @@ def test_signal_ends_it_well() -> None:
 def test_wrong_usage() -> None:
     """What cannot be is refused, in words."""
     pair = Pair()
-    for words in ("--interval 0", "--interval 5x", "--count 0", "--no-links", "frob", "--frob"):
-        true(refused(pair.a, WALE, "watch", *words.split(), status=2), words)
+    for words, says in (
+        ("--interval 0", '"0" is not an interval, such as 100ms'),
+        ("--interval 5x", '"5x" is not an interval'),
+        ("--duration 0", '"0" is not a duration, such as 10s'),
+        ("--count 0", "not a number of samples"),
+        ("--no-links", "nothing to watch"),
+        ("frob", 'what is "frob"?'),
+        ("--frob", "--frob"),
+        ("--link a0 --no-links --flows", "--link cannot be had with --no-links"),
+        ("-L --flows --links-csv /run/l", "--links-csv cannot be had with --no-links"),
+        ("--links-csv /run/x --flows-csv /run/x", 'cannot both go to "/run/x"'),
+        ("--links-csv /run/l --json", "--json is of standard output, and nothing goes there"),
+        ("-L --flows-csv /run/f --json", "--json is of standard output, and nothing goes there"),
+        ("--links-csv /run/l --flows-csv /run/f --json", "nothing goes there"),
+    ):
+        message = refused(pair.a, WALE, "watch", *words.split(), status=2)
+        true(says in message, f"{words}: {message}")
+    with tempfile.TemporaryDirectory(dir="/run") as folder:
+        flows = str(Path(folder, "flows"))
+        watch(pair, "--count", "1", "--flows-csv", flows, "--json")  # the links are JSON
     true("no such" in refused(pair.a, WALE, "watch", "--link", "nosuch"), "--link nosuch")
 
 
