@@ -166,6 +166,12 @@ static void merge_impairments(struct link_config *c,
 		c->slot = own->slot;
 }
 
+/* Not "sessions off", which is what a new link has. */
+static bool has_sessions(const struct link_config *c)
+{
+	return c->set & LINK_SESSIONS && c->sessions.set;
+}
+
 /* What @both sets and @own does not, as far as they can be had together. */
 static struct link_config merge(const struct link_config *own,
 				const struct link_config *both)
@@ -179,7 +185,7 @@ static struct link_config merge(const struct link_config *own,
 		take &= ~LINK_THRESHOLD;
 	if (own->set & LINK_LOSSES)
 		take &= ~LINK_LOSSES;
-	if (own->set & (LINK_RATE | LINK_SESSIONS))
+	if (own->set & LINK_RATE || has_sessions(own))
 		take &= ~(LINK_TRACE | LINK_TRACE_END);
 	if (own->set & LINK_TRACE)
 		take &= ~(LINK_RATE | LINK_SESSIONS);
@@ -220,6 +226,8 @@ static struct link_config merge(const struct link_config *own,
 		c.input_rate = own->input_rate;
 	if (own->set & LINK_REM)
 		c.rem = own->rem;
+	if (c.set & LINK_TRACE && !has_sessions(&c))
+		c.set &= ~LINK_SESSIONS;
 	merge_policy(&c.policy, own);
 	merge_impairments(&c, own);
 	return c;
@@ -227,8 +235,7 @@ static struct link_config merge(const struct link_config *own,
 
 static bool begins(const struct link_config *c)
 {
-	return c->set & LINK_TRACE ||
-	       (c->set & LINK_SESSIONS && c->sessions.set);
+	return c->set & LINK_TRACE || has_sessions(c);
 }
 
 /*

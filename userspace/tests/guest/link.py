@@ -151,6 +151,25 @@ def test_directions_start_together() -> None:
     pair.close()
 
 
+def test_sessions_off_leave_the_trace() -> None:
+    """A direction that says that it has no sessions keeps the trace of both."""
+    pair = Pair()
+    words = "--trace 10ms:8mbit,10ms:0 --up --sessions off --down --delay 1ms".split()
+    link(pair, "add", "a0", *words)
+    (found,) = shown(pair)
+    for way in ("up", "down"):
+        rates = [step["rate"] for step in found[way].get("trace", [])]
+        equal(rates, [1_000_000, 0], f"the trace of {way}")
+    link(pair, "del", "a0")
+    words = "--rate 8mbit --sessions arrival 0.2 mean 20 max 63 step 50ms".split()
+    link(pair, "add", "a0", *words, "--down", "--sessions", "off")
+    (found,) = shown(pair)
+    equal(["sessions" in found[way] for way in ("up", "down")], [True, False], "sessions")
+    equal(found["down"]["rate"], 1_000_000, "the rate that up's sessions share")
+    link(pair, "del", "a0")
+    pair.close()
+
+
 def test_a_long_trace() -> None:
     """One of more steps than a request has room for, in both directions."""
     pair = Pair()
