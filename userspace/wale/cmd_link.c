@@ -315,6 +315,19 @@ out:
 	return status;
 }
 
+/* It has no link: say so, and where the one that it had may be. */
+static int has_none(const char *what, const char *iface,
+		    const struct link_state *state)
+{
+	char why[64 + IF_NAMESIZE];
+
+	snprintf(why, sizeof(why), "%s%s%s",
+		 state->ifindex ? "it has none" : "there is no such interface",
+		 *state->renamed ? "; what had this name is now " : "",
+		 state->renamed);
+	return cannot(what, iface, why);
+}
+
 static int del(struct rtnl *r, const char *iface, int argc, char **argv)
 {
 	struct link_state state;
@@ -324,9 +337,7 @@ static int del(struct rtnl *r, const char *iface, int argc, char **argv)
 	if (link_look(r, iface, &state))
 		return cannot("remove the link of", iface, r->error);
 	if (!state.ifb && !link_root_is_ours(&state))
-		return cannot("remove the link of", iface,
-			      state.ifindex ? "it has none"
-					    : "there is no such interface");
+		return has_none("remove the link of", iface, &state);
 	if (link_remove(r, &state))
 		return cannot("remove the link of", iface, r->error);
 	return WALE_EXIT_OK;
@@ -352,10 +363,7 @@ static int show(struct rtnl *r, int argc, char **argv)
 		if (link_look(r, iface, &state))
 			return cannot("show the link of", iface, r->error);
 		if (!state.ifb && !link_root_is_ours(&state))
-			return cannot("show the link of", iface,
-				      state.ifindex
-					      ? "it has none"
-					      : "there is no such interface");
+			return has_none("show the link of", iface, &state);
 	}
 	if (link_show(r, iface, stats, json))
 		return cannot("show the links", "", r->error);

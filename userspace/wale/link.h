@@ -9,7 +9,8 @@
  *                                                     "down"
  *
  * What "wale link" made is recognised by handle and kind of the root qdisc and by
- * the alias of the ifb, and nothing else is ever removed.
+ * the alias of the ifb, and nothing else is ever removed.  The alias has the index
+ * of the interface, which may get another name.
  */
 #ifndef WALE_LINK_H
 #define WALE_LINK_H
@@ -24,7 +25,7 @@
 #include "lib/link_stats.h"
 #include "lib/rtnl.h"
 
-#define LINK_ALIAS "wale link of " /* IFACE */
+#define LINK_ALIAS "wale link of " /* IFACE, and in brackets its index */
 #define LINK_ROOT_HANDLE 0x7a1e0000U
 #define LINK_FILTER_HANDLE 0x7a1eU
 #define LINK_FILTER_PRIO 1
@@ -34,6 +35,7 @@ struct link_state {
 	int ifindex; /* 0: there is no such interface */
 	int ifb; /* its ifb, if "wale link" made one, or 0 */
 	char ifb_name[IF_NAMESIZE];
+	char renamed[IF_NAMESIZE]; /* what had this name when it got a link */
 	char root_kind[32];
 	uint32_t root_handle; /* 0: the default qdisc */
 	bool ingress; /* an ingress or clsact qdisc */
@@ -47,6 +49,15 @@ static inline bool link_root_is_ours(const struct link_state *s)
 	return s->root_handle == LINK_ROOT_HANDLE &&
 	       !strcmp(s->root_kind, "wale");
 }
+
+/* What the alias of an ifb of ours says; false if it is another's. */
+struct link_alias {
+	char iface[IF_NAMESIZE]; /* when the link was made */
+	char name[IF_NAMESIZE]; /* now; "" if the interface is gone */
+	int ifindex;
+};
+
+bool link_alias_read(struct link_alias *alias, const struct nlattr *attribute);
 
 /* All return 0 or -errno, with the reason in r->error. */
 int link_look(struct rtnl *r, const char *iface, struct link_state *state);

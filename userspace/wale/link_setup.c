@@ -18,6 +18,7 @@
 #include <netlink/route/cls/matchall.h>
 #include <netlink/route/link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "link.h"
@@ -30,22 +31,60 @@
 
 struct look {
 	struct link_state *state;
-	const char *alias;
+	const char *iface;
 };
+
+bool link_alias_read(struct link_alias *alias, const struct nlattr *attribute)
+{
+	const char *text = attribute ? nla_data(attribute) : "";
+	size_t length;
+
+	memset(alias, 0, sizeof(*alias));
+	if (strncmp(text, LINK_ALIAS, strlen(LINK_ALIAS)))
+		return false;
+	text += strlen(LINK_ALIAS);
+	length = strcspn(text, " ");
+	if (!length || length >= sizeof(alias->iface))
+		return false;
+	memcpy(alias->iface, text, length);
+	if (!strncmp(text + length, " (", 2))
+		alias->ifindex = (int)strtol(text + length + 2, NULL, 10);
+	if (!if_indextoname((unsigned int)alias->ifindex, alias->name))
+		*alias->name = '\0';
+	return true;
+}
+
+/* The name counts only where the interface that the ifb was made for is gone. */
+static bool is_ours(struct link_state *state, const char *iface,
+		    const struct link_alias *alias)
+{
+	bool named = !strcmp(alias->iface, iface);
+
+	if (!*alias->name)
+		return named && !state->ifb;
+	if (alias->ifindex == state->ifindex)
+		return true;
+	if (named)
+		strcpy(state->renamed, alias->name);
+	return false;
+}
 
 static void look_at_link(const struct nlmsghdr *message, void *arg)
 {
 	struct nlmsghdr *header = (struct nlmsghdr *)message;
 	const struct ifinfomsg *info = nlmsg_data(message);
-	const struct nlattr *alias, *name;
+	const struct nlattr *text, *name;
 	struct look *look = arg;
+	struct link_state *state = look->state;
+	struct link_alias alias;
 
-	alias = nlmsg_find_attr(header, sizeof(*info), IFLA_IFALIAS);
+	text = nlmsg_find_attr(header, sizeof(*info), IFLA_IFALIAS);
 	name = nlmsg_find_attr(header, sizeof(*info), IFLA_IFNAME);
-	if (!alias || !name || nla_strcmp(alias, look->alias))
+	if (!name || !link_alias_read(&alias, text) ||
+	    !is_ours(state, look->iface, &alias))
 		return;
-	look->state->ifb = info->ifi_index;
-	nla_strlcpy(look->state->ifb_name, name, sizeof(look->state->ifb_name));
+	state->ifb = info->ifi_index;
+	nla_strlcpy(state->ifb_name, name, sizeof(state->ifb_name));
 }
 
 static void look_at_qdisc(const struct nlmsghdr *message, void *arg)
@@ -107,12 +146,10 @@ static struct nl_msg *link_message(int type, int flags, int ifindex,
 
 static int look(struct rtnl *r, const char *iface, struct link_state *state)
 {
-	char alias[sizeof(LINK_ALIAS) + IF_NAMESIZE];
-	struct look found = { .state = state, .alias = alias };
+	struct look found = { .state = state, .iface = iface };
 	int err;
 
 	memset(state, 0, sizeof(*state));
-	snprintf(alias, sizeof(alias), LINK_ALIAS "%s", iface);
 	state->ifindex = if_nametoindex(iface);
 
 	err = rtnl_dump(r, link_message(RTM_GETLINK, 0, 0, 0), look_at_link,
@@ -295,13 +332,13 @@ static int del_ifb(struct rtnl *r, int ifindex)
 }
 
 /* The alias is what makes it ours; the interface is up afterwards. */
-static int mark_ifb(struct rtnl *r, int ifindex, const char *iface)
+static int mark_ifb(struct rtnl *r, int ifindex, const char *iface, int of)
 {
-	char alias[sizeof(LINK_ALIAS) + IF_NAMESIZE];
+	char alias[sizeof(LINK_ALIAS) + IF_NAMESIZE + 16];
 	struct nl_msg *message;
 
 	message = link_message(RTM_SETLINK, 0, ifindex, IFF_UP);
-	snprintf(alias, sizeof(alias), LINK_ALIAS "%s", iface);
+	snprintf(alias, sizeof(alias), LINK_ALIAS "%s (%d)", iface, of);
 	/* Without the zero: the kernel adds it. */
 	if (message && nla_put(message, IFLA_IFALIAS, strlen(alias), alias)) {
 		nlmsg_free(message);
@@ -346,7 +383,7 @@ static int make_ifb(struct rtnl *r, const char *iface, struct link_state *state)
 		return err;
 	state->ifb = if_nametoindex(state->ifb_name);
 	silence_ifb(r, state->ifb);
-	err = mark_ifb(r, state->ifb, iface);
+	err = mark_ifb(r, state->ifb, iface, state->ifindex);
 	if (err) {
 		char reason[sizeof(r->error)];
 

@@ -102,7 +102,7 @@ static int show_one(struct rtnl *r, const char *iface,
 	return err;
 }
 
-/* The interfaces that the aliases of ifbs name. */
+/* The interfaces of our ifbs, with the names that they have now. */
 struct names {
 	char (*name)[IF_NAMESIZE];
 	size_t n;
@@ -110,20 +110,20 @@ struct names {
 
 static void collect_name(const struct nlmsghdr *message, void *arg)
 {
-	const struct nlattr *alias;
+	const struct nlattr *text;
 	struct names *names = arg;
+	struct link_alias alias;
 	void *room;
 
-	alias = nlmsg_find_attr((struct nlmsghdr *)message,
-				sizeof(struct ifinfomsg), IFLA_IFALIAS);
-	if (!alias || strncmp(nla_data(alias), LINK_ALIAS, strlen(LINK_ALIAS)))
+	text = nlmsg_find_attr((struct nlmsghdr *)message,
+			       sizeof(struct ifinfomsg), IFLA_IFALIAS);
+	if (!link_alias_read(&alias, text))
 		return;
 	room = realloc(names->name, (names->n + 1) * sizeof(*names->name));
 	if (!room)
 		return;
 	names->name = room;
-	snprintf(names->name[names->n++], IF_NAMESIZE, "%s",
-		 (const char *)nla_data(alias) + strlen(LINK_ALIAS));
+	strcpy(names->name[names->n++], *alias.name ? alias.name : alias.iface);
 }
 
 static int collect_names(struct rtnl *r, struct names *names)

@@ -314,5 +314,58 @@ def test_names() -> None:
     equal(names, ["lo", "wale-averylongn"], "links")
 
 
+def test_an_interface_gets_another_name() -> None:
+    """Its link is its own all the same, whoever gets the old name."""
+    pair = Pair()
+    before = state(pair.a)
+    link(pair, "add", "a0", "--rate", "1mbit")
+    net.ip_batch(["link set a0 down", "link set a0 name a1", "link set a1 up"], pair.a)
+    for words in ("show a0", "del a0"):
+        message = refused(pair.a, WALE, "link", *words.split())
+        true("no such interface; what had this name is now a1" in message, message)
+    for words in ([], ["a1"]):
+        (found,) = shown(pair, *words)
+        equal((found["interface"], found["ifb"]), ("a1", "wale-a0"), "the link")
+        equal([found[way]["rate"] for way in ("up", "down")], [125_000] * 2, "the rates")
+    message = refused(pair.a, WALE, "link", "add", "a1", "--rate", "2mbit")
+    true("--replace" in message, message)
+
+    net.ip_batch(["link add a0 type dummy", "link set a0 up"], pair.a)
+    message = refused(pair.a, WALE, "link", "del", "a0")
+    true("it has none; what had this name is now a1" in message, message)
+    link(pair, "add", "a0", "--rate", "2mbit")
+    (found,) = shown(pair, "a0")
+    equal((found["ifb"], found["up"]["rate"]), ("wale-a0-2", 250_000), "the other's link")
+    link(pair, "add", "a1", "--rate", "4mbit", "--replace")
+    equal([row["up"]["rate"] for row in shown(pair)], [250_000, 500_000], "both")
+    link(pair, "del", "a1")
+    equal([row["interface"] for row in shown(pair)], ["a0"], "what is left")
+    link(pair, "del", "a0")
+
+    done(pair.a, "ip", "link", "del", "a0")
+    net.ip_batch(["link set a1 down", "link set a1 name a0", "link set a0 up"], pair.a)
+    equal(state(pair.a), before, "after del")
+    pair.close()
+
+
+def test_what_is_left_of_an_interface() -> None:
+    """An ifb whose interface is gone goes with its name, also if another has that now."""
+    pair = Pair()
+    link(pair, "add", "a0", "--rate", "1mbit")
+    net.ip_batch(["link del a0", "link add a0 type dummy", "link set a0 up"], pair.a)
+    message = refused(pair.a, WALE, "link", "add", "a0", "--rate", "1mbit")
+    true("--replace" in message, message)
+    link(pair, "del", "a0")
+    refused(pair.a, WALE, "link", "del", "a0")
+    link(pair, "add", "a0", "--rate", "1mbit")
+    # of a wale that wrote the name alone
+    done(pair.a, "ip", "link", "set", "wale-a0", "alias", "wale link of a0")
+    equal(shown(pair)[0]["ifb"], "wale-a0", "the link")
+    link(pair, "del", "a0")
+    names = [row["ifname"] for row in as_json(pair.a, "ip", "-j", "link")]
+    equal(names, ["lo", "a0"], "links")
+    pair.close()
+
+
 if __name__ == "__main__":
     main()
