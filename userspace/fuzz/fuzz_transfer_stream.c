@@ -4,8 +4,9 @@
  *
  * The input comes out of a socket, as from a server that means harm, in pieces
  * of the length that its first byte says.  The transfer must come to an end; it
- * is complete only if all that was promised came; and what is told of it can be
- * printed.
+ * is complete only if all that was promised came; and what is told of it, of a
+ * failure too, is JSON with all that is known, and text that does nothing to a
+ * terminal.
  */
 #include <strings.h>
 #include <sys/epoll.h>
@@ -14,6 +15,7 @@
 
 #include "fuzz.h"
 #include "json_check.h"
+#include "lib/utf8.h"
 #include "wale/get_transfer.h"
 
 static const struct get_options options = { .digest = true };
@@ -42,25 +44,63 @@ static void start(struct transfer *t, int fd, int epoll_fd, uint8_t how)
 	must(!epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event));
 }
 
-/* What "wale get --json" would print. */
-static void check_report(struct transfer *t)
-{
-	char *text = NULL;
-	size_t length;
-	FILE *old = stdout;
-	struct get_options json = options;
+/* What was printed: the texts are to be freed. */
+struct printed {
+	char *out, *err;
+	size_t out_length, err_length;
+};
 
-	json.json = true;
-	t->opt = &json;
-	stdout = open_memstream(&text, &length);
-	must(stdout);
-	if (!*t->error)
+static void report(struct transfer *t, bool json, struct printed *p)
+{
+	struct get_options opt = options;
+	FILE *old_out = stdout, *old_err = stderr;
+
+	opt.json = json;
+	t->opt = &opt;
+	stdout = open_memstream(&p->out, &p->out_length);
+	stderr = open_memstream(&p->err, &p->err_length);
+	if (stdout && stderr)
 		transfer_report(t);
 	fclose(stdout);
-	stdout = old;
-	if (length)
-		json_check(text, length);
-	free(text);
+	fclose(stderr);
+	stdout = old_out;
+	stderr = old_err;
+	t->opt = &options;
+}
+
+/* One line, of nothing but characters that can be seen. */
+static void check_line(const char *text, size_t length)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	must(length && text[length - 1] == '\n');
+	for (size_t n, left = length - 1; left; s += n, left -= n) {
+		n = utf8_length(s, left);
+		must(n && !utf8_is_control(s));
+	}
+}
+
+/* What "wale get" prints, with --json and without: of a failure, why. */
+static void check_report(struct transfer *t)
+{
+	bool failed = *t->error;
+	struct printed p;
+
+	for (int json = 0; json < 2; json++) {
+		report(t, json, &p);
+		must(!failed == !p.err_length);
+		if (failed) {
+			check_line(p.err, p.err_length);
+			must(strstr(p.err, t->error));
+		}
+		must(!p.out_length == (failed && !json));
+		if (p.out_length)
+			check_line(p.out, p.out_length);
+		if (json)
+			json_check(p.out, p.out_length);
+		free(p.out);
+		free(p.err);
+	}
 }
 
 /* Who checked the digest has got it from the server. */

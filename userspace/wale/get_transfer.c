@@ -43,6 +43,8 @@ void transfer_fail(struct transfer *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(t->error, sizeof(t->error), fmt, ap);
 	va_end(ap);
+	/* what did not fit may have been cut in a character */
+	wale_make_printable(t->error);
 	t->completed = NULL;
 	output_discard(&t->output);
 	over(t);

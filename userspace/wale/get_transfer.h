@@ -157,7 +157,7 @@ struct transfer {
 	uint64_t min_rtt_us;
 	char hex[WALE_SHA256_HEX];
 	const char *completed;
-	char error[512];
+	char error[WALE_REPLY_MAX + 128];
 };
 
 /*
