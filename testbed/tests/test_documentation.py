@@ -223,3 +223,6 @@ def test_maintainers_of_every_folder() -> None:
     listed = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True).stdout
     folders = {name.partition("/")[0] + "/" for name in listed.splitlines() if "/" in name}
     assert {f for f in folders if f not in named and not f.startswith(".")} == set()
+    rest = lines[lines.index("THE REST") :]
+    for letter, purpose in (("B", "where bugs are reported"), ("P", "what a patch needs")):
+        assert any(line.startswith(f"{letter}:\t") for line in rest), purpose
