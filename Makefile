@@ -124,7 +124,7 @@ packages-vm:	## install what is missing to boot stock kernels
 
 ##@ Install (DESTDIR and PREFIX are obeyed)
 
-install: userspace	## tc plugin, wale, man pages, wale-lab; and the modules if there are headers
+install: userspace	## tc plugin, wale, man pages, headers, wale-lab; and the modules if there are headers
 	@$(MAKE) -C userspace install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
 	@testbed/setup/install-lab install "$(PREFIX)" "$(DESTDIR)"
 	@testbed/setup/install-modules install "$(KDIR)" "$(DESTDIR)"
@@ -134,7 +134,7 @@ uninstall:	## remove what install put there
 	@testbed/setup/install-lab uninstall "$(PREFIX)" "$(DESTDIR)"
 	@testbed/setup/install-modules uninstall "$(KDIR)" "$(DESTDIR)"
 
-deb: packages-deb	## Debian packages wale-dkms, wale-tools and wale-lab, into build/deb
+deb: packages-deb	## Debian packages wale-dkms, wale-tools, wale-dev and wale-lab, into build/deb
 	@testbed/setup/build-deb
 
 clean:	## remove build/, out/ and results/ (the cached kernel stays)

@@ -49,6 +49,9 @@ def test_install_and_uninstall(prefix: str, folder: str, tmp_path: Path) -> None
         expected.add(f"{below}/share/man/man{page.suffix[1:]}/{page.name}")
     for module in ("sch_wale", "rate_feedback", "tcp_ratcp"):
         expected.add(f"lib/modules/{release}/updates/wale/{module}.ko")
+    for header in ("pkt_sched_wale.h", "rate_feedback.h"):
+        expected.add(f"{below}/include/linux/{header}")
+    expected.add(f"{below}/share/ynl/specs/rate_feedback.yaml")
     for unit in (TOP / "userspace/systemd").iterdir():
         expected.add(f"{below}/lib/systemd/system/{unit.name}")
     assert expected <= there
@@ -70,6 +73,7 @@ def test_install_and_uninstall(prefix: str, folder: str, tmp_path: Path) -> None
 def test_uninstall_leaves_what_others_put_there(tmp_path: Path) -> None:
     """Files of others in the same folders stay."""
     others = [tmp_path / "usr/bin/other", tmp_path / "usr/share/man/man1/other.1"]
+    others += [tmp_path / "usr/include/linux/tcp.h", tmp_path / "usr/share/ynl/specs/tc.yaml"]
     others += [tmp_path / TC_PLUGINS.lstrip("/") / "q_other.so"]
     for path in others:
         path.parent.mkdir(parents=True)

@@ -24,7 +24,7 @@ from engines.kernel_source import version_key
 
 TOP = Path(__file__).resolve().parents[2]
 LAB = TOP / "testbed/wale-lab"
-NAMES = ("wale-dkms", "wale-tools", "wale-lab")
+NAMES = ("wale-dkms", "wale-tools", "wale-dev", "wale-lab")
 MODULES = {"rate_feedback", "sch_wale", "tcp_ratcp"}
 
 pytestmark = pytest.mark.deb
@@ -114,6 +114,17 @@ def test_tools(debian: CleanDebian) -> None:
         assert page.name in debian.run("man", "-w", page.stem)
     load = ". /usr/share/bash-completion/completions/wale && complete -p wale"
     assert "-F" in debian.run("bash", "-c", load)
+
+
+def test_contracts(debian: CleanDebian) -> None:
+    """Headers are where a compiler looks, the specification where ynl does."""
+    headers = sorted((TOP / "kmod/include/uapi/linux").glob("*.h"))
+    includes = "".join(f"#include <linux/{path.name}>\n" for path in headers)
+    debian.run("sh", "-c", f"printf '{includes}' | gcc -xc -Wall -Werror -fsyntax-only -")
+    specification = "rate_feedback.yaml"
+    installed = debian.root / "usr/share/ynl/specs" / specification
+    source = TOP / "Documentation/netlink/specs" / specification
+    assert installed.read_bytes() == source.read_bytes()
 
 
 def test_modules_follow_the_kernel(debian: CleanDebian) -> None:
