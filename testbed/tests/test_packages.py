@@ -127,6 +127,14 @@ def test_contracts(debian: CleanDebian) -> None:
     assert installed.read_bytes() == source.read_bytes()
 
 
+def test_documents(debian: CleanDebian) -> None:
+    """All pages are there, also those below a folder."""
+    pages = debian.root / "usr/share/doc/wale-tools"
+    there = {str(path.relative_to(pages)).removesuffix(".gz") for path in pages.rglob("*.rst*")}
+    source = TOP / "Documentation"
+    assert {str(path.relative_to(source)) for path in source.rglob("*.rst")} <= there
+
+
 def test_modules_follow_the_kernel(debian: CleanDebian) -> None:
     """DKMS builds for the kernel at hand, for its successor when that comes, and cleans up."""
     (first,) = built(debian)
