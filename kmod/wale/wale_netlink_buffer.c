@@ -224,10 +224,20 @@ static bool wale_changes_unit(const struct wale_sched_data *q,
 	       wale_unit(q->buffer.limit_bytes, q->buffer.limit_cells);
 }
 
-/*
- * The policy as it will be.  A threshold that no policy has any more, or none has yet,
- * is forgotten if its unit is: nobody sees it.
- */
+/* Is there a threshold that nobody sees, and that cannot be one with this limit? */
+static bool wale_threshold_is_stale(const struct wale_sched_data *q,
+				    const struct wale_buffer_request *request)
+{
+	const struct wale_policy *policy = &request->policy;
+
+	return !policy->share &&
+	       (!wale_policy_has_threshold(&q->policy) ||
+		!wale_policy_has_threshold(policy)) &&
+	       (wale_changes_unit(q, request) ||
+		policy->threshold > wale_request_limit(request));
+}
+
+/* The policy as it will be. */
 static void wale_merge_policy(const struct wale_sched_data *q,
 			      struct wale_buffer_request *request)
 {
@@ -243,9 +253,7 @@ static void wale_merge_policy(const struct wale_sched_data *q,
 		merged->last = given->last;
 	if (wale_buffer_given(request, TCA_WALE_MARK))
 		merged->mark = given->mark;
-	if (wale_changes_unit(q, request) && !merged->share &&
-	    !(wale_policy_has_threshold(&q->policy) &&
-	      wale_policy_has_threshold(merged)))
+	if (wale_threshold_is_stale(q, request))
 		merged->share = WALE_POLICY_SHARE_DEFAULT;
 	if (wale_buffer_given(request, TCA_WALE_THRESHOLD)) {
 		merged->threshold = given->threshold;
