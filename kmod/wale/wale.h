@@ -34,8 +34,8 @@
  * struct wale_entry - a call of enqueue
  * @outer: the call in which this one is: below a child, netem has the whole qdisc tree
  *	take its copy of a packet meanwhile
- * @qlen: packets of the link that parents know of, while the call lasts
- * @backlog: their bytes
+ * @qlen: what sch->q.qlen was, and what calls within this one told parents
+ * @backlog: the same of sch->qstats.backlog
  * @accepted: a packet came in that will come out, as far as is known
  * @verdict: if not: why, as NET_XMIT_*
  */
@@ -179,7 +179,7 @@ static inline u16 wale_skb_class(const struct sk_buff *skb)
 	return qdisc_skb_cb(skb)->tc_classid;
 }
 
-/* What is offered and sent of its flow, where flows are told apart. */
+/* What most packets of its flow are counted in, where flows are told apart. */
 static inline struct wale_counts *
 wale_skb_counts(const struct wale_sched_data *q, const struct sk_buff *skb)
 {
@@ -219,7 +219,6 @@ void wale_link_replay_all(struct Qdisc *sch, u64 now);
 struct sk_buff *wale_link_release(struct Qdisc *sch);
 void wale_link_set_alarm(struct Qdisc *sch);
 void wale_link_settle(struct Qdisc *sch);
-void wale_link_note_told(struct wale_sched_data *q, int packets, int bytes);
 u64 wale_link_earliest_departure(const struct wale_sched_data *q);
 
 void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,

@@ -297,7 +297,7 @@ static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 /*
  * The link is run, and parents know what it holds; but not that it holds nothing:
  * they would take it off their lists, and some look whether it is there before they
- * have it take a packet.
+ * have it take a packet.  So within another call, they are not told of what is gone.
  */
 static void wale_link_enter_call(struct Qdisc *sch, struct wale_entry *entry,
 				 u64 now)
@@ -305,7 +305,7 @@ static void wale_link_enter_call(struct Qdisc *sch, struct wale_entry *entry,
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	wale_link_run(sch, now);
-	if (sch->q.qlen != q->gone_packets)
+	if (!q->entry && sch->q.qlen != q->gone_packets)
 		wale_link_settle(sch);
 	*entry = (struct wale_entry){
 		.outer = q->entry,
@@ -316,38 +316,56 @@ static void wale_link_enter_call(struct Qdisc *sch, struct wale_entry *entry,
 	q->entry = entry;
 }
 
+/* Parents know of so many more; those calls that this one was in are not to tell. */
+static void wale_link_told(const struct wale_entry *entry, int packets,
+			   int bytes)
+{
+	struct wale_entry *outer;
+
+	for (outer = entry->outer; outer; outer = outer->outer) {
+		outer->qlen += packets;
+		outer->backlog += bytes;
+	}
+}
+
 /*
  * What the caller of enqueue learns.  After NET_XMIT_SUCCESS, parents count one
  * packet of @len more, and take the link to have something for them: the link
- * has, and tells them the difference to what it really got.  If nothing was
- * accepted: with drops local, whether it was refused, and what a child said.
+ * has, and tells them the difference to what it really got.  It says so only if they
+ * have one more of it in the end: with the difference told first, they would else
+ * have none for a moment, and be taken off their own parents' lists.
+ *
+ * If nothing was accepted: with drops local, whether it was refused, and what a child
+ * said.
  */
 static int wale_link_leave_call(struct Qdisc *sch,
 				const struct wale_entry *entry, u32 len)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	int packets, bytes;	/* that are more than at the beginning */
-	bool accepted;
+	bool more;
 
 	q->entry = entry->outer;
-	sch->q.qlen -= q->gone_packets;
-	sch->qstats.backlog -= q->gone_bytes;
-	q->gone_packets = 0;
-	q->gone_bytes = 0;
-	accepted = entry->accepted && sch->q.qlen;
-
+	if (!q->entry) {
+		sch->q.qlen -= q->gone_packets;
+		sch->qstats.backlog -= q->gone_bytes;
+		q->gone_packets = 0;
+		q->gone_bytes = 0;
+	}
 	packets = sch->q.qlen - entry->qlen;
 	bytes = sch->qstats.backlog - entry->backlog;
-	wale_link_note_told(q, packets, bytes);
-	if (accepted) {
+	wale_link_told(entry, packets, bytes);
+	more = entry->accepted && packets > 0;
+	if (more) {
 		packets--;
 		bytes -= len;
 	}
 	if (packets || bytes)
 		qdisc_tree_reduce_backlog(sch, -packets, -bytes);
-	if (accepted)
+	if (more)
 		return NET_XMIT_SUCCESS;
-	if (q->drops == WALE_DROPS_LOCAL && entry->verdict != NET_XMIT_SUCCESS)
+	if (q->drops == WALE_DROPS_LOCAL && !entry->accepted &&
+	    entry->verdict != NET_XMIT_SUCCESS)
 		return entry->verdict;
 	return NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
 }
@@ -441,11 +459,14 @@ static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
 	struct wale_entry entry;
 	int verdict;
 
-	if (q->classes && !wale_classify(sch, skb, &verdict)) {
-		if (verdict & __NET_XMIT_BYPASS)
-			qdisc_qstats_drop(sch);
-		__qdisc_drop(skb, to_free);
-		return verdict;
+	if (q->classes) {
+		wale_link_run(sch, now);	/* it may free a place */
+		if (!wale_classify(sch, skb, &verdict)) {
+			if (verdict & __NET_XMIT_BYPASS)
+				qdisc_qstats_drop(sch);
+			__qdisc_drop(skb, to_free);
+			return verdict;
+		}
 	}
 	wire_len = wale_link_wire_len(q, skb);
 	if (!wire_len)
@@ -461,10 +482,12 @@ static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
  * @sch: the qdisc
  * @to_free: list of packets that the caller frees
  *
- * Return: NET_XMIT_SUCCESS if it, or a segment of it, will be released as far as
- * is known; else NET_XMIT_DROP, or with drops remote and for random loss
- * NET_XMIT_SUCCESS with __NET_XMIT_BYPASS: the sender sees a success, a parent
- * that nothing came in.  Or what a filter of the qdisc did with it.
+ * Return: NET_XMIT_SUCCESS if parents have one packet more of the link; else
+ * NET_XMIT_DROP, or NET_XMIT_SUCCESS with __NET_XMIT_BYPASS with drops remote, for
+ * random loss, and if another is gone in its place: the sender sees a success, a
+ * parent that nothing came in.  Or what a filter of the qdisc did with it.  A GSO
+ * packet that there is no memory to split is dropped by this host, not by the link:
+ * NET_XMIT_DROP.
  */
 int wale_link_accept(struct sk_buff *skb, struct Qdisc *sch,
 		     struct sk_buff **to_free)

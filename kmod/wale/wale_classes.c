@@ -149,10 +149,11 @@ static void wale_classes_touch(struct wale_classes *classes, u16 i)
  */
 static void wale_classes_prefetch(const struct wale_classes *classes)
 {
-	const struct wale_class *class = &classes->class[classes->oldest];
+	const struct wale_class *class;
 
 	if (classes->oldest == WALE_CLASS_NONE)
 		return;
+	class = &classes->class[classes->oldest];
 	prefetchw(&classes->bucket[class->key & classes->mask]);
 	if (class->newer != WALE_CLASS_NONE)
 		wale_class_prefetch(classes, class->newer);

@@ -359,24 +359,8 @@ void wale_link_replay_all(struct Qdisc *sch, u64 now)
 }
 
 /**
- * wale_link_note_told() - parents were told of packets within calls of enqueue
- * @q: the link
- * @packets: how many more there are
- * @bytes: theirs
- */
-void wale_link_note_told(struct wale_sched_data *q, int packets, int bytes)
-{
-	struct wale_entry *entry;
-
-	for (entry = q->entry; entry; entry = entry->outer) {
-		entry->qlen += packets;
-		entry->backlog += bytes;
-	}
-}
-
-/**
  * wale_link_settle() - have parents know which packets will not come back
- * @sch: the qdisc
+ * @sch: the qdisc, not in a call of enqueue that has begun to take a packet
  *
  * A parent that is told of the last packet of a child takes the child off its
  * lists, under its feet if it is just asking the child for a packet.  So from
@@ -393,19 +377,23 @@ void wale_link_settle(struct Qdisc *sch)
 	q->gone_bytes = 0;
 	sch->q.qlen -= packets;
 	sch->qstats.backlog -= bytes;
-	wale_link_note_told(q, -packets, -bytes);
 	qdisc_tree_reduce_backlog(sch, packets, bytes);
 }
 
-/* Before a packet is taken: see wale_link_settle(). */
+/*
+ * Before a packet is taken: see wale_link_settle().  A parent such as hfsc peeks when
+ * it enqueued; and that may be in a call within another, which is to tell them.
+ */
 static void wale_link_settle_later(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
+	if (q->entry)
+		return;
 	if (sch->q.qlen != q->gone_packets)
 		wale_link_settle(sch);
 	else if (q->gone_packets)
-		mod_timer(&q->run_timer, jiffies + 1);
+		timer_reduce(&q->run_timer, jiffies + 1);
 }
 
 /* Take the packet that departs next off the line, if it does by now. */

@@ -18,7 +18,7 @@ from typing import Any
 from lib import net
 from lib.pair import MS, Pair
 from lib.tap import equal, main, true, virtual_time
-from lib.wale import OVERHEAD, POLICY, RATE_UNLIMITED, Qdisc
+from lib.wale import LOSS_ALWAYS, OVERHEAD, POLICY, RATE_UNLIMITED, Qdisc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -319,6 +319,18 @@ def test_many_flows_one_after_another() -> None:
     pair.close()
 
 
+def test_places_do_not_depend_on_who_looks() -> None:
+    """A lost packet has its place until its service ends, and no longer."""
+    for options in ({}, {"overhead": 2, "limit_cells": 1000}):
+        pair = Pair()
+        pair.add(rate=10**6, delay=100 * MS, loss=LOSS_ALWAYS, flows=1, **options)
+        for flow in range(5):
+            send(pair, [(0, 1000, flow)])
+            net.sleep_ns(10 * MS)
+        equal(pair.stats()["crowded_packets"], 0, f"{options}: crowded")
+        pair.close()
+
+
 def test_filters_name_classes() -> None:
     """A filter or the priority names the class; what nobody names is told apart by hash."""
     pair = Pair()
@@ -510,11 +522,13 @@ def test_what_is_shown_is_of_one_instant() -> None:
     pair.close()
 
 
-def test_threshold_in_another_unit() -> None:
-    """A threshold that nobody sees is none when its unit is gone."""
+def test_threshold_that_nobody_sees() -> None:
+    """It is none any more when its unit is gone, or the limit is below it."""
     for middle in (
         [{"policy": POLICY["tail"]}, {"limit_bytes": 150_000}],
-        [{"policy": 0, "limit_bytes": 150_000}],
+        [{"policy": POLICY["tail"], "limit_bytes": 150_000}],
+        [{"policy": POLICY["tail"]}, {"limit_packets": 40}],
+        [{"policy": POLICY["tail"], "limit_packets": 40}],
     ):
         pair = Pair()
         pair.add(policy=POLICY["epd"], limit_packets=100, threshold=50)
