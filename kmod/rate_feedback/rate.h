@@ -96,10 +96,10 @@ struct rate_net {
 	struct rhashtable table;
 	struct xarray paths;
 	u32 next_path;
-	u32 path_births;
+	unsigned long path_births;
 	struct xarray flows;
 	u32 next_flow;
-	atomic_t flow_births;
+	atomic_long_t flow_births;
 	u32 prefixes[2][RATE_LENGTHS];
 	unsigned long lengths[2][BITS_TO_LONGS(RATE_LENGTHS)];
 	struct list_head followers;
@@ -206,7 +206,7 @@ struct rate_path {
 	bool dead;
 	refcount_t refs;
 	u32 id;
-	u32 born;
+	unsigned long born;
 	u32 follow_ifindex;
 	struct rate_net *follow_net;
 	struct list_head follow_node;
@@ -268,7 +268,7 @@ struct rate_flow {
 	struct rate_key key;
 	kuid_t uid;
 	u32 id;
-	u32 born;
+	unsigned long born;
 	char congestion[TCP_CA_NAME_MAX];
 	struct rcu_head rcu;
 };

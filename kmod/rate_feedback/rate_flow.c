@@ -206,7 +206,7 @@ struct rate_flow *rate_flow_open(struct sock *sk)
 	flow->table_gen = atomic_read(&rn->table_gen) - 1;	/* look it up */
 	strscpy(flow->congestion, ca->name, sizeof(flow->congestion));
 	flow->rn = rn;
-	flow->born = atomic_inc_return(&rn->flow_births) - 1;
+	flow->born = atomic_long_inc_return(&rn->flow_births) - 1;
 	err = xa_alloc_cyclic_bh(&rn->flows, &flow->id, flow,
 				 XA_LIMIT(1, INT_MAX), &rn->next_flow,
 				 GFP_ATOMIC | __GFP_NOWARN);

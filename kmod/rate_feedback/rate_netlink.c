@@ -120,12 +120,12 @@ static int rate_get_doit(struct sk_buff *skb, struct genl_info *info)
  * A dump is of what is there when it begins, or it might never end.
  * cb->args: where to go on; how much there had been by then; that this is known.
  */
-static bool rate_dump_wants(struct netlink_callback *cb, u32 born)
+static bool rate_dump_wants(struct netlink_callback *cb, unsigned long born)
 {
-	return (s32)(born - (u32)cb->args[1]) < 0;
+	return (long)(born - (unsigned long)cb->args[1]) < 0;
 }
 
-static void rate_dump_begin(struct netlink_callback *cb, u32 births)
+static void rate_dump_begin(struct netlink_callback *cb, unsigned long births)
 {
 	if (!cb->args[2])
 		cb->args[1] = births;
@@ -189,7 +189,7 @@ static int rate_flow_get_dumpit(struct sk_buff *skb,
 
 	if (tb && tb[RATE_FEEDBACK_A_FLOW_PATH])
 		path_id = nla_get_u32(tb[RATE_FEEDBACK_A_FLOW_PATH]);
-	rate_dump_begin(cb, atomic_read(&rn->flow_births));
+	rate_dump_begin(cb, atomic_long_read(&rn->flow_births));
 	rcu_read_lock();
 	xa_for_each_start(&rn->flows, id, flow, cb->args[0]) {
 		if (!rate_dump_wants(cb, flow->born) ||

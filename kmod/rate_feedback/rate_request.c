@@ -422,12 +422,23 @@ static int rate_check_follow(const struct rate_request *request,
 		.ifindex = request->follow_ifindex,
 	};
 	const struct rate_path *leader;
+	bool there;
 
 	if (!attr)
 		return 0;
 	if (request->follow_net->dead) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "rate_feedback: the namespace to follow is going");
+		return -ENODEV;
+	}
+	/* if it goes this moment: see rate_create() */
+	rcu_read_lock();
+	there = dev_get_by_index_rcu(request->follow_net->net,
+				     request->follow_ifindex);
+	rcu_read_unlock();
+	if (!there) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "rate_feedback: no device has the ifindex to follow");
 		return -ENODEV;
 	}
 	leader = rate_path_find(request->follow_net, &device);

@@ -85,6 +85,9 @@ def test_own_settings_and_value() -> None:
         refused(errno.EINVAL, "must come with rate", a.set, ifindex=two.a0, **{name: 1})
     refused(errno.EINVAL, "must come with rate", a.set, ifindex=two.a0, time=1)
     equal(two.shown(), (5, two.b0), "after refusals")
+    gone = {"follow": two.far | {"ifindex": two.b0 + 100}}
+    refused(errno.ENODEV, "no device has the ifindex to follow", a.set, ifindex=two.a0, **gone)
+    equal(two.shown(), (5, two.b0), "after a device that is not there")
     a.set(ifindex=two.a0, rate=9)
     equal(two.shown(), (9, None), "with a rate of its own")
     b.set(ifindex=two.b0, rate=6)
@@ -278,7 +281,7 @@ def test_flows_of_all_that_follow() -> None:
     two.b.set(ifindex=two.b0, rate=300_000, meaning="link")
     two.a.set(ifindex=two.a0, follow=two.far)
     two.a.set(daddr="10.0.0.2", follow=two.far)
-    two.b.set(ifindex=1, follow={"netns_fd": home, "ifindex": two.a0 + 100})
+    two.b.set(ifindex=1, follow={"netns_fd": home, "ifindex": 1})  # which has no path
     os.close(home)
     senders = [rate.Sender(two.pair, port=5001 + n) for n in range(3)]
     rate.step(senders[:1], 0.3)
