@@ -118,9 +118,8 @@ static void ratcp_unpace(struct sock *sk)
 
 	if (!ca->set_pacing)
 		return;
-	/* it may have been set anew meanwhile */
-	if (ca->set_pacing == sk->sk_max_pacing_rate)
-		WRITE_ONCE(sk->sk_max_pacing_rate, ca->user_pacing);
+	/* it may have been set anew meanwhile, and without the socket's lock */
+	cmpxchg(&sk->sk_max_pacing_rate, ca->set_pacing, ca->user_pacing);
 	ca->set_pacing = 0;
 }
 
@@ -143,6 +142,21 @@ static void ratcp_end_pacing(struct sock *sk)
 	ca->paces = false;
 }
 
+/* In the place of what the program set, which it may do without the socket's lock. */
+static void ratcp_limit_pacing(struct sock *sk, u64 limit)
+{
+	unsigned long found = READ_ONCE(sk->sk_max_pacing_rate), rate;
+	struct ratcp *ca = inet_csk_ca(sk);
+
+	do {
+		if (!ca->set_pacing || ca->set_pacing != found)
+			ca->user_pacing = found;
+		rate = min_t(u64, limit, ca->user_pacing);
+	} while (rate != found &&
+		 !try_cmpxchg(&sk->sk_max_pacing_rate, &found, rate));
+	ca->set_pacing = rate;
+}
+
 /*
  * The stack sets the pacing rate at each ACK, above what the window needs, and
  * limits it to this.  It paces payload, R counts packets.  With a rate near zero
@@ -163,10 +177,7 @@ static void ratcp_pace(struct sock *sk)
 	}
 	limit = mul_u64_u32_div(a->rate, mss, a->packet_size);
 	limit = max(limit, div_u64((u64)mss * USEC_PER_SEC, rtt_us));
-	if (!ca->set_pacing || ca->set_pacing != sk->sk_max_pacing_rate)
-		ca->user_pacing = sk->sk_max_pacing_rate;
-	ca->set_pacing = min_t(u64, limit, ca->user_pacing);
-	WRITE_ONCE(sk->sk_max_pacing_rate, ca->set_pacing);
+	ratcp_limit_pacing(sk, limit);
 	if (READ_ONCE(sk->sk_pacing_status) == SK_PACING_NONE &&
 	    cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE,
 		    SK_PACING_NEEDED) == SK_PACING_NONE)
@@ -502,14 +513,15 @@ static struct tcp_congestion_ops ratcp_ops __read_mostly = {
 /*
  * ratcp_ecn is ratcp that asks for ECN by itself, and as a receiver echoes each
  * mark once.  On a connection without ECN it is ratcp in name, too: else the stack
- * would send packets that say that they can be marked.
+ * would send packets that say that they can be marked.  So it is where the SYN is on
+ * its way: what the other end says to ECN, nobody tells it.
  */
 
 static void ratcp_ecn_init(struct sock *sk)
 {
 	struct ratcp *ca = inet_csk_ca(sk);
 
-	if (!wale_compat_has_ecn(tcp_sk(sk)))
+	if (sk->sk_state == TCP_SYN_SENT || !wale_compat_has_ecn(tcp_sk(sk)))
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &ratcp_ops);
 	ratcp_init(sk);
 	ca->prior_rcv_nxt = tcp_sk(sk)->rcv_nxt;

@@ -15,6 +15,10 @@
  * connection, and begins anew when the connection gets another route.
  */
 
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/skbuff.h>
 #include <net/inet_connection_sock.h>
 #include <net/wale_wire.h>
 
@@ -42,6 +46,36 @@ void ratcp_listen(struct sock *sk)
 	a->flow = rate_flow_open(sk);
 }
 
+/* What arrived in a round trip, at the last rate that was measured, packets. */
+static u64 ratcp_arrived(const struct tcp_sock *tp)
+{
+	if (!tp->rate_interval_us)
+		return U32_MAX;
+	return mul_u64_u32_div(tp->rate_delivered, tp->srtt_us >> 3,
+			       tp->rate_interval_us);
+}
+
+/*
+ * There is no W_rate any more.  It was what the network said; what the path carries,
+ * only packets show that were in flight, and arrived.  Reno would halve a window that
+ * is larger once in a recovery, and lose the rest of it each time.
+ */
+static void ratcp_leave_window(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 shown = max(tp->packets_out, tp->max_packets_out);
+
+	/* a sample is of a round trip or of less: twice what it says is not too much */
+	shown = min(shown, ratcp_arrived(tp) * 2);
+	shown = max(shown, TCP_INIT_CWND);
+
+	tcp_snd_cwnd_set(tp, min_t(u64, tcp_snd_cwnd(tp), shown));
+	/* what the stack makes the window when it has repaired a loss */
+	if (BIT(inet_csk(sk)->icsk_ca_state) &
+	    (TCPF_CA_Recovery | TCPF_CA_CWR))
+		tp->snd_ssthresh = min_t(u64, tp->snd_ssthresh, shown);
+}
+
 /**
  * ratcp_unlisten() - end listening
  * @sk: the socket
@@ -50,6 +84,8 @@ void ratcp_unlisten(struct sock *sk)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 
+	if (a->rate_window)
+		ratcp_leave_window(sk);
 	rate_flow_close(a->flow);
 	a->flow = NULL;
 	a->rate_window = 0;
@@ -130,6 +166,22 @@ static u32 ratcp_packet_size(const struct sock *sk, u32 mss, u8 layer)
 	return wale_wire_len(layer, mss + headers);
 }
 
+/*
+ * No send buffer holds more packets than these: the stack keeps its size in an int,
+ * counts two for each of the window, and from there on would have it shrink
+ * (tcp_sndbuf_expand() in net/ipv4/tcp_input.c).
+ */
+static u32 ratcp_window_max(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 mss = max_t(u32, tp->rx_opt.mss_clamp, tp->mss_cache);
+	u32 each = roundup_pow_of_two(mss + MAX_TCP_HEADER +
+				      SKB_DATA_ALIGN(sizeof(struct skb_shared_info))) +
+		   SKB_DATA_ALIGN(sizeof(struct sk_buff));
+
+	return min(INT_MAX / (2 * each), tp->snd_cwnd_clamp);
+}
+
 /* W_rate, of what the advisor knows. */
 static u32 ratcp_compute_window(const struct ratcp_advisor *a)
 {
@@ -165,8 +217,7 @@ static void ratcp_set_rate_window(struct sock *sk,
 	a->packet_size = size;
 	a->beta = advice->beta;
 	a->swing = advice->swing;
-	a->rate_window = min(ratcp_compute_window(a),
-			     tcp_sk(sk)->snd_cwnd_clamp);
+	a->rate_window = min(ratcp_compute_window(a), ratcp_window_max(sk));
 }
 
 static void ratcp_found(struct sock *sk)
@@ -180,8 +231,11 @@ static void ratcp_found(struct sock *sk)
 		   RATE_FEEDBACK_PHASE_AVOIDANCE;
 }
 
-static void ratcp_lost(struct ratcp_advisor *a)
+static void ratcp_lost(struct sock *sk)
 {
+	struct ratcp_advisor *a = ratcp_advisor(sk);
+
+	ratcp_leave_window(sk);
 	a->rate = 0;
 	a->rate_window = 0;
 	a->in_band = false;
@@ -219,7 +273,7 @@ u32 ratcp_update_at(struct sock *sk, u64 now)
 		if (a->phase == RATE_FEEDBACK_PHASE_RENO)
 			ratcp_found(sk);
 	} else if (a->phase != RATE_FEEDBACK_PHASE_RENO) {
-		ratcp_lost(a);
+		ratcp_lost(sk);
 	}
 	return a->rate_window;
 }

@@ -446,6 +446,8 @@ static void classic_init(struct sock *sk)
 	ca->started = true;
 	classic_load(sk, &w);
 	classic_store(sk, &w, inet_csk(sk)->icsk_ca_state);
+	if (classic_tcp(sk)->advised)
+		ratcp_report(sk, ca->window);
 	classic_set_rto(sk, classic_rto(sk));
 	/* of the recovery that another began it makes its own */
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery &&

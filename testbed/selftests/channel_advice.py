@@ -18,7 +18,6 @@ from lib.rate import S, channel
 from lib.tap import equal, main, true
 
 MS = 10**6
-W_MAX = 1 << 30
 
 
 class Line:
@@ -308,32 +307,54 @@ def test_half_a_byte() -> None:
     line.close()
 
 
-def rate_window(flow: dict[str, Any], beta: int) -> int:
+def rate_window(flow: dict[str, Any], beta: int, most: int = 1 << 30) -> int:
     """Return W_rate as the specification has it, of what a flow shows."""
     packets = flow["rate"] * flow["base_rtt"] // (flow["packet_size"] * S)
-    return min(max(packets + beta, 1), W_MAX)
+    return min(max(packets + beta, 1), most)
 
 
 def test_extreme_rates() -> None:
     """W_rate = floor(R * base RTT / packet) + beta at all edges; the connection lives on."""
     line = Line()
     sender = rate.Sender(line.pair)
+    line.set(rate=rate.UNLIMITED - 1)
+    sender.step(0.3)
+    most = line.channel.flow(sender.sport)["rate_window"]
+    # two packets for each, in memory in powers of two, are no more than an int counts
+    true(most * 2 * 2048 < 2**31 < most * 2 * 8192, f"the largest window is {most}")
     windows = set()
     for whole in (0, 1, 29_999, 10**6, 10**9, 10**12, 10**15, 1 << 50, (1 << 50) - 1, 1 << 63,
                   rate.UNLIMITED - 1, 0):  # fmt: skip
-        for beta in (0, 1, 10**6, 1):
+        for beta in (0, 1, 10**5, 1):
             line.set(rate=whole, beta=beta)
             before = sender.received
             sender.step(0.3)
             flow = line.channel.flow(sender.sport)
             equal(flow["rate"], whole, "rate in use")
-            equal(flow["rate_window"], rate_window(flow, beta), f"W_rate of {whole}, {beta}")
+            equal(flow["rate_window"], rate_window(flow, beta, most), f"W_rate of {whole}, {beta}")
             true(flow["cwnd"] <= flow["rate_window"], f"cwnd {flow['cwnd']}")
             true(sender.received > before, f"nothing came with rate {whole}, beta {beta}")
             windows.add(flow["rate_window"])
-    true({1, 10**6, W_MAX} <= windows, f"windows {windows}")
+    true({1, 10**5, most} <= windows, f"windows {windows}")
     sender.close()
     line.close()
+
+
+def test_send_buffer_of_a_large_window() -> None:
+    """A rate beyond what can be buffered does not make the flow slower than the right one."""
+    for whole in (2_000_000, 10**11, 10**15, rate.UNLIMITED - 1):
+        line = Line(speed=2_000_000, delay_ms=100)
+        line.set(rate=50_000)
+        sender = rate.Sender(line.pair, buffer=0)
+        rate.step([sender], 2, grain=0.01)
+        line.set(rate=whole)
+        rate.step([sender], 2, grain=0.01)
+        before = sender.received
+        rate.step([sender], 2, grain=0.01)
+        goodput = (sender.received - before) / 2
+        true(goodput > 1_700_000, f"advice {whole}: {goodput} bytes/s")
+        sender.close()
+        line.close()
 
 
 def test_no_limit_is_no_advice() -> None:

@@ -649,6 +649,40 @@ def test_shown_by_ss() -> None:
     pair.close()
 
 
+def drops_after(cwnd_of: int, congestion: str = "ratcp") -> int:
+    """Return what is dropped in 5 s after advice is gone, or another TCP has the window."""
+    pair = Pair()
+    rate.prepare(pair)
+    rate.slow_link(pair, rate=2_000_000, delay_ms=25, limit_packets=40)
+    ch = channel(pair.a)
+    ch.set(ifindex=pair.dev, rate=1_000_000)
+    sender = rate.Sender(pair)
+    rate.step([sender], 1, grain=0.01)
+    ch.set(ifindex=pair.dev, rate=cwnd_of)
+    rate.step([sender], 1, grain=0.01)
+    if congestion == "ratcp":
+        ch.delete()
+    else:
+        sender.use(congestion)
+    before = pair.stats()["dropped_buffer_packets"]
+    rate.step([sender], 5, grain=0.01)
+    dropped = pair.stats()["dropped_buffer_packets"] - before
+    sender.close()
+    pair.close()
+    return dropped
+
+
+def test_what_a_huge_rate_leaves() -> None:
+    """Advice of far too much, when it goes, leaves a window that was seen in flight."""
+    for congestion in ("ratcp", "reno"):
+        right = drops_after(2_000_000, congestion)
+        true(right < 100, f"{congestion}: {right} drops after the right rate")
+        for whole in (200_000_000, 10**15):
+            dropped = drops_after(whole, congestion)
+            # with those in flight when it goes, up to the send buffer of 16 MB
+            true(dropped < 5000, f"{congestion}: {dropped} drops after {whole} bytes/s")
+
+
 def test_start() -> None:
     """It starts with one packet and is at W_rate after a few round trips, without a loss."""
     pair = Pair()

@@ -9,6 +9,7 @@ no packets has each marked by itself.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import socket
@@ -214,6 +215,31 @@ def test_refused_ecn() -> None:
         equal((netstat("InECT0Pkts"), netstat("InCEPkts")), (1, 0), "only the SYN had ECT")
     sender.close()
     pair.close()
+
+
+def test_ecn_that_is_only_asked_for() -> None:
+    """ratcp_ecn chosen while the SYN is on its way is ratcp: the answer may be no."""
+    for there, words in (("0", "none"), ("1", "ECN")):
+        pair = marked_pair(0, receiver="reno", tcp_ecn="1")
+        with pair.b.entered():
+            net.write("/proc/sys/net/ipv4/tcp_ecn", there)
+        ch = channel(pair.a)
+        ch.set(ifindex=pair.dev, rate=500_000)
+        sender = rate.Sender(pair, None, connect=False)
+        sender.socket.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            sender.socket.connect(sender.there)
+        sender.use("ratcp_ecn")
+        net.sleep_ns(S)
+        sender.peer, _ = sender.listener.accept()
+        sender.peer.setblocking(False)
+        send(sender, 2)
+        equal(sender.congestion(), "ratcp", f"the other end has {words}")
+        with pair.b.entered():
+            marked = netstat("InECT0Pkts")
+        equal(marked > 100, there == "1", f"packets with ECT: {marked}; the other end has {words}")
+        sender.close()
+        pair.close()
 
 
 def test_all_and_none() -> None:

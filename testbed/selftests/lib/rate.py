@@ -242,7 +242,8 @@ class Sender:
     """A TCP connection from a to b whose sender always has something to send.
 
     The data waits in the sender's buffer and the receiver's application takes it
-    in step(): a test needs no other process, and time passes only there.
+    in step(): a test needs no other process, and time passes only there.  With
+    buffer 0, buffers are what the stack makes them.
     """
 
     def __init__(
@@ -261,12 +262,14 @@ class Sender:
         with pair.b.entered():
             self.listener = socket.socket(family)
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, buffer)
+        if buffer:
+            self.listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, buffer)
         self.listener.bind((addresses[1], port))
         self.listener.listen(16)
         with pair.a.entered():
             self.socket = socket.socket(family)
-        self.socket.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, buffer)
+        if buffer:
+            self.socket.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, buffer)
         self.socket.bind((addresses[0], 0))
         if congestion:
             self.use(congestion)
