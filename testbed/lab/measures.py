@@ -13,6 +13,7 @@ from typing import Any
 
 from lab.agent import LEAD_NS
 from lab.link import wire_bytes
+from lab.result import full_packet_bytes
 from lab.scenario import Scenario
 from models import sessions
 from topologies.dumbbell import link_seed
@@ -48,10 +49,6 @@ MEASURES = {
 }
 
 
-#: In virtual time links begin so long before the flows.
-_LEAD_S = LEAD_NS[True] / 1e9
-
-
 def measure(result: dict[str, Any], scenario: Scenario, seed: int) -> dict[str, dict[str, float]]:
     """The measures of each flow of a run, those that there are."""
     links = {link["name"]: link for link in result["links"]}
@@ -61,7 +58,7 @@ def measure(result: dict[str, Any], scenario: Scenario, seed: int) -> dict[str, 
             raise ValueError(f"flow {flow['name']}: {flow.get('error')}")
         prefix = f"{flow['name']}." if scenario.isolate else ""
         found[flow["name"]] = {
-            **_throughput(flow, scenario, seed),
+            **_throughput(flow, links[prefix + "forward"], scenario, seed),
             **_losses(flow, links[prefix + "forward"]),
             **_sessions(flow),
             **_constant(flow, scenario),
@@ -71,12 +68,22 @@ def measure(result: dict[str, Any], scenario: Scenario, seed: int) -> dict[str, 
     return found
 
 
-def _throughput(flow: dict[str, Any], scenario: Scenario, seed: int) -> dict[str, float]:
+def _epoch_s(link: dict[str, Any], scenario: Scenario) -> float:
+    """When the sessions of the forward link began: as it says, or as it was to if it says nothing.
+
+    In real time a link begins a little before or after that, so what it says counts.
+    """
+    start_ns = scenario.bottleneck.forward.start
+    planned_ns = -LEAD_NS[scenario.time == "virtual"] if start_ns is None else start_ns
+    return float(link.get("epoch_s", planned_ns / 1e9))
+
+
+def _throughput(
+    flow: dict[str, Any], result_link: dict[str, Any], scenario: Scenario, seed: int
+) -> dict[str, float]:
     settings = next(f for f in scenario.flows if f.name == flow["name"])
     pair = settings.pair or scenario.topology.pairs[0].name
-    mtu = scenario.host_settings(pair, "sender").mtu or 1500
-    if flow.get("constant"):
-        mtu = flow["constant"]["packet_bytes"]
+    mtu = full_packet_bytes(scenario, flow, pair)
     mss = flow.get("mss_bytes") or mtu - 40
     rate_kBps = flow["goodput_Bps"] * mtu / mss / 1e3
     found = {"throughput_kBps": rate_kBps, "throughput_packets_per_s": rate_kBps * 1e3 / mtu}
@@ -89,7 +96,7 @@ def _throughput(flow: dict[str, Any], scenario: Scenario, seed: int) -> dict[str
     if link.sessions:
         chain = link.sessions.chain()
         mean = rate_kBps * sessions.mean_share(chain)
-        ago_s = _LEAD_S if link.start is None else -link.start / 1e9
+        ago_s = -_epoch_s(result_link, scenario)
         begin_s, end_s = flow["start_s"] + ago_s, flow["end_s"] + ago_s
         seed = link_seed(seed, "forward")
         now = rate_kBps * sessions.realised_share(chain, seed, begin_s, end_s)

@@ -30,7 +30,7 @@ from lab.link import Link, wire_bytes
 from lab.scenario import LISTENING_CC, Scenario
 from lab.sessions import SESSION_COLUMNS, SocketNames
 from lab.yaml_lines import ScenarioError
-from topologies.dumbbell import Plan, PlannedFlow
+from topologies.dumbbell import ROLES, Plan, PlannedFlow
 
 #: Counts up when a key changes its meaning.
 FORMAT = 1
@@ -314,32 +314,61 @@ def _iperf_flow(record: dict[str, Any], flow: PlannedFlow) -> dict[str, Any]:
 
 
 def ideal_goodput_Bps(
-    link: Link, mtu: int, mss: int | None, t0_s: float, t1_s: float
+    link: Link,
+    packet_bytes: int,
+    mss: int | None,
+    t0_s: float,
+    t1_s: float,
+    epoch_s: float | None = None,
 ) -> float | None:
-    """What full packets could carry from t0 to t1 over a link without loss; None: no bound."""
-    rate_bps = _mean_rate_bps(link, t0_s, t1_s)
+    """What full packets could carry from t0 to t1 over a link without loss; None: no bound.
+
+    A full packet has `packet_bytes` of IP; the link's trace began at `epoch_s`.
+    """
+    rate_bps = _mean_rate_bps(link, t0_s, t1_s, epoch_s)
     if rate_bps is None:
         return None
-    wire = wire_bytes(link, mtu)
-    return rate_bps / 8 * (mss if mss else mtu - 40) / wire
+    wire = wire_bytes(link, packet_bytes)
+    return rate_bps / 8 * (mss if mss else packet_bytes - 40) / wire
 
 
-def _mean_rate_bps(link: Link, t0_s: float, t1_s: float) -> float | None:
+def full_packet_bytes(scenario: Scenario, flow: dict[str, Any], pair: str) -> int:
+    """Bytes of IP of a full packet of a flow: its own size, or what both ends of a pair let by."""
+    if flow.get("constant") and flow["constant"]["packet_bytes"]:
+        return int(flow["constant"]["packet_bytes"])
+    return min(scenario.host_settings(pair, role).mtu or 1500 for role in ROLES)
+
+
+def _epoch_s(raw: dict[str, Any], counters: dict[str, Any] | None) -> float | None:
+    """When a link's trace or sessions began, on the scenario's clock; None if it has neither."""
+    epoch_ns = (counters or {}).get("epoch_ns")
+    return None if epoch_ns is None else (epoch_ns - raw["start_ns"]) / 1e9
+
+
+def _mean_rate_bps(link: Link, t0_s: float, t1_s: float, epoch_s: float | None) -> float | None:
     """The mean rate of a link between two times; None if the settings do not tell."""
     if link.trace is not None:
-        return _mean_trace_bps(link, t0_s, t1_s)
+        return _mean_trace_bps(link, t0_s, t1_s, epoch_s)
     if isinstance(link.rate, int) and link.sessions is None and link.qdisc is None:
         return link.rate
     return None
 
 
-def utilisation(link: Link, sent_bytes: int, t0_s: float, t1_s: float) -> float | None:
+def utilisation(
+    link: Link, sent_bytes: int, t0_s: float, t1_s: float, epoch_s: float | None = None
+) -> float | None:
     """What left a link, as a share of what it could carry from t0 to t1; None if unknown."""
-    rate_bps = _mean_rate_bps(link, t0_s, t1_s)
+    rate_bps = _mean_rate_bps(link, t0_s, t1_s, epoch_s)
     return sent_bytes * 8 / (rate_bps * (t1_s - t0_s)) if rate_bps and t1_s > t0_s else None
 
 
-def settled(link: Link, rows: list[dict[str, str]], t0_s: float, t1_s: float) -> dict[str, Any]:
+def settled(
+    link: Link,
+    rows: list[dict[str, str]],
+    t0_s: float,
+    t1_s: float,
+    epoch_s: float | None = None,
+) -> dict[str, Any]:
     """The counts of a link from t0 to t1, from its samples; {} if there are fewer than two."""
     rows = [row for row in rows if t0_s <= float(row["t_s"]) <= t1_s]
     if len(rows) < 2:
@@ -361,7 +390,7 @@ def settled(link: Link, rows: list[dict[str, str]], t0_s: float, t1_s: float) ->
         "until_s": until_s,
         "sent_packets": growth("sent_packets"),
         "sent_bytes": growth("sent_bytes"),
-        "utilisation": utilisation(link, served_bytes, from_s, until_s),
+        "utilisation": utilisation(link, served_bytes, from_s, until_s, epoch_s),
         "dropped_packets": {c[len("dropped_") : -len("_packets")]: growth(c) for c in dropped},
         **{name: growth(name) for name in happened if last.get(name) and growth(name)},
         "peak_backlog_packets": max(int(row["backlog_packets"]) for row in rows),
@@ -369,12 +398,12 @@ def settled(link: Link, rows: list[dict[str, str]], t0_s: float, t1_s: float) ->
     }
 
 
-def _mean_trace_bps(link: Link, t0_s: float, t1_s: float) -> float:
-    """The mean rate of a trace between two times."""
+def _mean_trace_bps(link: Link, t0_s: float, t1_s: float, epoch_s: float | None) -> float:
+    """The mean rate between two times of a trace that began at `epoch_s`, or as it was to."""
     assert link.trace
     steps = [(duration / 1e9, int(rate)) for duration, rate in link.trace.steps]
     length = sum(d for d, _ in steps)
-    start_s = (link.start or 0) / 1e9
+    start_s = (link.start or 0) / 1e9 if epoch_s is None else epoch_s
 
     def bits_until(t: float) -> float:
         if t < start_s:
@@ -419,9 +448,13 @@ def flow_results(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> list[di
             found["error"] = "it still ran at the scenario's virtual_limit"
         if not found["completed"] and not found["error"]:
             found["error"] = f"{flow.tool} ended with status {record['status']}"
-        settings = scenario.host_settings(_pair_name(flow), "sender")
         ideal = ideal_goodput_Bps(
-            scenario.bottleneck.forward, settings.mtu or 1500, found["mss_bytes"], start_s, end_s
+            scenario.bottleneck.forward,
+            full_packet_bytes(scenario, found, _pair_name(flow)),
+            found["mss_bytes"],
+            start_s,
+            end_s,
+            _epoch_s(raw, wale_counters(raw["qdiscs"][_prefix(flow) + "forward"])),
         )
         found["ideal_goodput_Bps"] = ideal
         goodput = found["goodput_Bps"]
@@ -433,6 +466,11 @@ def flow_results(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> list[di
 
 def _pair_name(flow: PlannedFlow) -> str:
     return flow.sender_netns.rpartition(".")[2].removesuffix("-sender")
+
+
+def _prefix(flow: PlannedFlow) -> str:
+    """What the names of the flow's copy of the topology begin with."""
+    return "".join(flow.sender_netns.rpartition(".")[:2])
 
 
 def wale_counters(qdisc: dict[str, Any]) -> dict[str, Any] | None:
@@ -458,6 +496,7 @@ def link_results(
             continue
         qdisc = raw["qdiscs"][link.name]
         counters = wale_counters(qdisc)
+        epoch_s = _epoch_s(raw, counters)
         if counters is None:  # not wale: what every qdisc counts
             sent, dropped, held = qdisc["packets"], qdisc["drops"], qdisc["qlen"]
             found: dict[str, Any] = {
@@ -490,10 +529,11 @@ def link_results(
                 "held_packets": held,
                 "peak_backlog_packets": counters["peak_backlog_packets"],
                 "peak_backlog_bytes": counters["peak_backlog_bytes"],
-                "epoch_s": (counters.get("epoch_ns", 0) - raw["start_ns"]) / 1e9,
                 "balanced": counters["offered_packets"] + counters.get("duplicated_packets", 0)
                 == counters["sent_packets"] + sum(dropped_by.values()) + held,
             }
+            if epoch_s is not None:
+                found["epoch_s"] = epoch_s
             happened = ("duplicated_packets", "corrupted_packets", "reordered_packets")
             found |= {name: counters[name] for name in happened if counters.get(name)}
             cells = ("peak_backlog_cells", "dropped_cells", "wasted_cells")
@@ -502,10 +542,11 @@ def link_results(
         settings: Link = getattr(scenario.bottleneck, direction)
         begin_s, end_s = _times_of_use(raw, plan, link.name.removesuffix(direction))
         served_bytes = _served_bytes(raw["qdiscs_at_end"][link.name])
-        found["utilisation"] = utilisation(settings, served_bytes, begin_s, end_s)
+        found["utilisation"] = utilisation(settings, served_bytes, begin_s, end_s, epoch_s)
         if scenario.record.settled is not None:
             begin_s = scenario.record.settled / 1e9
-            found["settled"] = settled(settings, samples.get(link.name, []), begin_s, end_s)
+            rows = samples.get(link.name, [])
+            found["settled"] = settled(settings, rows, begin_s, end_s, epoch_s)
         if link.queue is not None:
             counts = {k: v for k, v in qdisc["queue"].items() if type(v) is int}
             found["queue"] = {"qdisc": link.queue, **counts}

@@ -74,6 +74,29 @@ def test_measures_beside_sessions() -> None:
     assert other["fair_rate_kBps"] != found["fair_rate_kBps"]
 
 
+@pytest.mark.parametrize(
+    ("overrides", "told", "epoch_s"),
+    [
+        (["time=real"], {}, -0.5),
+        (["time=real"], {"epoch_s": -0.487}, -0.487),
+        (["bottleneck.forward.start=-30s"], {}, -30.0),
+    ],
+)
+def test_the_share_of_sessions_from_when_they_began(
+    overrides: list[str], told: dict[str, float], epoch_s: float
+) -> None:
+    """As the link says; it is not that of virtual time in real time."""
+    scenario = check_scenario(parse(SESSIONS, "a.yaml"), overrides, Path())
+    result = result_of()
+    result["links"][0] |= told
+    assert scenario.bottleneck.forward.sessions is not None
+    chain = scenario.bottleneck.forward.sessions.chain()
+    seed = link_seed(7, "forward")
+    share = sessions.realised_share(chain, seed, 0 - epoch_s, 100 - epoch_s)
+    found = measure(result, scenario, 7)["tcp"]
+    assert found["fair_rate_kBps"] == pytest.approx(100 * share, rel=1e-12)
+
+
 def test_efficiency_is_of_full_packets_on_the_wire() -> None:
     """A packet of 500 bytes is 11 cells of ATM; 460 of its bytes are payload."""
     text = SESSIONS.replace("    sessions: {arrival: 2%, mean: 20, max: 3, step: 100ms}\n", "")

@@ -164,6 +164,51 @@ def test_ideal_of_a_trace() -> None:
     assert results.ideal_goodput_Bps(netem, 1500, 1460, 0, 1) is None
 
 
+def test_ideal_of_packets_of_their_own_size(
+    raw: dict[str, Any], scenario: Scenario, plan: Plan
+) -> None:
+    """Packets of 500 bytes fill the link of 2 Mbit/s with 472 of 500; a receiver's MTU counts."""
+    flow = {"constant": {"packet_bytes": 500}}
+    assert results.full_packet_bytes(scenario, flow, "pair1") == 500
+    link = Link.model_validate({"rate": "2mbit"})
+    ideal = results.ideal_goodput_Bps(link, 500, 472, 0, 1)
+    assert ideal == pytest.approx(250_000 * 472 / 500)
+    small = load_scenario(find_scenario("demo"), ["hosts.receivers={mtu: 600}"])
+    assert results.full_packet_bytes(small, {}, "pair1") == 600
+    assert results.full_packet_bytes(small, {"constant": None}, "pair1") == 600
+    assert results.full_packet_bytes(scenario, {}, "pair1") == 1500
+
+
+def test_a_trace_counts_from_when_it_began(
+    raw: dict[str, Any], scenario: Scenario, plan: Plan
+) -> None:
+    """What the link says: in real time that is half a second before the flows."""
+    trace = {"steps": ["1s:8mbit", "700ms:0bit"]}
+    link = Link.model_validate({"trace": trace})
+    assert results.ideal_goodput_Bps(link, 1500, 1500, 0, 1, -0.5) == pytest.approx(500_000)
+    assert results.utilisation(link, 500_000, 0, 1, -0.5) == pytest.approx(1)
+    record = scenario.record.model_copy(update={"settled": 0})
+    bottleneck = scenario.bottleneck.model_copy(update={"forward": link})
+    changed = scenario.model_copy(update={"bottleneck": bottleneck, "record": record})
+    ideals, uses, settled = [], [], []
+    for epoch_ns in (raw["start_ns"], raw["start_ns"] - 10**9):
+        for qdisc in (raw["qdiscs"]["reno.forward"], raw["qdiscs_at_end"]["reno.forward"]):
+            qdisc["stats"]["epoch_ns"] = epoch_ns
+        result = made(raw, changed, plan)
+        forward = next(one for one in result["links"] if one["name"] == "reno.forward")
+        assert forward["epoch_s"] == (epoch_ns - raw["start_ns"]) / 1e9
+        ideals.append(result["flows"][0]["ideal_goodput_Bps"])
+        uses.append(forward["utilisation"])
+        settled.append(forward["settled"]["utilisation"])
+    assert len(set(ideals)) == len(set(uses)) == len(set(settled)) == 2
+
+
+def test_a_link_without_trace_and_sessions_has_no_epoch(
+    raw: dict[str, Any], scenario: Scenario, plan: Plan
+) -> None:
+    assert not any("epoch_s" in link for link in made(raw, scenario, plan)["links"])
+
+
 CHANNEL = """\
 t_ns,netns,local_port,remote_port,cc,phase,rate,base_rtt_ns,rate_window_packets,cwnd_packets,\
 in_flight_packets,packet_bytes,bytes_acked,lost_advice,found_advice
