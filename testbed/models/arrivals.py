@@ -23,7 +23,7 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .streams import Stream
+from .streams import FIRST_OF_USER_SPACE, Stream
 
 #: Bits behind the point of what exponential() returns.
 FRACTION_BITS = 56
@@ -33,10 +33,10 @@ LOG_2 = 0xB17217F7D1CF79AB
 
 
 class Purpose(enum.IntEnum):
-    """What a stream is drawn for; a link has the numbers below."""
+    """What a stream is drawn for; none is a link's."""
 
-    TIMES = 4
-    SIZES = 5
+    TIMES = FIRST_OF_USER_SPACE
+    SIZES = FIRST_OF_USER_SPACE + 1
 
 
 def exponential(bits: int) -> int:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy
 from numpy.typing import NDArray
 
-from .streams import Stream
+from .streams import FIRST_OF_USER_SPACE, Stream
 
 Numbers = NDArray[numpy.int64]
 
@@ -36,9 +36,9 @@ SIGNALS_PER_DECADE = 20
 
 
 class Purpose(enum.IntEnum):
-    """What a stream is drawn for; links and arrivals have the numbers below."""
+    """What a stream is drawn for; none is a link's, nor one of arrivals."""
 
-    ANNOUNCEMENTS = 6
+    ANNOUNCEMENTS = FIRST_OF_USER_SPACE + 2
 
 
 @dataclass(frozen=True)

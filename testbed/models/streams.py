@@ -35,8 +35,12 @@ KNOWN_ANSWER = (
 )
 
 
+#: Purposes outside of a link have numbers from here on: one seed may then serve both.
+FIRST_OF_USER_SPACE = 32
+
+
 class Purpose(enum.IntEnum):
-    """What a stream is drawn for."""
+    """What a stream of a link is drawn for."""
 
     LOSS = 0
     SESSIONS = 1

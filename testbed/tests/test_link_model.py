@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy
 import pytest
 
-from models import sessions, vectors
+from models import arrivals, feedback, sessions, vectors
 from models.link import (
     Change,
     Config,
@@ -21,7 +23,14 @@ from models.link import (
     Verdict,
     counters,
 )
-from models.streams import KNOWN_ANSWER, KNOWN_SEED, Purpose, Stream, splitmix64
+from models.streams import (
+    FIRST_OF_USER_SPACE,
+    KNOWN_ANSWER,
+    KNOWN_SEED,
+    Purpose,
+    Stream,
+    splitmix64,
+)
 
 TWO32 = 1 << 32
 TABLE_I = [(0.0, 100.0), (0.05, 89.92), (0.1, 80.21), (0.2, 63.79), (0.5, 39.93)]
@@ -37,6 +46,18 @@ def test_streams_are_splitmix64_from_their_key() -> None:
     stream = Stream(99, Purpose.SESSIONS)
     generator = splitmix64(stream.key)
     assert [stream.draw64(n) for n in range(9)] == [next(generator) for _ in range(9)]
+
+
+def test_no_two_purposes_have_a_number() -> None:
+    """Those of a link are the kernel's; one seed may serve a link, arrivals and announcements."""
+    source = Path(__file__).parents[2] / "kmod/wale/wale_random.h"
+    kernel = re.findall(r"WALE_PURPOSE_(\w+)\s*= (\d+),", source.read_text(encoding="ascii"))
+    numbers = {name: int(number) for name, number in kernel}
+    assert numbers.items() >= {purpose.name: purpose.value for purpose in Purpose}.items()
+    assert max(numbers.values()) < FIRST_OF_USER_SPACE
+    others = [*arrivals.Purpose, *feedback.Purpose]
+    assert min(others) >= FIRST_OF_USER_SPACE
+    assert len({purpose.value for purpose in others}) == len(others)
 
 
 def test_vectors_are_what_the_models_give() -> None:

@@ -5,8 +5,8 @@
  * Two streams of random numbers follow from the seed, one for times and one for
  * sizes: with another rate the same files arrive, only closer or further apart.
  * A stream is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) in counter form,
- * as that of a link (kmod/wale/wale_random.h); the purposes are numbered after
- * those of a link, so that one seed may serve both.
+ * as that of a link (kmod/wale/wale_random.h); the purposes have numbers from 32
+ * on, which no link draws for, so that one seed may serve both.
  *
  * All is integer arithmetic, with no logarithm of a C library: every machine
  * draws the same sessions, and so does testbed/models/arrivals.py.
@@ -25,7 +25,7 @@ typedef unsigned __int128 u128;
 #define FRACTION_BITS 56 /* of what exponential() returns */
 
 /* What a stream is drawn for; the numbers are part of what a seed means. */
-enum purpose { PURPOSE_TIMES = 4, PURPOSE_SIZES = 5 };
+enum purpose { PURPOSE_TIMES = 32, PURPOSE_SIZES = 33 };
 
 /* Draw @n of the sequence of SplitMix64 that starts at @key. */
 static uint64_t random_at(uint64_t key, uint64_t n)
