@@ -57,7 +57,7 @@ class HostEngine:
     def prepare(self, kernel: str | None, log: Log) -> Kernel:
         release = os.uname().release
         kernel = wanted_kernel(kernel)
-        if kernel is not None and not release.startswith(kernel):
+        if kernel is not None and not is_of_line(release, kernel):
             raise EngineError(
                 f"the host engine runs this machine's kernel, which is {release}, not {kernel}"
             )

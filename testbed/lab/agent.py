@@ -355,8 +355,7 @@ class Agent:
     def end_late_flows(self):
         for record in self.flows.values():
             if "client" in record and "ended_ns" not in record:
-                os.kill(record["client"], signal.SIGTERM)
-                _, status = os.waitpid(record["client"], 0)
+                status = self.stop(record["client"])
                 record["ended_ns"] = now()
                 record["status"] = os.waitstatus_to_exitcode(status)
                 record["late"] = True
@@ -410,11 +409,15 @@ class Agent:
             )
 
     def stop(self, pid, number=signal.SIGTERM):
-        try:
-            os.kill(pid, number)
-            os.waitpid(pid, 0)
-        except (ProcessLookupError, ChildProcessError):
-            pass
+        """End a process of ours and return its status.
+
+        None if it has been waited for: its PID is nobody's then, or another process's.
+        """
+        if self.children.pop(pid, None) is None:
+            return None
+        self.on_exit.pop(pid, None)
+        os.kill(pid, number)
+        return os.waitpid(pid, 0)[1]
 
     def scenario(self):
         self.check_controls()

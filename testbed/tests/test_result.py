@@ -7,7 +7,9 @@ import copy
 import csv
 import io
 import json
+import os
 import re
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +209,29 @@ def test_a_link_without_trace_and_sessions_has_no_epoch(
     raw: dict[str, Any], scenario: Scenario, plan: Plan
 ) -> None:
     assert not any("epoch_s" in link for link in made(raw, scenario, plan)["links"])
+
+
+def test_nobody_is_signalled_who_was_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A PID that was waited for may be another process's by now."""
+    agent = agents.Agent({"virtual": True})
+    signalled: list[int] = []
+    kill = os.kill
+
+    def noted(pid: int, number: int) -> None:
+        signalled.append(pid)
+        kill(pid, number)
+
+    monkeypatch.setattr(os, "kill", noted)
+    one, other = (os.posix_spawnp("sleep", ["sleep", "60"], os.environ) for _ in range(2))
+    agent.children |= {one: "sleep", other: "sleep"}
+    agent.flows["late"] = {"client": other}
+    assert agent.stop(one) == signal.SIGTERM
+    agent.end_late_flows()
+    assert agent.flows["late"]["status"] == -signal.SIGTERM
+    assert agent.children == {}
+    for pid in (one, other):
+        assert agent.stop(pid, signal.SIGKILL) is None
+    assert signalled == [one, other]
 
 
 CHANNEL = """\
