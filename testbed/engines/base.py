@@ -158,6 +158,11 @@ def wanted_kernel(kernel: str | None) -> str | None:
     return kernel or os.environ.get("WALE_KERNEL") or None
 
 
+def is_of_line(release: str, version: str) -> bool:
+    """Whether a release ("6.12.86+deb13-amd64") is of a version: "6.12", not "6.1"."""
+    return re.match(rf"{re.escape(version)}(?!\d)", release) is not None
+
+
 class Engine(Protocol):
     """A place where a kernel runs."""
 

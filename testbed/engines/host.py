@@ -27,6 +27,7 @@ from engines.base import (
     Log,
     Outcome,
     Reason,
+    is_of_line,
     wanted_kernel,
 )
 from engines.processes import ended_before

@@ -42,6 +42,7 @@ from engines.base import (
     Kernel,
     Outcome,
     Reason,
+    is_of_line,
 )
 from engines.modules import check_file, find_modules, find_userspace
 from lab.run import run_scenario
@@ -243,6 +244,14 @@ def test_output_ends_where_the_guest_says(tmp_path: Path) -> None:
     console.show()
     assert console.complete
     assert (b"".join(heard), console.text()) == (b"one two", "one two")
+
+
+@pytest.mark.parametrize(
+    ("version", "fits"),
+    [("6.12", True), ("6.12.86", True), ("6.1", False), ("6.12.8", False), ("6", True)],
+)
+def test_version_of_a_kernel(version: str, fits: bool) -> None:
+    assert is_of_line("6.12.86+deb13-amd64", version) is fits
 
 
 def test_host_engine_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
