@@ -220,7 +220,7 @@ def _against(check: Check, cells: Models, other: Models) -> tuple[bool, str]:
         means = {
             row: sum(abs(d) for (r, _), d in deviation.items() if r == row)
             / sum(r == row for r, _ in deviation)
-            for row in {r for r, _ in deviation}
+            for row in dict.fromkeys(r for r, _ in deviation)  # in order: of equal ones, the first
         }
         row = max(means, key=lambda r: means[r])
         passed = passed and means[row] <= check.mean

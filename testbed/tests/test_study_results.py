@@ -15,8 +15,8 @@ from scipy import stats
 import models as all_models
 from lab.files import write_whole
 from lab.points import points_of
-from lab.study import Published, Study
-from lab.summary import COLUMNS, outcomes_of, summarise
+from lab.study import Check, Published, Study, X
+from lab.summary import COLUMNS, _against, outcomes_of, summarise
 from lab.yaml_lines import ScenarioError, parse
 from study_cases import BUILD, changed
 
@@ -251,6 +251,15 @@ CHECKS: list[tuple[str, bool, str]] = [
     ("rows: [a], interval: 2", False, "at most 2.22 % (a at 1)"),
     ("rows: [b], interval: 2", False, "2 of 2 cells have no interval"),
 ]
+
+
+def test_of_rows_that_are_as_far_away_the_first_is_named() -> None:
+    """A set of names has another order in each process."""
+    names = [f"row {n}" for n in range(40)]
+    cells: dict[tuple[str, X], float] = {(name, 1.0): 110.0 for name in names}
+    known: dict[tuple[str, X], float] = {(name, 1.0): 100.0 for name in names}
+    check = Check(text="it", to="known", mean=11)
+    assert _against(check, cells, known) == (True, "largest mean 10.0 % (row 0)")
 
 
 def study_with(check: str) -> Study:
