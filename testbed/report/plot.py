@@ -45,7 +45,7 @@ def _sums_of_sessions(folder: Path, result: dict[str, Any], flows: Series) -> Se
         ]
         samples = [
             (name, t_s, count)
-            for name in {name for name, _, _ in ends} & flows.keys()
+            for name in sorted({name for name, _, _ in ends} & flows.keys())
             for t_s, count in zip(
                 flows[name]["bytes_received at"], flows[name]["bytes_received"], strict=True
             )
@@ -170,7 +170,7 @@ def draw(folder: Path) -> Path:
         axes[2].set_xlabel(f"{result['settings']['time']} time, s")
         axes[2].set_xlim(0, max(result["virtual_s"], 0.1))
         figure.suptitle(
-            f"{result['scenario']}: {_link_text(result['settings']['bottleneck']['forward'])}",
+            f"{result['scenario']}: {link_text(result['settings']['bottleneck']['forward'])}",
             fontsize=12,
             x=0.01,
             ha="left",
@@ -183,7 +183,7 @@ def draw(folder: Path) -> Path:
     return path
 
 
-def _link_text(link: dict[str, Any]) -> str:
+def link_text(link: dict[str, Any]) -> str:
     """A link in a few words."""
     from lab.units import show_rate, show_time_ns
 
@@ -198,6 +198,8 @@ def _link_text(link: dict[str, Any]) -> str:
         words.append(str(link["queue"]))
     elif limit.endswith("b"):
         words.append(f"{int(limit[:-1]) / 1e3:g} kB buffer")
+    elif limit.endswith(" cells"):
+        words.append(limit)
     else:
         words.append(f"{limit[:-1]} packets")
     if link["loss"]:

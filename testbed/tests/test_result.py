@@ -20,7 +20,7 @@ from lab import result as results
 from lab.link import Link
 from lab.scenario import Scenario, find_scenario, load_scenario
 from lab.yaml_lines import ScenarioError
-from report.plot import draw, read_series
+from report.plot import draw, link_text, read_series
 from report.table import print_result
 from topologies import dumbbell
 from topologies.dumbbell import Plan
@@ -275,6 +275,20 @@ def test_utilisation_with_and_without_the_start(raw: dict[str, Any], plan: Plan)
 def test_settled_needs_samples_of_links() -> None:
     with pytest.raises(ScenarioError, match="expected links: on together with settled"):
         load_scenario(find_scenario("demo"), ["record.settled=1s", "record.links=off"])
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ({"rate": "2mbit", "delay": "5ms"}, "2 Mbit/s, 5 ms one way, 1000 packets"),
+        ({"rate": "2mbit", "limit": "30kB", "loss": "1%"}, "one way, 30 kB buffer, 1% loss"),
+        ({"rate": "2mbit", "limit": "700 cells", "overhead": "atm"}, "one way, 700 cells"),
+        ({"rate": "2mbit", "queue": "fq_codel"}, "one way, fq_codel"),
+        ({"qdisc": "netem delay 1ms"}, "netem delay 1ms"),
+    ],
+)
+def test_a_plot_says_what_its_link_is(link: dict[str, Any], said: str) -> None:
+    assert link_text(Link.model_validate(link).model_dump(mode="json")).endswith(said)
 
 
 def test_table_and_plot(
