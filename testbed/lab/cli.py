@@ -140,7 +140,8 @@ def _parser() -> argparse.ArgumentParser:
         "  wale-lab run my.yaml --out /tmp/mine --seed 3 --set flows.0.cc=bbr\n"
         "  wale-lab run demo --json | jq .digest\n"
         "  wale-lab run demo --packets            every packet: packets.parquet, packets.pcapng\n"
-        "Exit code 1 if a flow did not complete; everything else is kept then.",
+        "Exit code 1 if a flow did not complete or there is a warning (everything is kept then),\n"
+        "2 if the scenario is wrong, 125 if the engine cannot run it.",
     )
     scenario_options(sub)
     sub.add_argument("--json", action="store_true", help="print result.json, not the tables")

@@ -13,6 +13,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from lab.sessions import received_over_time
+from lab.yaml_lines import ScenarioError
 from report.style import COLOURS, STYLE, plt
 
 Series = dict[str, dict[str, list[float]]]
@@ -209,5 +210,7 @@ def link_text(link: dict[str, Any]) -> str:
 
 def plot_command(args: argparse.Namespace) -> int:
     """`wale-lab plot`: draw the files of a run again."""
+    if not Path(args.folder, "result.json").is_file():
+        raise ScenarioError(f"{args.folder}: expected the output folder of a run, with result.json")
     print(draw(Path(args.folder)))
     return 0

@@ -444,3 +444,27 @@ def test_impairment_options(options: str, tc: str) -> None:
     assert words == (
         f"wale rate 2000000bit delay 50000000ns limit 30000b {tc} overhead raw drops remote seed 5"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("--help", 0, "wale-lab run demo"),
+        ("run --help", 0, "125 if the engine cannot run it"),
+        ("run", 2, "the following arguments are required: SCENARIO"),
+        ("run demo --seed soon", 2, "expected a number from 0 to 2^64 - 1"),
+        ("run nosuch", 2, "there is no scenario 'nosuch'"),
+        ("run demo --set colour=red", 2, "colour: unknown key"),
+        ("plot nowhere", 2, "nowhere: expected the output folder of a run"),
+    ],
+)
+def test_exit_status(
+    words: str, status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Help is no error; what is wrong with the words of a command is 2."""
+    try:
+        found = main(words.split())
+    except SystemExit as end:
+        found = int(end.code or 0)
+    assert found == status
+    assert said in "".join(capsys.readouterr())
