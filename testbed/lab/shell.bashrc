@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# Start-up file of `wale-lab shell`: bash as root in the router "left" of a topology.
+# Start-up file of `wale-lab shell`: bash as root, outside of a topology's namespaces and, by
+# `ns NAME`, inside of one.
 
 [ -z "${WALE_ROWS:-}" ] || stty rows "$WALE_ROWS" cols "$WALE_COLUMNS" 2>/dev/null
 HISTFILE=

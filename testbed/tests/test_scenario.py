@@ -468,3 +468,9 @@ def test_exit_status(
         found = int(end.code or 0)
     assert found == status
     assert said in "".join(capsys.readouterr())
+
+
+def test_a_packet_of_sessions_is_the_papers() -> None:
+    """Karnik and Kumar's packets have 500 bytes, as in the studies."""
+    scenario = load_scenario(find_scenario("sessions"))
+    assert scenario.host_settings("pair1", "sender").mtu == 500

@@ -26,6 +26,16 @@ def test_the_example_study_is_right(paper: Path) -> None:
     assert [p.value for p in load_published("paper/one", one)] == [100, 90, 200]
 
 
+def test_each_study_has_a_place_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of one table or figure may share it."""
+    monkeypatch.delenv("WALE_STUDIES", raising=False)
+    places: dict[tuple[str, int], str] = {}
+    for name in study_names():
+        paper, _, own = name.partition("/")
+        of = own.partition("-")[0]
+        assert places.setdefault((paper, load_study(name).order), of) == of, name
+
+
 WRONG = {
     "unknown key": ("seeds: 3", "seed: 3", r"one.yaml:7: seed: unknown key; expected one of .*se"),
     "no seeds": ("seeds: 3", "seeds: 0", r":7: seeds: expected greater than or equal to 1, got 0"),
