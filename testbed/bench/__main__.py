@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
+import re
 import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from rich.console import Console
 from bench import acks, engine, packets, page, paths, summary, timing
 from bench.cases import counted_cases, packet_cases
 from bench.packets import Case
+from bench.qdiscs import SUBJECTS
 from bench.sheets import Sheet
 from bench.summary import REFERENCE, Row
 from engines import engine_names, get_engine
@@ -145,6 +147,29 @@ def section_names(text: str) -> list[str]:
     return _names(text, "section", SECTIONS)
 
 
+def subject_names(text: str) -> list[str]:
+    """Names of subjects, as they are given; ArgumentTypeError if there is none of that name."""
+    return _names(text, "subject", SUBJECTS)
+
+
+def count(text: str) -> int:
+    """A number from 1 on; ArgumentTypeError if it is none."""
+    if not re.fullmatch(r"0*[1-9][0-9]{0,8}", text):
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text!r}")
+    return int(text)
+
+
+def _counts(text: str) -> list[int]:
+    return [count(word) for word in _words(text)]
+
+
+def _cases(args: argparse.Namespace) -> list[Case]:
+    """All that the sections that were asked for could measure."""
+    cases = packet_cases(args.quick) if "packets" in args.only else []
+    counted = "instructions" in args.only and not args.quick
+    return cases + (counted_cases() if counted else [])
+
+
 def engine_list(text: str) -> list[str]:
     """Names of engines, as they are given; ArgumentTypeError if there is none of that name."""
     return _names(text, "engine", engine_names())
@@ -161,19 +186,24 @@ def _arguments() -> argparse.Namespace:
     add("--only", type=section_names, default=list(SECTIONS), metavar="SECTION,...", help=names)
     add("--quick", action="store_true", help="fewer cases, fewer rounds, no instructions")
     add("--case", default="*", metavar="PATTERN", help="packets: such as '1500B-*'")
-    add("--subjects", type=_words, metavar="QDISC,...", help="packets: beside none and netem")
-    add("--rounds", type=int, metavar="N", help="of each, at most (5; quick: 3)")
+    add(
+        "--subjects", type=subject_names, metavar="QDISC,...", help="packets: beside none and netem"
+    )
+    add("--rounds", type=count, metavar="N", help="of each, at most (5; quick: 3)")
     add("--engines", type=engine_list, metavar="NAME,...",
         help="timing: uml,vm (quick: uml), and host, which loads the modules here")  # fmt: skip
     add("--size", metavar="S", help="acks: of a transfer (100MB; quick: 20MB)")
     controls = ["reno", "cubic", "bbr", "ratcp"]
     add("--cc", type=_words, default=controls, metavar="CC,...", help="acks: " + ",".join(controls))
-    add("--paths", type=lambda text: [int(n) for n in _words(text)], metavar="N,...",
+    add("--paths", type=_counts, metavar="N,...",
         help="paths: how many (1,1000,100000; quick: 1000)")  # fmt: skip
     add("--kernel", metavar="V")
     add("--results", default="results", metavar="DIR", help="DIR/bench gets the files (results)")
     add("--json", action="store_true", help="print JSON, not tables")
     args = parser.parse_args()
+    cases = list(dict.fromkeys(case.name for case in _cases(args)))
+    if cases and not fnmatch.filter(cases, args.case):
+        parser.error(f"--case: there is no case {args.case!r}; expected one of {', '.join(cases)}")
     args.rounds = args.rounds or (3 if args.quick else 5)
     return args
 

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from argparse import ArgumentTypeError
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 
 from bench import module, summary, timing
-from bench.__main__ import engine_list, section_names
+from bench.__main__ import engine_list, main, section_names
 from bench.acks import Cost
 from bench.acks import summary as acks_summary
 from bench.cases import LINES, SIZES, lateness_cases, packet_cases
@@ -169,6 +170,33 @@ def test_an_unknown_engine_is_refused() -> None:
     assert engine_list("uml,vm,host") == ["uml", "vm", "host"]
     with pytest.raises(ArgumentTypeError, match="no engine 'moon'; known: uml, vm, host"):
         engine_list("uml,moon")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "--subjects wale,netme",
+            "--subjects: there is no subject 'netme'; known: none, pfifo, fq, ",
+        ),
+        ("--case 1500b-*", "--case: there is no case '1500b-*'; expected one of 64B-1gbit-10, "),
+        ("--quick --case *-1000000", "there is no case '*-1000000'; expected one of 1500B-1gbit-1"),
+        ("--rounds 0", "--rounds: expected a number from 1 on, got '0'"),
+        ("--rounds -1", "--rounds: expected a number from 1 on, got '-1'"),
+        ("--rounds many", "--rounds: expected a number from 1 on, got 'many'"),
+        ("--paths 0", "--paths: expected a number from 1 on, got '0'"),
+        ("--paths 1,,2", "--paths: expected a number from 1 on, got ''"),
+    ],
+)
+def test_what_nobody_can_measure_is_refused(
+    words: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything is measured, and with what was expected."""
+    monkeypatch.setattr(sys, "argv", ["bench", *words.split()])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    assert said in capsys.readouterr().err
 
 
 def test_a_machine_without_virtual_time_is_timed_in_real_time() -> None:
