@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import statistics
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -96,6 +97,17 @@ def lateness(places: Sequence[Where], rounds: int, quick: bool, progress: Progre
     )
 
 
+def about_rate_error(case: Case) -> str:
+    """What the table is of: how long the link sends, and what a packet is of that."""
+    traffic = case.traffic
+    seconds = case.packets * traffic.size * 8 / (traffic.rate_bps * traffic.load)
+    packet_ppm = traffic.size * 8e6 / (traffic.rate_bps * seconds)
+    return (
+        f"What a link that gets more than it can send has sent in {seconds:.1f} virtual seconds, "
+        f"in bits of IP; a packet more or less in that time is {packet_ppm:.0f} ppm."
+    )
+
+
 def rate_error(where: Where, progress: Progress) -> Sheet:
     """What a link that is always busy sent, against its rate; virtual time has no other noise."""
     case = rate_error_case()
@@ -109,8 +121,7 @@ def rate_error(where: Where, progress: Progress) -> Sheet:
     return Sheet(
         "rate_error",
         "Long-run error of the rate",
-        "What a link that gets more than it can send has sent in 1.6 virtual seconds, in bits of "
-        "IP; a packet more or less in that time is 8 ppm.",
+        about_rate_error(case),
         ["case", "subject", "kernel", "rate_bps", "sent_bps", "error_ppm"],
         rows,
     )
@@ -120,13 +131,13 @@ def _per_second(measured: Measured) -> float:
     return measured.departed / measured.elapsed_ns * 1e9
 
 
-def _ratio(case: Case, found: Sequence[Sequence[Measured]], subject: str, to: str) -> str:
+def median_ratio(found: Sequence[Sequence[Measured]], subject: str, to: str) -> float:
     """The median over the rounds of how many times as many packets as another's."""
     ratios = []
     for measured in found:
         rates = {m.subject: _per_second(m) for m in measured}
         ratios.append(rates[subject] / rates[to])
-    return f"{summary.quantile(ratios, 1 / 2):.3f}"
+    return statistics.median(ratios)
 
 
 def flood(places: Sequence[Where], rounds: int, quick: bool, progress: Progress) -> Sheet:
@@ -136,7 +147,7 @@ def flood(places: Sequence[Where], rounds: int, quick: bool, progress: Progress)
         for case in flood_cases(quick):
             found = packets.measure_rounds(where.engine, where.kernel, case, rounds, progress)
             for subject, rate in summary.medians(found, _per_second).items():
-                ratios = [_ratio(case, found, subject, to) for to in ("netem", "pfifo")]
+                ratios = [f"{median_ratio(found, subject, to):.3f}" for to in ("netem", "pfifo")]
                 cells = [f"{rate:.0f}", f"{rate * case.traffic.size * 8 / 1e9:.2f}", *ratios]
                 rows.append([case.name, subject, *where.written, *cells])
     return Sheet(

@@ -21,7 +21,7 @@ from bench import module, summary, timing
 from bench.__main__ import engine_list, main, section_names
 from bench.acks import Cost
 from bench.acks import summary as acks_summary
-from bench.cases import LINES, SIZES, lateness_cases, packet_cases
+from bench.cases import LINES, SIZES, lateness_cases, packet_cases, rate_error_case
 from bench.packets import Case, Measured
 from bench.qdiscs import GSO_PAYLOAD, HEADERS, Traffic, commands
 from engines import get_engine
@@ -197,6 +197,29 @@ def test_what_nobody_can_measure_is_refused(
         main()
     assert caught.value.code == 2
     assert said in capsys.readouterr().err
+
+
+def test_the_ratio_of_a_flood_is_a_median() -> None:
+    """Of an even number of rounds it is between the two in the middle."""
+    rates = [(100, 100), (100, 110), (100, 130), (100, 200)]
+    found = [
+        [
+            Measured(name, 100, [1], 10**9, departed, 0, 0, 0, 0)
+            for name, departed in zip(("netem", "wale"), pair, strict=True)
+        ]
+        for pair in rates
+    ]
+    assert timing.median_ratio(found, "wale", "netem") == pytest.approx(1.2)
+
+
+def test_the_table_of_the_rate_says_what_was_sent() -> None:
+    """200,000 packets of 12 us, a fifth more than can be sent."""
+    case = rate_error_case()
+    said = timing.about_rate_error(case)
+    assert "has sent in 2.0 virtual seconds" in said
+    assert said.endswith("is 6 ppm.")
+    longer = timing.about_rate_error(replace(case, packets=2 * case.packets))
+    assert "in 4.0 virtual seconds" in longer and longer.endswith("is 3 ppm.")
 
 
 def test_a_machine_without_virtual_time_is_timed_in_real_time() -> None:
