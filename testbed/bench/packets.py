@@ -76,7 +76,9 @@ def _settings(case: Case) -> dict[str, int]:
     fill = 1.1 * traffic.packets_in_line + 4 * traffic.burst + 500
     return {
         "packets": case.packets // traffic.segments,
-        "warmup": round(fill / traffic.segments) + 1,
+        # the line is full then, and each flow has had a packet: who tells flows apart has a
+        # place for each, or no place left
+        "warmup": max(round(fill / traffic.segments) + 1, traffic.flows),
         "rate": round(traffic.rate_bps * traffic.load / 8),
         "link_rate": traffic.rate_bps // 8,
         "delay_ns": traffic.delay_ns,

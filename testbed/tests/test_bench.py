@@ -22,7 +22,7 @@ from bench.__main__ import engine_list, main, section_names
 from bench.acks import Cost
 from bench.acks import summary as acks_summary
 from bench.cases import LINES, SIZES, lateness_cases, packet_cases, rate_error_case
-from bench.packets import Case, Measured
+from bench.packets import Case, Measured, _settings
 from bench.qdiscs import GSO_PAYLOAD, HEADERS, Traffic, commands
 from engines import get_engine
 from engines.base import EngineError
@@ -220,6 +220,14 @@ def test_the_table_of_the_rate_says_what_was_sent() -> None:
     assert said.endswith("is 6 ppm.")
     longer = timing.about_rate_error(replace(case, packets=2 * case.packets))
     assert "in 4.0 virtual seconds" in longer and longer.endswith("is 3 ppm.")
+
+
+def test_each_place_of_a_flow_is_taken_before_it_is_measured() -> None:
+    """What is measured with more flows than places takes another flow's, as it goes on to."""
+    warmups = {case.name: _settings(case)["warmup"] for case in packet_cases(quick=False)}
+    assert warmups["policies-100000-flows"] == 100_000
+    assert warmups["policies-1000-flows"] == warmups["policies-1-flows"] == 1665
+    assert warmups["1500B-1gbit-1000"] == 1665
 
 
 def test_a_machine_without_virtual_time_is_timed_in_real_time() -> None:
