@@ -19,7 +19,7 @@ from typing import Any
 
 Record = dict[str, Any]
 
-RUNS = "Kernel Engine Flavour Host Date Passed Failed Skipped".split()
+RUNS = "Kernel Engine Flavour Host Date Revision Passed Failed Skipped".split()
 
 _INTRODUCTION = """\
 .. SPDX-License-Identifier: GPL-2.0
@@ -32,6 +32,11 @@ What was tested
 This page is made by the tests: ``make check`` writes down what ran on which kernel, and
 ``make tested-table`` makes this of it. A kernel of the uml engine is built from the
 package ``linux-source``; tests that need no kernel are counted once, for the host.
+"""
+
+#: Below the table of runs.
+_REVISIONS = """\
+A revision is git's; with ``-dirty``, there were changes that are not in it.
 """
 
 
@@ -69,7 +74,8 @@ def run_row(record: Record) -> list[str]:
     """The line of a record in the table of runs."""
     ended = [str(total(record, outcome)) for outcome in ("passed", "failed", "skipped")]
     place = [record["release"] or "none needed", record["engine"], record["flavour"] or "plain"]
-    return [*place, record["host"], record["date"], *ended]
+    when = [record["date"], record["revision"] or "unknown"]
+    return [*place, record["host"], *when, *ended]
 
 
 def function(test: str) -> str:
@@ -96,6 +102,7 @@ def render(records: Iterable[Record]) -> str:
     parts = [
         _INTRODUCTION,
         table(RUNS, [run_row(r) for r in ordered]),
+        _REVISIONS,
         "Tests that passed, by suite:\n",
         table(["Suite", *names], by_suite),
     ]
