@@ -90,7 +90,7 @@ def judge(check: Check, template: Template, seen: dict[str, Evidence], virtual: 
     refused = [one.refused for one in mine.values() if one.refused is not None]
     if refused:
         return Row(check.name, "refused", says=refused[0])
-    promise = promised(check, template)
+    promise = promised(check, template, mine)
     try:
         if not all(one.first for one in mine.values()):
             raise Unmeasurable("nothing came out")
@@ -105,13 +105,14 @@ def judge(check: Check, template: Template, seen: dict[str, Evidence], virtual: 
     return Row(check.name, verdict, finding.figures, expected, promise.says, promise.source)
 
 
-def promised(check: Check, template: Template) -> Promise | None:
-    """What the manual says of the qdisc that is told what the check is about."""
+def promised(check: Check, template: Template, seen: dict[str, Evidence]) -> Promise | None:
+    """What the manual says of the qdisc that is told what the check is about, as it was told."""
     line = template.line_of(check.subject)
     if line is None:
         return None
     promise = load_promises().get((line.kind, check.name))
-    return promise if promise is not None and promise.is_of(line) else None
+    told = [line.words(one.experiment.values(template)) for one in seen.values()]
+    return promise if promise is not None and promise.is_of(told) else None
 
 
 def find_checks(names: list[str] | None) -> list[Check]:

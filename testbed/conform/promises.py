@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from conform import template
-from conform.template import Line, Template
+from conform.template import Template
 from lab import yaml_lines
 from lab.link import Strict
 from lab.scenario import checked
@@ -19,6 +20,15 @@ from lab.yaml_lines import ScenarioError
 
 HERE = Path(__file__).resolve().parent
 Text = Annotated[str, Field(min_length=1)]
+
+
+def _words(pattern: str) -> str:
+    """A pattern of unless, if it is one."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"expected a regular expression, got {pattern!r}: {error}") from None
+    return pattern
 
 
 class Promise(Strict):
@@ -34,12 +44,17 @@ class Promise(Strict):
     """the manual page"""
     expect: Text
     """what must hold for it, one of the check's expectations"""
-    unless: list[Text] = Field(default=[])
-    """regular expressions: a command line with such words asks for something else"""
+    unless: list[Annotated[Text, AfterValidator(_words)]] = Field(default=[])
+    """regular expressions of whole words: a qdisc that tc tells such words is asked for something
+    else, of which this says nothing"""
 
-    def is_of(self, line: Line) -> bool:
-        """Whether it is promised for a command line."""
-        return not any(re.search(pattern, line.text) for pattern in self.unless)
+    def is_of(self, commands: Iterable[str]) -> bool:
+        """Whether it is promised of a qdisc that tc told all of this, one time or another."""
+        return not any(
+            re.search(rf"(?<!\S)(?:{pattern})(?!\S)", words)
+            for words in commands
+            for pattern in self.unless
+        )
 
 
 class Promises(Strict):

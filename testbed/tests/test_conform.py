@@ -16,7 +16,7 @@ import pytest
 
 from conform import template
 from conform.checks import CHECKS
-from conform.command import judge
+from conform.command import judge, promised
 from conform.evidence import Evidence, Tolerance, Unmeasurable
 from conform.experiments import LIMIT_BYTES, experiments
 from conform.promises import find_template, load_emulators, load_promises
@@ -176,6 +176,10 @@ def test_promises_quote_the_manual(qdisc: str) -> None:
             "promises:\n- &a {qdisc: q, check: rate, says: x, source: tc(8), expect: e}\n- *a",
             "q, rate: promised twice",
         ),
+        (
+            "promises: [{qdisc: q, check: c, says: x, source: tc(8), expect: e, unless: ['(']}]",
+            "promises.0.unless.0: expected a regular expression, got '('",
+        ),
     ],
 )
 def test_mistakes_in_promises(tmp_path: Path, text: str, expected: str) -> None:
@@ -183,6 +187,56 @@ def test_mistakes_in_promises(tmp_path: Path, text: str, expected: str) -> None:
     path.write_text(text)
     with pytest.raises(ScenarioError, match=re.escape(expected)):
         load_promises(path)
+
+
+UNLESS = [
+    # check, the words of the emulator, and those with which something else is asked for
+    ("rate", "wale rate {rate}", "wale rate {rate} overhead atm"),
+    ("rate", "wale rate {rate} overhead ethernet", "wale [overhead atm] [rate {rate}]"),
+    ("schedule", "wale rate {rate} [delay {delay}]", "wale rate {rate} slack 10us"),
+    ("schedule", "wale rate {rate} slack 0", "wale rate {rate} overhead atm"),
+    ("rate_step", "wale rate {rate}", "wale rate {rate} overhead atm"),
+    ("overhead", "wale rate {rate}", "wale rate {rate} overhead ethernet"),
+    ("delay", "wale delay {delay} slack 0us", "wale delay {delay} slack 1us"),
+    ("gso", "wale rate {rate} gso split", "wale rate {rate} gso keep"),
+    ("gso", "wale rate {rate}", "wale rate {rate} overhead ethernet"),
+    ("gso_limit", "wale rate {rate} limit {limit}p", "wale rate {rate} limit {limit}p gso keep"),
+    ("gso_loss", "wale loss {loss}", "wale loss {loss} gso keep"),
+    ("jitter", "wale delay {delay} jitter {jitter} distribution uniform",
+     "wale delay {delay} jitter {jitter} distribution normal"),
+    ("jitter_order", "wale delay {delay} jitter {jitter} noreordering",
+     "wale delay {delay} [jitter {jitter} reordering]"),
+    # words in brackets that are not there in this experiment do not count
+    ("jitter_order", "wale delay {delay} jitter {jitter} [reorder {reorder} reordering]",
+     "wale delay {delay} jitter {jitter} [reordering]"),
+    ("reorder", "wale delay {delay} reorder {reorder}",
+     "wale delay {delay} reorder {reorder} gap 3"),
+    ("jitter", "netem delay {delay} {jitter} distribution normal",
+     "netem delay {delay} {jitter} distribution paretonormal"),
+    ("overhead", "netem rate {rate} limit {limit}", "netem limit {limit} [rate {rate}] -14"),
+    ("rate", "netem rate {rate} 38", "netem rate {rate} 0 48 5"),
+    ("loss_runs", "netem loss random {loss}", "netem loss random {loss} 25%"),
+    ("loss", "netem loss {loss} limit 9", "netem loss {loss} 25%"),
+    ("reorder", "netem delay {delay} reorder {reorder}",
+     "netem delay {delay} reorder {reorder} 50%"),
+    ("rate", "tbf rate {rate} burst {burst}", "tbf rate {rate} burst {burst} linklayer atm"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("check", "words", "others"), UNLESS)
+def test_what_a_promise_is_not_of(check: str, words: str, others: str) -> None:
+    """It is one of the defaults; of other words its manual says something else."""
+    one = CHECKS[check]
+    found = {"refused": "not asked"}
+    for text, is_promised in ((words, True), (others, False)):
+        emulator = parse(text)
+        seen = {
+            name: Evidence(experiments(True)[name], found, {})
+            for name in one.experiments
+            if experiments(True)[name].runs_on(emulator)
+        }
+        assert seen
+        assert (promised(one, emulator, seen) is not None) is is_promised, text
 
 
 def verdict(check: str, text: str, seen: dict[str, Evidence]) -> str:
