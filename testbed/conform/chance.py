@@ -23,13 +23,14 @@ from conform.experiments import (
 )
 from conform.statistics import (
     SIGNIFICANCE,
+    Steps,
     binomial_interval,
     burst_lengths,
     fits_normal,
     fits_uniform,
-    mean_holds,
-    mean_of_geometric_holds,
+    four_states_hold,
     runs_test,
+    two_states_hold,
 )
 
 
@@ -66,15 +67,13 @@ def loss_burst(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     """Number and lengths of bursts; both follow from a chain of two states."""
     finding = Finding()
     lost = seen["loss_burst"].lost
-    bursts, good = burst_lengths(lost), burst_lengths([not gone for gone in lost])
+    bursts = burst_lengths(lost)
     share = GEMODEL_P / (GEMODEL_P + GEMODEL_R)
     finding.add("lost", 100 * sum(lost) / len(lost), "%")
     finding.add("expected", 100 * share, "%")
     finding.add("mean burst", statistics.mean(bursts) if bursts else 0, "packets")
     finding.add("expected", 1 / GEMODEL_R, "packets")
-    finding.holds["gilbert"] = mean_of_geometric_holds(
-        bursts, GEMODEL_R
-    ) and mean_of_geometric_holds(good, GEMODEL_P)
+    finding.holds["gilbert"] = two_states_hold(Steps.of(lost), GEMODEL_P, GEMODEL_R)
     return finding
 
 
@@ -86,17 +85,17 @@ def loss_state(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     """
     finding = Finding()
     lost = seen["loss_state"].lost
-    rows, good = burst_lengths(lost), burst_lengths([not gone for gone in lost])
+    rows = burst_lengths(lost)
     out = STATE_P13 + STATE_P14
     of_bursts = STATE_P13 / out
     mean = of_bursts / STATE_P31 + 1 - of_bursts
-    square = of_bursts * (2 - STATE_P31) / STATE_P31**2 + 1 - of_bursts
     finding.add("lost", 100 * sum(lost) / len(lost), "%")
     finding.add("expected", 100 * mean / (mean + 1 / out), "%")
     finding.add("mean burst", statistics.mean(rows) if rows else 0, "packets")
     finding.add("expected", mean, "packets")
-    finding.holds["four_states"] = mean_of_geometric_holds(good, out) and mean_holds(
-        rows, mean, square - mean**2
+    steps = Steps.of(lost)
+    finding.holds["four_states"] = four_states_hold(
+        steps, sum(rows[: steps.ended]), (STATE_P13, STATE_P31, STATE_P14)
     )
     return finding
 
