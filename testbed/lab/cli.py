@@ -156,7 +156,8 @@ def _parser() -> argparse.ArgumentParser:
         "  wale-lab study karnik-kumar/table1 -j 2\n"
         "  wale-lab study karnik-kumar --quick\n"
         "  wale-lab study karnik-kumar -j 50 --snakemake='--executor slurm'\n"
-        "Exit code 1 if a run fails, or a check of a study does not hold.\n"
+        "Exit code 1 if a run fails, or a check of a study does not hold and is not known not to,\n"
+        "or a check that is known not to hold does.\n"
         "WALE_STUDIES=DIR in the environment: studies of your own, DIR/PAPER/NAME.yaml.",
     )
     sub.add_argument("studies", nargs="*", metavar="STUDY", help="PAPER/NAME, a PAPER, or all")

@@ -196,7 +196,7 @@ class Note(Strict):
 
 
 class Check(Strict):
-    """What must hold; the report and `make check` fail where it does not."""
+    """What must hold; `make report` and `make check` fail where it does not."""
 
     text: str
     """what it says, in words"""
@@ -226,11 +226,17 @@ class Check(Strict):
     """row that the values are divided by before they meet a bound"""
     over: X | None = None
     """value of x: what cells are divided by, in the same row, before they meet a bound"""
+    known: dict[str, Any] | None = None
+    """it is known not to hold in full runs: `why`, and what is different in a check that does hold
+    (such as another bound). It is no failure then; it is one if that does not hold either, or if
+    the check itself holds again"""
     quick: dict[str, Any] | None = {}
     """what is different in a quick run; null: not asked there, it needs longer runs"""
 
     @model_validator(mode="after")
     def _check(self) -> Check:
+        self.in_quick()
+        self.as_known()
         if self.interval is not None:
             return self
         if (self.at_least or -math.inf) > (math.inf if self.at_most is None else self.at_most):
@@ -243,20 +249,32 @@ class Check(Strict):
             raise ValueError(
                 "expected each or mean with `to`, at_least or at_most without it, or an interval"
             )
-        self.in_quick()
         return self
 
     def in_quick(self) -> Check | None:
         """What is asked in a quick run; ValueError if it is no check."""
-        if not self.quick:
+        if not self.quick and self.known is None:
             return None if self.quick is None else self
+        return None if self.quick is None else self._changed("quick", self.quick)
+
+    def as_known(self) -> Check | None:
+        """What holds instead, of a check that is known not to; ValueError if it is no check."""
+        if self.known is None:
+            return None
+        different = {key: value for key, value in self.known.items() if key != "why"}
+        if not different or not str(self.known.get("why") or "").strip():
+            raise ValueError("expected known to say why, and what is different in what holds")
+        return self._changed("known", different)
+
+    def _changed(self, name: str, different: dict[str, Any]) -> Check:
+        """With other values: those of a key of it."""
         try:
-            return Check(**{**self.model_dump(exclude={"quick"}), **self.quick})
+            return Check(**{**self.model_dump(exclude={"quick", "known"}), **different})
         except ValidationError as error:
             first = error.errors()[0]
-            where = ".".join(str(part) for part in ("quick", *first["loc"]))
+            where = ".".join(str(part) for part in (name, *first["loc"]))
             message = first["msg"].removeprefix("Value error, ")
-            raise ValueError(f"expected a check with quick too; {where}: {message}") from None
+            raise ValueError(f"expected a check with {name} too; {where}: {message}") from None
 
 
 class Quick(Strict):

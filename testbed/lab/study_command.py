@@ -30,6 +30,7 @@ from lab.scenario import TESTBED
 from lab.study import STUDIES, find_studies, load_study, show_x, study_names
 from lab.summary import summarise
 from lab.yaml_lines import ScenarioError
+from report.results import Check
 
 
 @cache
@@ -161,18 +162,33 @@ def _needs(point: Point) -> dict[str, int]:
 
 
 def _report(names: list[str], results: Path, args: argparse.Namespace) -> int:
-    """A line for each check; 1 if one failed."""
+    """A line for each check; 1 if one failed, or a known deviation is gone."""
     data = [json.loads((results / name / "study.json").read_text()) for name in names]
-    checks = [check for study in data for check in study["checks"]]
+    checks = [Check.model_validate(check) for study in data for check in study["checks"]]
     if args.json:
         print(json.dumps(data, indent=2))
     elif not args.quiet:
         _print_checks(data, results)
-    return 0 if all(check["passed"] for check in checks) else 1
+    return 0 if all(check.as_expected for check in checks) else 1
+
+
+#: How a line for a check begins, and what it says at its end.
+_WORDS = {
+    "not asked": "-     ",
+    "ok": "[green]ok[/green]    ",
+    "known": "[yellow]known[/yellow] ",
+    "not ok": "[red]not ok[/red]",
+    "gone": "[red]not ok[/red]",
+}
+_WHY = {
+    "known": " (does not hold, as is known)",
+    "gone": " (holds; its study has `known`, that it does not: take that out)",
+}
 
 
 def _print_checks(data: list[dict[str, Any]], results: Path) -> None:
     from rich.console import Console
+    from rich.markup import escape
 
     console = Console(highlight=False)
     for study in data:
@@ -181,7 +197,9 @@ def _print_checks(data: list[dict[str, Any]], results: Path) -> None:
             f"{study['virtual_s']:.0f} virtual seconds in {study['wall_s']:.0f} wall seconds",
             soft_wrap=True,
         )
-        for check in study["checks"]:
-            word = "[green]ok[/green]    " if check["passed"] else "[red]not ok[/red]"
-            console.print(f"  {word} {check['text']}: {check['value']}", soft_wrap=True)
+        for check in map(Check.model_validate, study["checks"]):
+            said = escape(f"{check.text}: {check.value}{_WHY.get(check.verdict, '')}")
+            console.print(f"  {_WORDS[check.verdict]} {said}", soft_wrap=True)
+            if check.known:
+                console.print(f"         {escape(check.known)}", soft_wrap=True)
         console.print(f"  {results / study['name'] / 'summary.csv'}", soft_wrap=True)

@@ -156,12 +156,19 @@ def _number(value: float | None, digits: int = 5) -> str:
 def outcomes_of(
     study: Study, estimates: Estimates, models: Models, published: list[Published], quick: bool
 ) -> list[dict[str, Any]]:
-    """What became of each check that is asked: text, passed, value."""
+    """What became of each check that is asked: text, passed, value, and known if it says so."""
     outcomes = []
     for check in study.checks:
         asked = check.in_quick() if quick else check
-        if asked is not None:
-            outcomes.append(_outcome(asked, estimates, models, published, quick))
+        if asked is None:
+            continue
+        outcome = _outcome(asked, estimates, models, published, quick)
+        if asked.known and (instead := asked.as_known()):
+            # what is known may be gone, or be worse than known, which is a failure as any other
+            held = _outcome(instead, estimates, models, published, quick)["passed"]
+            if outcome["passed"] or held:
+                outcome["known"] = asked.known["why"]
+        outcomes.append(outcome)
     return outcomes
 
 

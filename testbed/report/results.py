@@ -58,6 +58,22 @@ class Check(BaseModel):
     text: str
     passed: bool | None
     value: str = ""
+    known: str | None = None
+    """why it does not hold, where that is known"""
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether it holds; or does not, and that is known."""
+        return self.passed is None or self.passed is (self.known is None)
+
+    @property
+    def verdict(self) -> Literal["not asked", "ok", "known", "not ok", "gone"]:
+        """What became of it; `gone` is a known deviation that is no more."""
+        if self.passed is None:
+            return "not asked"
+        if self.known is None:
+            return "ok" if self.passed else "not ok"
+        return "gone" if self.passed else "known"
 
 
 class About(BaseModel):

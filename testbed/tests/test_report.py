@@ -73,6 +73,7 @@ STUDIES: dict[str, dict[str, Any]] = {
         "checks": [
             {"text": "rows are near", "passed": True, "value": "3.1 %"},
             {"text": "cells are near", "passed": False, "value": "5.9 %"},
+            {"text": "rows differ", "passed": False, "known": "a reason", "value": "9 %"},
             {"text": "asked of full runs", "passed": None},
         ],
     },
@@ -333,13 +334,14 @@ def test_a_cell_agrees(
 def test_failing_checks_are_seen(page: Element) -> None:
     alarms = [p.text for p in page.all("p") if p.attributes.get("class") == "alarm"]
     assert alarms == [
-        "✗ 1 of 2 checks failed: Table I <of> numbers & more .",
-        "✗ 1 of 2 checks failed , see below.",
+        "✗ 1 of 3 checks failed: Table I <of> numbers & more .",
+        "✗ 1 of 3 checks failed , see below.",
     ]
     items = [li.text for li in section(page, "paper-table1").all("li")]
-    assert items[-3:] == [
+    assert items[-4:] == [
         "✓ passed rows are near 3.1 %",
         "✗ failed cells are near 5.9 %",
+        "○ known not to hold rows differ 9 % a reason",
         "not asked asked of full runs",
     ]
     assert "✗ 1 failed" in section(page, "overview").text

@@ -36,6 +36,14 @@ def test_each_study_has_a_place_of_its_own(monkeypatch: pytest.MonkeyPatch) -> N
         assert places.setdefault((paper, load_study(name).order), of) == of, name
 
 
+def test_what_is_known_not_to_hold_is_in_the_documentation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WALE_STUDIES", raising=False)
+    page = (Path(__file__).parents[2] / "Documentation/reproduction.rst").read_text()
+    said = page.partition("Some checks of the studies do not hold")[2].partition("\n\n")[0]
+    known = {n for n in study_names() if any(c.known for c in load_study(n).checks)}
+    assert {n for n in study_names() if re.search(rf"[\s`]{n}[,`]", said)} == known
+
+
 WRONG = {
     "unknown key": ("seeds: 3", "seed: 3", r"one.yaml:7: seed: unknown key; expected one of .*se"),
     "no seeds": ("seeds: 3", "seeds: 0", r":7: seeds: expected greater than or equal to 1, got 0"),
@@ -46,6 +54,9 @@ WRONG = {
     "note's x": ("x: [1], text", "x: [1.5], text", r":20: notes.0.x: expected one of 1, 2, 4, got"),
     "check": ("rows: [slow], x: [1, 2]", "rows: [a]", r":22: checks.0.rows.0: expected one of slow"),
     "x": ("x: [1, 2]", "x: [3]", r":22: checks.0.x: expected one of 1, 2, 4, got 3"),
+    "known": ("at_least: 1}", "at_least: 1, known: {at_least: 0}}", r"expected known to say why"),
+    "known as": ("at_least: 1}", "at_least: 1, known: {why: so}}", r":22: checks.0: .*different in"),
+    "known x": ("at_least: 1}", "at_least: 1, known: {why: so, a: 1}}", r"known too; known.a"),
     "but": ("x: [1, 2]", "but: {a: [1]}", r":22: checks.0.but.a: expected one of slow, fast"),
     "but's x": ("x: [1, 2]", "but: {slow: [8]}", r":22: checks.0.but.slow: .* 1, 2, 4, got 8"),
     "ratio": ("x: [1, 2]", "ratio: a", r":22: checks.0.ratio: expected one of slow, fast, got 'a'"),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ import pytest
 
 from conftest import SLOWNESS
 from engines import kernel_build
+from lab import study_command
 from lab.cli import main as wale_lab
 from lab.schedule import left_s
 
@@ -152,6 +154,28 @@ def test_interrupted_and_started_again(tmp_path: Path, number: signal.Signals) -
     assert runs_in(results) == after
     assert out.count("  ok  ") == 2
     assert str(results / EXAMPLE / "summary.csv") in out
+
+
+@pytest.mark.parametrize(
+    ("check", "code", "said"),
+    [
+        ({"passed": True}, 0, "  ok     [fair]: 1"),
+        ({"passed": False}, 1, "  not ok [fair]: 1"),
+        ({"passed": False, "known": "so"}, 0, "  known  [fair]: 1 (does not hold, as is known)"),
+        ({"passed": True, "known": "so"}, 1, "  not ok [fair]: 1 (holds; its study has `known`"),
+    ],
+)
+def test_exit_code_of_checks(
+    check: dict[str, Any], code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """1 for what nobody expects: a deviation that is not known, or a known one that is gone."""
+    checks = [{"text": "[fair]", "value": "1", **check}]
+    about = {"name": "a/b", "title": "A", "runs": 1, "virtual_s": 1, "wall_s": 1}
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b/study.json").write_text(json.dumps({**about, "checks": checks}))
+    args = argparse.Namespace(json=False, quiet=False)
+    assert study_command._report(["a/b"], tmp_path, args) == code
+    assert said in capsys.readouterr().out
 
 
 def fresh_cache(folder: Path) -> str:

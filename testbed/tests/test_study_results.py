@@ -18,6 +18,7 @@ from lab.points import points_of
 from lab.study import Check, Published, Study, X
 from lab.summary import COLUMNS, _against, outcomes_of, summarise
 from lab.yaml_lines import ScenarioError, parse
+from report import results
 from study_cases import BUILD, changed
 
 
@@ -288,6 +289,28 @@ def test_an_interval_around_nothing_and_less(value: float, said: str) -> None:
     (outcome,) = outcomes_of(one, {("a", 1.0): (value, 2.0)}, {}, [], quick=False)
     assert outcome["passed"] is False
     assert said in outcome["value"]
+
+
+@pytest.mark.parametrize(
+    ("most", "known", "as_expected", "verdict"),
+    [
+        (104, "", True, "ok"),
+        (103, "", False, "not ok"),
+        (103, "{why: it is so, at_most: 105}", True, "known"),
+        (102, "{why: it is so, at_most: 103}", False, "not ok"),  # it is worse than known
+        (104, "{why: it is so, at_most: 105}", False, "gone"),
+    ],
+)
+def test_a_check_that_is_known_not_to_hold(
+    most: int, known: str, as_expected: bool, verdict: str
+) -> None:
+    """It is no failure, unless what is known to hold instead does not; nor may it hold again."""
+    text = f"rows: [a], at_most: {most}" + (f", known: {known}" if known else "")
+    (outcome,) = outcome_of(text)
+    told = results.Check.model_validate(outcome)
+    assert (told.as_expected, told.verdict) == (as_expected, verdict)
+    (quick,) = outcome_of(text, quick=True)
+    assert quick == {key: value for key, value in outcome.items() if key != "known"}
 
 
 @pytest.mark.parametrize(("check", "passed", "said"), CHECKS)
