@@ -213,7 +213,7 @@ static void wale_class_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 	if (!q->classes)
 		return;
 	for (i = 1; i <= q->classes->count; i++) {
-		if (!READ_ONCE(q->classes->class[i].key))
+		if (!READ_ONCE(q->classes->place[i].key))
 			arg->count++;
 		else if (!tc_qdisc_stats_dump(sch, i, arg))
 			return;

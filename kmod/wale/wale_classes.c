@@ -23,15 +23,15 @@
 
 #define WALE_CLASS_CROWD_PLACE	0	/* on no list, in no bucket */
 
-/*
- * So many that most are empty: to find out that a flow has no place, no place is
- * looked at.
- */
+/* Memory takes as long as so many packets. */
+#define WALE_CLASSES_AHEAD	3
+
+/* So many that most are empty: who has no place is soon known not to. */
 static u32 wale_classes_buckets(u32 count)
 {
 	u32 buckets = 1;
 
-	while (buckets < 4 * count)
+	while (buckets < 2 * count)
 		buckets *= 2;
 	return buckets;
 }
@@ -45,35 +45,36 @@ static u32 wale_classes_buckets(u32 count)
 size_t wale_classes_size(u32 count)
 {
 	return sizeof(struct wale_classes) +
-	       (count + 1) * sizeof(struct wale_class) +
+	       (count + 1) * (sizeof(struct wale_class) +
+			      sizeof(struct wale_place)) +
 	       wale_classes_buckets(count) * sizeof(u16);
 }
 
 static void wale_classes_append(struct wale_classes *classes, u16 i)
 {
-	struct wale_class *class = &classes->class[i];
+	struct wale_place *place = &classes->place[i];
 
-	class->older = classes->newest;
-	class->newer = WALE_CLASS_NONE;
+	place->older = classes->newest;
+	place->newer = WALE_CLASS_NONE;
 	if (classes->newest == WALE_CLASS_NONE)
 		classes->oldest = i;
 	else
-		classes->class[classes->newest].newer = i;
+		classes->place[classes->newest].newer = i;
 	classes->newest = i;
 }
 
 static void wale_classes_unlink(struct wale_classes *classes, u16 i)
 {
-	const struct wale_class *class = &classes->class[i];
+	const struct wale_place *place = &classes->place[i];
 
-	if (class->older == WALE_CLASS_NONE)
-		classes->oldest = class->newer;
+	if (place->older == WALE_CLASS_NONE)
+		classes->oldest = place->newer;
 	else
-		classes->class[class->older].newer = class->newer;
-	if (class->newer == WALE_CLASS_NONE)
-		classes->newest = class->older;
+		classes->place[place->older].newer = place->newer;
+	if (place->newer == WALE_CLASS_NONE)
+		classes->newest = place->older;
 	else
-		classes->class[class->newer].older = class->older;
+		classes->place[place->newer].older = place->older;
 }
 
 /**
@@ -87,7 +88,8 @@ void wale_classes_init(struct wale_classes *classes, u32 count)
 
 	classes->count = count;
 	classes->mask = wale_classes_buckets(count) - 1;
-	classes->bucket = (u16 *)&classes->class[count + 1];
+	classes->place = (struct wale_place *)&classes->class[count + 1];
+	classes->bucket = (u16 *)&classes->place[count + 1];
 	classes->oldest = WALE_CLASS_NONE;
 	classes->newest = WALE_CLASS_NONE;
 	for (i = 0; i <= classes->mask; i++)
@@ -101,8 +103,8 @@ static u16 *wale_classes_at(struct wale_classes *classes, u64 key)
 {
 	u16 *at = &classes->bucket[key & classes->mask];
 
-	while (*at != WALE_CLASS_NONE && classes->class[*at].key != key)
-		at = &classes->class[*at].next;
+	while (*at != WALE_CLASS_NONE && classes->place[*at].key != key)
+		at = &classes->place[*at].next;
 	return at;
 }
 
@@ -113,12 +115,13 @@ static u16 *wale_classes_at(struct wale_classes *classes, u64 key)
 static void wale_classes_give(struct wale_classes *classes, u16 i, u64 key)
 {
 	struct wale_class *class = &classes->class[i];
-	bool first = !class->key;	/* there is nothing to forget */
+	struct wale_place *place = &classes->place[i];
+	bool first = !place->key;	/* there is nothing to forget */
 
-	if (class->key & WALE_KEY_HASH)
-		*wale_classes_at(classes, class->key) = class->next;
-	class->key = key;
-	class->next = WALE_CLASS_NONE;
+	if (place->key & WALE_KEY_HASH)
+		*wale_classes_at(classes, place->key) = place->next;
+	place->key = key;
+	place->next = WALE_CLASS_NONE;
 	if (key & WALE_KEY_HASH)
 		*wale_classes_at(classes, key) = i;
 	if (first || !wale_class_is_idle(class))
@@ -143,20 +146,24 @@ static void wale_classes_touch(struct wale_classes *classes, u16 i)
 }
 
 /*
- * There can be more places than any cache has room for.  The next flow that has none
- * gets the oldest: what its old key is found by is to be in the cache by then, and the
- * place that is the oldest after it, whose key is looked at here next time.
+ * The next flow that has no place gets the oldest: have what the flow that had it is
+ * found by in the cache then.  What is counted there takes longer to come: that of the
+ * place which a flow gets some packets later.
  */
 static void wale_classes_prefetch(const struct wale_classes *classes)
 {
-	const struct wale_class *class;
+	u16 i = classes->oldest;
+	int ahead;
 
-	if (classes->oldest == WALE_CLASS_NONE)
+	if (i == WALE_CLASS_NONE)
 		return;
-	class = &classes->class[classes->oldest];
-	prefetchw(&classes->bucket[class->key & classes->mask]);
-	if (class->newer != WALE_CLASS_NONE)
-		wale_class_prefetch(classes, class->newer);
+	prefetchw(&classes->bucket[classes->place[i].key & classes->mask]);
+	for (ahead = 0; ahead < WALE_CLASSES_AHEAD; ahead++) {
+		i = classes->place[i].newer;
+		if (i == WALE_CLASS_NONE)
+			return;
+	}
+	wale_class_prefetch(classes, i);
 }
 
 /* For a flow that has none; the crowd's if all hold something. */
@@ -202,7 +209,7 @@ u16 wale_classes_find(struct wale_classes *classes, u64 key)
  */
 u16 wale_classes_name(struct wale_classes *classes, u16 i)
 {
-	if (classes->class[i].key != i)
+	if (classes->place[i].key != i)
 		wale_classes_give(classes, i, i);
 	wale_classes_touch(classes, i);
 	return i;

@@ -20,11 +20,21 @@
 #define WALE_KEY_HASH	BIT_ULL(63)
 
 /**
- * struct wale_class - a flow with a place of its own
+ * struct wale_place - whose a place is
  * @key: of the flow; 0: nobody had the place yet
  * @next: in the same bucket
  * @older: has held nothing for longer
  * @newer: has held nothing for less long
+ */
+struct wale_place {
+	u64 key;
+	u16 next;
+	u16 older;
+	u16 newer;
+};
+
+/**
+ * struct wale_class - what the flow in a place has on the link, and had
  * @arriving: cells arrive on its input link, or a cell time has not passed since the
  *	last one
  * @more: there can be more in @counts and in @input than what was offered and sent
@@ -35,13 +45,10 @@
  *	served; 0: none was
  *
  * There can be more of them than any cache has room for: a packet needs one line for
- * where it is, and the next for what most packets count.
+ * where it is, and the next for what most packets count.  Whose a place is, is not
+ * here: to find a place, or the oldest, many are looked at.
  */
 struct wale_class {
-	u64 key;
-	u16 next;
-	u16 older;
-	u16 newer;
 	bool arriving;
 	bool more;
 	struct wale_buffer buffer;
@@ -61,7 +68,8 @@ struct wale_class {
  * @crowded: packets for which there was no place
  * @secret: of the hashes
  * @bucket: the first place of each, by the low bits of the key
- * @class: places; class[0] is the crowd
+ * @place: whose each place is; place[0] is nobody's
+ * @class: what each has; class[0] is the crowd
  */
 struct wale_classes {
 	u32 count;
@@ -73,6 +81,7 @@ struct wale_classes {
 	u64 crowded;
 	u64 secret[2];
 	u16 *bucket;
+	struct wale_place *place;
 	struct wale_class class[];
 };
 
