@@ -208,7 +208,7 @@ def test_edges(ynl_folder: Path, tmp_path: Path) -> None:
     for (what, _, good), answer in zip(cases, answers, strict=True):
         error = (answer or {}).get("error", 0)
         # the greatest number of a device is one that there is not
-        accepted = error == 0 or (what.startswith("ifindex 2147483647") and error == errno.ENODEV)
+        accepted = error == 0 or ("ifindex 2147483647" in what and error == errno.ENODEV)
         if accepted != good:
             wrong.append(f"{what}: {'accepted' if accepted else answer}")
         elif not good and (error != errno.ERANGE or not answer["message"]):
