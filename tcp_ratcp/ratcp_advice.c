@@ -63,14 +63,15 @@ static u64 ratcp_arrived(const struct tcp_sock *tp)
 static void ratcp_leave_window(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
+	u64 arrived = ratcp_arrived(tp);
 	u64 shown = max(tp->packets_out, tp->max_packets_out);
 
 	/* a sample is of a round trip or of less: twice what it says is not too much */
-	shown = min(shown, ratcp_arrived(tp) * 2);
-	shown = max(shown, TCP_INIT_CWND);
+	shown = clamp(arrived * 2, TCP_INIT_CWND, max(shown, TCP_INIT_CWND));
 
 	tcp_snd_cwnd_set(tp, min_t(u64, tcp_snd_cwnd(tp), shown));
-	/* what the stack makes the window when it has repaired a loss */
+	/* the window of a repair, and after it: more than fits would never be repaired */
+	shown = min(shown, max(arrived, TCP_INIT_CWND));
 	if (BIT(inet_csk(sk)->icsk_ca_state) &
 	    (TCPF_CA_Recovery | TCPF_CA_CWR))
 		tp->snd_ssthresh = min_t(u64, tp->snd_ssthresh, shown);
