@@ -295,16 +295,14 @@ static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 }
 
 /*
- * The link is run, and parents know what it holds; but not that it holds nothing:
- * they would take it off their lists, and some look whether it is there before they
- * have it take a packet.  So within another call, they are not told of what is gone.
+ * Parents know what the link holds; but not that it holds nothing: they would take it
+ * off their lists, and some look whether it is there before they have it take a
+ * packet.  So within another call, they are not told of what is gone.
  */
-static void wale_link_enter_call(struct Qdisc *sch, struct wale_entry *entry,
-				 u64 now)
+static void wale_link_enter_call(struct Qdisc *sch, struct wale_entry *entry)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
-	wale_link_run(sch, now);
 	if (!q->entry && sch->q.qlen != q->gone_packets)
 		wale_link_settle(sch);
 	*entry = (struct wale_entry){
@@ -400,7 +398,7 @@ static int wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	if (IS_ERR_OR_NULL(segs))
 		return wale_link_drop_whole(sch, skb, now, to_free);
 
-	wale_link_enter_call(sch, &entry, now);
+	wale_link_enter_call(sch, &entry);
 	skb_list_walk_safe(segs, segs, next) {
 		wale_link_run(sch, now);
 		skb_mark_not_on_list(segs);
@@ -459,19 +457,17 @@ static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
 	struct wale_entry entry;
 	int verdict;
 
-	if (q->classes) {
-		wale_link_run(sch, now);	/* it may free a place */
-		if (!wale_classify(sch, skb, &verdict)) {
-			if (verdict & __NET_XMIT_BYPASS)
-				qdisc_qstats_drop(sch);
-			__qdisc_drop(skb, to_free);
-			return verdict;
-		}
+	wale_link_run(sch, now);	/* it may free the place of a flow, too */
+	if (q->classes && !wale_classify(sch, skb, &verdict)) {
+		if (verdict & __NET_XMIT_BYPASS)
+			qdisc_qstats_drop(sch);
+		__qdisc_drop(skb, to_free);
+		return verdict;
 	}
 	wire_len = wale_link_wire_len(q, skb);
 	if (!wire_len)
 		return wale_link_accept_gso(sch, skb, now, to_free);
-	wale_link_enter_call(sch, &entry, now);
+	wale_link_enter_call(sch, &entry);
 	wale_link_accept_one(sch, skb, wire_len, now, to_free);
 	return wale_link_leave_call(sch, &entry, len);
 }
