@@ -411,6 +411,21 @@ static int rate_parse_follow(struct rate_request *request,
 	return 0;
 }
 
+/*
+ * Is there such a device?  If it goes this moment, it was found before it left the
+ * list, and the notifier waits for rate_mutex to delete its path, and to leave those
+ * that follow it.
+ */
+static bool rate_device_is_there(struct net *net, u32 ifindex)
+{
+	bool there;
+
+	rcu_read_lock();
+	there = dev_get_by_index_rcu(net, ifindex);
+	rcu_read_unlock();
+	return there;
+}
+
 /* The path, and the one it is to follow, must not be links of a chain. */
 static int rate_check_follow(const struct rate_request *request,
 			     struct rate_net *rn, const struct rate_key *key,
@@ -422,7 +437,6 @@ static int rate_check_follow(const struct rate_request *request,
 		.ifindex = request->follow_ifindex,
 	};
 	const struct rate_path *leader;
-	bool there;
 
 	if (!attr)
 		return 0;
@@ -431,12 +445,8 @@ static int rate_check_follow(const struct rate_request *request,
 				    "rate_feedback: the namespace to follow is going");
 		return -ENODEV;
 	}
-	/* if it goes this moment: see rate_create() */
-	rcu_read_lock();
-	there = dev_get_by_index_rcu(request->follow_net->net,
-				     request->follow_ifindex);
-	rcu_read_unlock();
-	if (!there) {
+	if (!rate_device_is_there(request->follow_net->net,
+				  request->follow_ifindex)) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "rate_feedback: no device has the ifindex to follow");
 		return -ENODEV;
@@ -572,25 +582,16 @@ static void rate_apply(struct rate_path *path, struct rate_request *request,
 		rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF, GFP_KERNEL);
 }
 
-/*
- * The device that names a new path must be there.  If it goes this moment, it was
- * found before it left the list, and the notifier waits for rate_mutex to delete
- * the path.
- */
+/* The device that names a new path must be there. */
 static struct rate_path *rate_create(struct rate_net *rn,
 				     const struct rate_key *key,
 				     const struct rate_request *request,
 				     struct netlink_ext_ack *extack)
 {
 	struct rate_path *path;
-	bool there = true;
 
-	if (key->kind == RATE_KEY_DEV) {
-		rcu_read_lock();
-		there = dev_get_by_index_rcu(rn->net, key->ifindex);
-		rcu_read_unlock();
-	}
-	if (!there) {
+	if (key->kind == RATE_KEY_DEV &&
+	    !rate_device_is_there(rn->net, key->ifindex)) {
 		NL_SET_ERR_MSG_ATTR(extack,
 				    request->tb[RATE_FEEDBACK_A_PATH_IFINDEX],
 				    "rate_feedback: no device has this ifindex");
