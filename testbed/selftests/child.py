@@ -81,6 +81,11 @@ def child_of(pair: Pair) -> Qdisc:
     return next(one for one in pair.control.list(pair.dev) if one.parent == CHILD)
 
 
+def root_of(pair: Pair) -> Qdisc:
+    """Return what is above the link, or the link."""
+    return next(one for one in pair.control.list(pair.dev) if one.parent == TC_H_ROOT)
+
+
 def balanced(pair: Pair) -> Qdisc:
     """Fail unless the counters add up; return the link."""
     link = pair.get()
@@ -309,15 +314,15 @@ def test_under_parents() -> None:
             for _ in range(40):
                 burst(pair, draw)
                 link = balanced(pair)
-                root = next(q for q in pair.control.list(pair.dev) if q.parent == 0xFFFFFFFF)
+                root = root_of(pair)
                 equal((root.qlen, root.backlog), (link.qlen, link.backlog), f"{words}: parent")
                 net.sleep_ns(draw.choice((0, MS, 9 * MS)))
             empty(pair)
-            root = next(q for q in pair.control.list(pair.dev) if q.parent == 0xFFFFFFFF)
+            root = root_of(pair)
             equal((root.qlen, root.backlog), (0, 0), f"{words}: parent at the end")
             burst(pair, draw)
             pair.control.delete(pair.dev, (major << 16) + minor)
-            root = next(q for q in pair.control.list(pair.dev) if q.parent == 0xFFFFFFFF)
+            root = root_of(pair)
             equal((root.qlen, root.backlog), (0, 0), f"{words}: parent without the link")
             pair.delete()
             pair.close()
@@ -508,7 +513,7 @@ def test_copies_made_below_the_child() -> None:
             for _ in range(10):
                 pair.send(5, 500)
                 link = balanced(pair)
-                root = next(q for q in pair.control.list(pair.dev) if q.parent == TC_H_ROOT)
+                root = root_of(pair)
                 equal((root.qlen, root.backlog), (link.qlen, link.backlog), f"{parent}: parent")
             pair.drain()
             stats = balanced(pair).stats
@@ -516,7 +521,7 @@ def test_copies_made_below_the_child() -> None:
             equal([stats[f"{name}_packets"] for name in names], [100, 0, 0], "packets")
             sent, lost = stats["sent_packets"], stats["dropped_loss_packets"]
             equal((sent + lost, lost > 0), (100, loss > 0), "sent and lost")
-            root = next(q for q in pair.control.list(pair.dev) if q.parent == TC_H_ROOT)
+            root = root_of(pair)
             equal((root.qlen, root.backlog), (0, 0), f"{parent}: parent at the end")
             equal((pair.get().qlen, pair.get().drops), (0, lost), "qlen and drops at the end")
             pair.close()
