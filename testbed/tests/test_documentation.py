@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import subprocess
 import sys
 from functools import cache
@@ -47,16 +48,24 @@ def test_builds_without_a_warning(tmp_path: Path) -> None:
     assert not done.returncode and not done.stdout + done.stderr, done.stdout + done.stderr
 
 
-def test_every_option_of_the_qdisc() -> None:
+def qdisc_words() -> set[str]:
+    """Return the options that tc has for a link, and the words that they take."""
     code = "".join(
         source("userspace", "lib", f"link_{name}.c") for name in ("config", "policy", "rem")
     )
     options = set(re.findall(r'\{ "(\w+)", LINK_\w+,', code))
     values = set(re.findall(r'\[WALE_\w+\] = "(\w+)"', code))
     sessions = re.search(r"names\[\] = \{([^}]*)\};", code)
-    assert sessions
-    words = options | values | set(re.findall(r'"(\w+)"', sessions[1]))
-    assert not_in("sch_wale.rst", words) == set()
+    assert options and values and sessions, "the form of the source has changed"
+    return options | values | set(re.findall(r'"(\w+)"', sessions[1]))
+
+
+def test_every_option_of_the_qdisc() -> None:
+    assert not_in("sch_wale.rst", qdisc_words()) == set()
+
+
+def test_every_option_of_the_qdisc_in_its_manual() -> None:
+    assert qdisc_words() - man_bold("tc-wale.8") == set()
 
 
 def contract_names() -> set[str]:
@@ -112,6 +121,16 @@ def man_words(page: str) -> set[str]:
     """Return the words of a manual page, without the escapes of its hyphens."""
     text = source("userspace", "man", page).replace("\\-", "-").replace("\\fR", " ")
     return set(re.findall(r"[\w-]+", re.sub(r"\\f[BIR]", " ", text)))
+
+
+def man_bold(page: str) -> set[str]:
+    """Return the words of a manual page that are set in bold: what is typed as it stands."""
+    text = source("userspace", "man", page).replace("\\-", "-")
+    parts = re.findall(r"\\fB(.*?)(?:\\f[RIP]|$)", text, re.M)
+    for macro, line in re.findall(r"^\.(B|BI|BR|IB|RB) (.*)$", text, re.M):
+        step = slice(None) if macro == "B" else slice(macro.index("B"), None, 2)
+        parts += shlex.split(line)[step]
+    return set(re.findall(r"[\w-]+", " ".join(parts)))
 
 
 def test_every_word_of_wale_rate() -> None:
