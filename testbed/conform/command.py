@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from conform.checks import CHECKS, Check
@@ -166,7 +167,7 @@ def table(rows: list[Row]) -> Table:
             row.check,
             f"[{STYLES[row.verdict]}]{row.verdict}[/]" if STYLES[row.verdict] else row.verdict,
             ", ".join(map(show_figure, row.figures)),
-            promise.replace("[", "\\["),
+            escape(promise),
         )
     return result
 
@@ -177,7 +178,7 @@ def list_command() -> int:
     for title in ("emulator", "what it is", "tc command line"):
         emulators.add_column(title)
     for name, emulator in load_emulators().items():
-        emulators.add_row(name, emulator.about, emulator.tc.replace("[", "\\["))
+        emulators.add_row(name, emulator.about, escape(emulator.tc))
     values.add_column("placeholder")
     values.add_column("meaning")
     for name, placeholder in PLACEHOLDERS.items():
@@ -202,15 +203,19 @@ def main(args: argparse.Namespace) -> int:
     """The subcommand; 1 if a check failed."""
     if args.list:
         return list_command()
+    template = find_template(args.qdisc).text
     with Progress(quiet=args.quiet) as log:
         rows, kernel = conform(args, log)
     if args.json:
         about = {name: getattr(args, name) for name in ("qdisc", "engine", "time", "seed")}
+        about["template"] = template
         checks = [asdict(row) for row in rows]
         print(json.dumps(about | {"kernel": kernel, "checks": checks}, indent=2))
     else:
         console = _console()
         console.print(table(rows))
+        if args.qdisc not in load_emulators() and "{" not in args.qdisc:
+            console.print("the values were chosen by the checks, as if given:", escape(template))
         counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in STYLES}
         console.print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
     return int(any(row.verdict == "fail" for row in rows))

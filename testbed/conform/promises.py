@@ -12,6 +12,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from conform import template
+from conform.plain import to_template
 from conform.template import Template
 from lab import yaml_lines
 from lab.link import Strict
@@ -100,7 +101,7 @@ def load_emulators(path: Path = HERE / "emulators.yaml") -> dict[str, Emulator]:
 
 
 def find_template(text: str) -> Template:
-    """The template of an emulator's name, or of a tc command line."""
+    """The template of an emulator's name, or of a tc command line, with placeholders or without."""
     known = load_emulators()
     if text in known:
         return template.parse(known[text].tc)
@@ -109,4 +110,4 @@ def find_template(text: str) -> Template:
             f"--qdisc {text}: expected one of {', '.join(known)}, or a tc command line such as "
             "'netem limit {limit} rate {rate}'"
         )
-    return template.parse(text)
+    return template.parse(to_template(text))

@@ -45,7 +45,7 @@ class Placeholder:
 
 #: The values, as tc takes them. A time is in ns, a share from 0 to 1.
 PLACEHOLDERS = {
-    "rate": Placeholder("bit/s of the link", lambda v: f"{v}bit", 10**9),
+    "rate": Placeholder("bit/s of the link", lambda v: f"{v}bit", 10**12),
     "delay": Placeholder("propagation delay", _time, 0),
     "limit": Placeholder("most packets in the buffer", str, 10**6),
     "limit_bytes": Placeholder("the buffer in bytes (where there is no limit)", str, 10**9),
@@ -119,6 +119,11 @@ class Template:
     lines: tuple[Line, ...]
 
     @property
+    def text(self) -> str:
+        """As it is written."""
+        return "; ".join(line.text for line in self.lines)
+
+    @property
     def placeholders(self) -> set[str]:
         """What it can be asked for."""
         return {name for line in self.lines for name in _names(line.text)}
@@ -177,7 +182,7 @@ def parse(text: str) -> Template:
     template = Template(lines)
     if not template.placeholders:
         raise ScenarioError(
-            f"--qdisc: {text!r} has no placeholder such as {{rate}} or {{delay}}: nothing can be "
-            "asked of it; see wale-lab conform --list"
+            f"--qdisc: {text!r} has no placeholder such as {{rate}}, and no value that is known to "
+            "stand for one: nothing can be asked of it; see wale-lab conform --list"
         )
     return template

@@ -210,16 +210,18 @@ def _parser() -> argparse.ArgumentParser:
         "Check an emulator of a link against what its manual promises.",
         "  wale-lab conform --qdisc wale\n"
         "  wale-lab conform --qdisc netem --check delay --check limit_line\n"
+        "  wale-lab conform --qdisc 'netem delay 20ms rate 10mbit limit 100'\n"
         "  wale-lab conform --qdisc 'netem limit {limit} [rate {rate}] [loss {loss}]'\n"
         "  wale-lab conform --qdisc 'tbf rate {rate} burst {burst} limit {limit_bytes};\n"
         "                            netem limit {limit} [delay {delay}]'\n"
-        "In braces are values that the checks choose; words in brackets are left out where a\n"
-        "check needs no such value; `;` begins the child of the qdisc before. --list says more.\n"
+        "In braces are values that the checks choose, as they do where a line without braces\n"
+        "has values of its own; words in brackets are left out where a check needs no such\n"
+        "value; `;` begins the child of the qdisc before. --list says more.\n"
         "Exit code 1 if a promise is not kept, 2 if tc takes nothing of it.",
     )
     engine_options(sub)
     sub.add_argument("--qdisc", default="wale", metavar="Q",
-                     help="a name, or tc's words with placeholders (wale)")  # fmt: skip
+                     help="a name, or tc's words, with placeholders or without (wale)")  # fmt: skip
     sub.add_argument("--check", action="append", metavar="C",
                      help="only this one; may be given several times")  # fmt: skip
     sub.add_argument("--time", choices=["virtual", "real"], default="virtual",

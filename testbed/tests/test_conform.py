@@ -115,7 +115,8 @@ def test_what_a_template_offers() -> None:
         ("netem [delay {delay}", "a bracket without its counterpart"),
         ("netem delay {delay", "a bracket without its counterpart"),
         ("netem [a [delay {delay}]]", "one within another"),
-        ("netem delay 50ms", "has no placeholder"),
+        ("netem delay 50ms 5ms 25%", "has no placeholder"),
+        ("fq_codel limit 50", "no value that is known to stand for one"),
         ("", "expected the name of a qdisc"),
         ("netem limit {limit};", "expected the name of a qdisc"),
         ("class htb rate {rate}", "expected a qdisc first"),
@@ -125,6 +126,38 @@ def test_what_a_template_offers() -> None:
 def test_mistakes_in_templates(text: str, expected: str) -> None:
     with pytest.raises(ScenarioError, match=re.escape(expected)):
         find_template(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "netem delay 20ms rate 10mbit limit 100",
+            "netem [delay {delay}] [rate {rate}] limit {limit}",
+        ),
+        (
+            "tc qdisc add dev eth0 root handle 1: netem delay 20ms 5ms distribution pareto loss 1%",
+            "netem [delay {delay}] [{jitter} distribution pareto] [loss {loss}]",
+        ),
+        (
+            "tc qdisc add dev e parent 1:1 handle 2: tbf rate 1mbit buffer 32kbit latency 400ms",
+            "tbf rate {rate} buffer {burst} limit {limit_bytes}",
+        ),
+        (
+            "htb default 1; class htb rate 5mbit ceil 5mbit; pfifo limit 20",
+            "htb default 1; class htb rate {rate} ceil {rate}; [pfifo limit {child_limit}]",
+        ),
+        (
+            "wale limit 64kb rate 1mbit jitter 2ms loss gemodel 1% 10% policy fba",
+            "wale limit {limit}p [rate {rate}] [jitter {jitter}] "
+            "[loss gemodel {gemodel_p} {gemodel_r}] policy fba",
+        ),
+        ("netem loss 1% 25% slot 1ms", "netem loss 1% 25% [slot {slot}]"),
+        ("netem limit {limit} delay 3ms", "netem limit {limit} delay 3ms"),
+    ],
+)
+def test_a_plain_command_line_becomes_a_template(text: str, expected: str) -> None:
+    assert find_template(text).text == expected
 
 
 def test_a_change_touches_what_differs() -> None:
@@ -666,6 +699,21 @@ def test_a_command_line() -> None:
     done = conform("--qdisc", words, "--check", "rate", "--check", "limit")
     assert done.returncode == 0, done.stderr
     assert "1 pass, 0 fail, 1 figure, 0 not offered, 0 refused" in done.stdout
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize(
+    "qdisc",
+    [
+        "wale rate {rate} delay {delay} limit {limit}p",
+        "netem rate {rate} delay {delay}",
+        "htb default 1; class htb rate 8mbit ceil 8mbit; netem delay 20ms",
+    ],
+)
+def test_a_rate_that_nobody_asks_for_takes_no_time(qdisc: str) -> None:
+    done = conform("--qdisc", qdisc, "--check", "delay")
+    assert "1 pass, 0 fail" in done.stdout, done.stdout + done.stderr
+    assert ("chosen by the checks" in done.stdout) == ("{" not in qdisc)
 
 
 @pytest.mark.guest
