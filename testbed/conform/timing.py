@@ -160,6 +160,7 @@ def rate_step(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     took_ns = departures[after[-1]] - departures[after[0]]
     finding.add("rate of those that wait", size * 8e6 / took_ns, "kbit/s")
     finding.add("asked for", new / 1e3, "kbit/s")
+    finding.add("lost", sum(one.lost), "packets")
     ranges = [sorted(pair) for pair in zip(*bounds, strict=True)]
     late_ns = [max(got - high, 0) + min(got - low, 0)
                for got, (low, high) in zip(departures, ranges, strict=True)]  # fmt: skip

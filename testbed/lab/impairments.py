@@ -3,11 +3,39 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
-from lab.fields import STRICT, Positive, Probability, Switch, TimeNs
+from lab.fields import (
+    MAX_DELAY_NS,
+    STRICT,
+    Delay,
+    Positive,
+    Probability,
+    Switch,
+    TimeNs,
+    quantity,
+)
+
+#: Tables of tc, and none; how many ranges of packets a link can be told (pkt_sched_wale.h).
+DISTRIBUTIONS = ("uniform", "normal", "pareto", "paretonormal", "experimental")
+MAX_DROP_RANGES = 32
+MAX_PACKET = 2**32 - 1
+
+
+def _packets(value: object) -> str:
+    text = "".join(str(value).split())
+    for part in text.split(","):
+        ends = [int(word) if re.fullmatch("[0-9]+", word) else 0 for word in part.split("-")]
+        if not (len(ends) <= 2 and 1 <= ends[0] <= ends[-1] <= MAX_PACKET):
+            raise ValueError(
+                "expected numbers of packets from 1 to 4294967295, and ranges of them, such as "
+                f'"10,11,20-25", got {value!r}'
+            )
+    return text
 
 
 def _percent(probability: float) -> str:
@@ -68,12 +96,22 @@ class Jitter(BaseModel):
 
     model_config = STRICT
 
-    time: TimeNs
+    time: Delay
     """how much: uniform from -time to time, or time times what the table has"""
-    distribution: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$|^/")] = "uniform"
-    """uniform, or a table of tc: normal, pareto, paretonormal or the path of one"""
+    distribution: str = "uniform"
+    """uniform, or a table of tc: normal, pareto, paretonormal, experimental, or the path of one"""
     reordering: Switch = False
     """packets may overtake others"""
+
+    @field_validator("distribution")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in DISTRIBUTIONS and not (value.startswith("/") and Path(value).is_file()):
+            raise ValueError(
+                f"expected one of {', '.join(DISTRIBUTIONS)}, or the path of a table, from / on, "
+                f"got {value!r}"
+            )
+        return value
 
     def options(self) -> list[str]:
         """Return the tc options."""
@@ -86,7 +124,7 @@ class Drop(BaseModel):
 
     model_config = STRICT
 
-    packets: Annotated[str, Field(pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$")]
+    packets: Annotated[str, *quantity(_packets, 'numbers: "10,11,20-25", or 10')]
     """such as "10,11,20-25", counted from 1 as they arrive"""
     flow: Annotated[int, Field(ge=0, le=65535)] = 0
     """of the flow of this class; 0: of the whole link"""
@@ -125,6 +163,13 @@ class Slot(BaseModel):
     bytes: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
     """room of a slot, in bytes of the wire; 0: any number"""
 
+    @model_validator(mode="after")
+    def _check(self) -> Slot:
+        most = self.min if self.max is None else self.max
+        if not self.min <= most <= MAX_DELAY_NS or not most:
+            raise ValueError("expected a min of at most max, and a max of 1ns to 1 day")
+        return self
+
     def options(self) -> list[str]:
         """Return the tc options."""
         most = self.min if self.max is None else self.max
@@ -162,6 +207,8 @@ class Impairments(BaseModel):
     def _check_losses(self) -> Impairments:
         if bool(self.loss) + bool(self.loss_gemodel) + bool(self.loss_state) > 1:
             raise ValueError("expected one of loss, loss_gemodel and loss_state")
+        if sum(one.packets.count(",") + 1 for one in self.drop) > MAX_DROP_RANGES:
+            raise ValueError(f"expected at most {MAX_DROP_RANGES} packets and ranges to drop")
         return self
 
     def impairment_options(self) -> list[str]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 from lab import units
 from lab.fields import (
+    MAX_DELAY_NS,
     STRICT,
     Delay,
     FlowSize,
@@ -30,7 +31,13 @@ from models.sessions import Parameters
 MIN_STEP_NS = 1000
 MIN_SESSION_STEP_NS = 10**6
 MAX_START_NS = 366 * 86_400 * 10**9
+MAX_TRACE_NS = 4000 * 86_400 * 10**9
+#: A start is a time after 1970, and a guest's clock begins in 2023.
+MAX_SINCE_NS = 19_000 * 86_400 * 10**9
 MAX_CELLS = 4_194_304
+MAX_PACKETS = 2**32 - 1
+DEFAULT_FLOWS = 1024
+CROWD = 65_535
 MAX_INPUT_BPS = 8 * 53 * 10**9
 MAX_TARGET_BYTES = 2**40
 
@@ -83,6 +90,12 @@ class Trace(Strict):
         if bool(self.steps) == bool(self.file):
             raise ValueError("expected either steps or a file")
         check_steps(self.steps, MIN_STEP_NS)
+        if self.steps and not any(rate for _, rate in self.steps):
+            raise ValueError("expected a step with a rate above 0")
+        if any(duration > MAX_DELAY_NS for duration, _ in self.steps):
+            raise ValueError("expected steps of at most 1 day")
+        if sum(duration for duration, _ in self.steps) > MAX_TRACE_NS:
+            raise ValueError("expected a trace of at most 4000 days")
         return self
 
 
@@ -101,9 +114,19 @@ class Sessions(Strict):
     @field_validator("step")
     @classmethod
     def _long_enough(cls, value: int) -> int:
-        if value < MIN_SESSION_STEP_NS:
-            raise ValueError("expected a step of at least 1ms")
+        if not MIN_SESSION_STEP_NS <= value <= MAX_DELAY_NS:
+            raise ValueError("expected a step of at least 1ms, and at most 1 day")
         return value
+
+    @model_validator(mode="after")
+    def _check(self) -> Sessions:
+        rows = map(self.chain().row, range(self.max + 1))
+        if any(min(row) < 0 for row in rows):
+            raise ValueError(
+                "expected probabilities of an arrival and of departures that are at most 1 "
+                "together: a lower arrival, or a larger mean"
+            )
+        return self
 
     def chain(self) -> Parameters:
         """The chain as the kernel has it: probability and mean in 2^-32, to the nearest."""
@@ -199,6 +222,19 @@ class Link(Impairments):
             return {}
         return None if value in (False, "off") else value
 
+    @field_validator("qdisc")
+    @classmethod
+    def _words_of_a_qdisc(cls, value: str | None) -> str | None:
+        if value is not None and not value.split():
+            raise ValueError(f"expected a qdisc and its options, as tc takes them, got {value!r}")
+        return value
+
+    @field_validator("qdisc", "queue")
+    @classmethod
+    def _one_line(cls, value: str | None) -> str | None:
+        """A second one would be a command of its own."""
+        return " ".join(value.split()) if value is not None else None
+
     @field_validator("queue")
     @classmethod
     def _words_of_a_queue(cls, value: str | None) -> str | None:
@@ -222,6 +258,8 @@ class Link(Impairments):
             raise ValueError("expected start with trace or sessions, whose start it is")
         if self.start is not None and self.start > MAX_START_NS:
             raise ValueError("expected a start at most 366 days ahead")
+        if self.start is not None and -self.start > MAX_SINCE_NS:
+            raise ValueError("expected a start at most 19000 days ago")
         if self.start is not None and self.sessions:
             if self.start > 0 or -self.start > 100_000 * self.sessions.step:
                 raise ValueError("expected a start of sessions 0 to 100000 of their steps ago")
@@ -237,6 +275,10 @@ class Link(Impairments):
                 f"expected queue without {', '.join(own)}: the queue is the buffer, and has its own"
             )
         cells = self.limit.endswith(" cells")
+        if self.limit.endswith("p") and int(self.limit[:-1]) > MAX_PACKETS:
+            raise ValueError(f"expected a limit of at most {MAX_PACKETS} packets")
+        if self.limit.endswith("b") and int(self.limit[:-1]) >= 2**64 - 1:
+            raise ValueError("expected a limit of less than 2^64 - 1 bytes")
         by_flow = self.policy in ("seldrop", "fba")
         if self.gso == "keep" and (cells or self.corrupt):
             raise ValueError("expected gso: split with a limit in cells and with corrupt")
@@ -256,6 +298,13 @@ class Link(Impairments):
             raise ValueError("expected last with policy random_tail")
         if self.rem is not None and self.policy != "rem":
             raise ValueError("expected rem with policy rem")
+        told_apart = self.flows or (DEFAULT_FLOWS if cells or by_flow else 0)
+        for drop in self.drop:
+            if drop.flow > told_apart and not (told_apart and drop.flow == CROWD):
+                raise ValueError(
+                    f"expected flows of at least {drop.flow} with a drop of flow {drop.flow}: the "
+                    f"link tells {told_apart} apart"
+                )
         if self.mark and self.policy in ("tail", "random_tail"):
             raise ValueError("expected mark with policy epd, seldrop, fba or rem")
         if self.threshold and self.threshold[-1] not in ("%", self.limit[-1]):

@@ -82,7 +82,7 @@ class RouteSettings(Strict):
     window: Positive | None = None
     """largest window that is announced, bytes; where segments are longer than 536 bytes, Linux 6.12
     and 7.2 take 64 kB times a power of 2 above it"""
-    congctl: str | None = None
+    congctl: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] | None = None
     """congestion control of sockets that do not choose: those of receivers, as flows have a `cc`"""
     features: Literal["ecn"] | None = None
     """ECN is asked for on this route; the receiver's does it, which connects"""
@@ -359,10 +359,12 @@ class Scenario(Strict):
     def _check_names(self) -> Scenario:
         pairs = [p.name for p in self.topology.pairs]
         flows = [f.name for f in self.flows]
-        for what, names in (("pair", pairs), ("flow", flows)):
-            twice = sorted({n for n in names if names.count(n) > 1})
-            if twice:
-                raise ValueError(f"expected different names, {what} {twice[0]!r} is here twice")
+        for where, names in (("topology.pairs", pairs), ("flows", flows)):
+            for n, name in enumerate(names):
+                if name in names[:n]:
+                    raise ValueError(
+                        f"{where}.{n}.name: expected different names, {name!r} is here twice"
+                    )
         for name in self.hosts.pairs:
             if name not in pairs:
                 raise ValueError(f"hosts.pairs: expected one of {', '.join(pairs)}, got {name!r}")
@@ -448,15 +450,18 @@ def load_profile(name: str) -> Profile:
 def find_scenario(name: str) -> Path:
     """The file of a scenario: a path, or the name of one in testbed/scenarios."""
     path = Path(name)
-    if path.suffix in (".yaml", ".yml") or "/" in name:
-        if not path.is_file():
-            raise ScenarioError(f"{name}: there is no such file")
+    ours = TESTBED / "scenarios" / f"{name}.yaml"
+    is_a_path = path.suffix in (".yaml", ".yml") or "/" in name
+    if not is_a_path and ours.is_file():
+        return ours
+    if path.is_dir():
+        raise ScenarioError(f"{name}: expected a YAML file, this is a folder")
+    if path.exists():
         return path
-    path = TESTBED / "scenarios" / f"{name}.yaml"
-    if not path.is_file():
-        known = ", ".join(sorted(p.stem for p in path.parent.glob("*.yaml")))
-        raise ScenarioError(f"there is no scenario {name!r}; in testbed/scenarios: {known}")
-    return path
+    if is_a_path:
+        raise ScenarioError(f"{name}: there is no such file")
+    known = ", ".join(sorted(p.stem for p in ours.parent.glob("*.yaml")))
+    raise ScenarioError(f"there is no scenario {name!r}; in testbed/scenarios: {known}")
 
 
 def load_scenario(path: Path, overrides: list[str] | None = None) -> Scenario:
@@ -481,9 +486,23 @@ def check_scenario(document: Document, overrides: list[str], folder: Path) -> Sc
             load_profile(profile or scenario.profile)
         except ScenarioError as error:
             raise ScenarioError(f"{document.where(path)}: {error}") from None
+    _check_packets(scenario, document)
     _check_limits(scenario, document)
     _check_advice(scenario, document)
     return scenario
+
+
+def _check_packets(scenario: Scenario, document: Document) -> None:
+    """Refuse constant flows whose packets do not fit into their sender's interface."""
+    for n, flow in enumerate(scenario.flows):
+        pair = flow.pair or scenario.topology.pairs[0].name
+        mtu = scenario.host_settings(pair, "sender").mtu or 1500
+        if flow.constant and flow.constant.packet > mtu:
+            path = ("flows", n, "constant", "packet")
+            raise ScenarioError(
+                f"{document.where(path)}: {show(path)}expected at most {mtu} bytes, the mtu of "
+                f"its sender, got {flow.constant.packet}"
+            )
 
 
 def _check_limits(scenario: Scenario, document: Document) -> None:
@@ -594,7 +613,7 @@ def _explain(model: type[BaseModel], document: Document, item: Any) -> str:
     """One error: file, line, key path, and what was expected."""
     path: KeyPath = tuple(p for p in item["loc"] if _in_document(p))
     message = item["msg"].removeprefix("Value error, ")
-    named = re.match(r"^((?:flows|hosts)\.[\w.]+): (.*)$", message)
+    named = re.match(r"^((?:flows|hosts|topology)\.[\w.]+): (.*)$", message)
     if named and not path:
         path = tuple(int(w) if w.isdigit() else w for w in named[1].split("."))
         message = named[2]

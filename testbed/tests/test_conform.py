@@ -717,6 +717,14 @@ def test_a_rate_that_nobody_asks_for_takes_no_time(qdisc: str) -> None:
 
 
 @pytest.mark.guest
+def test_what_an_aqm_drops_is_not_held_against_the_link() -> None:
+    words = "wale rate 10mbit delay 20ms; fq_codel"
+    done = conform("--qdisc", words, "--check", "rate", "--check", "rate_step")
+    assert "1 pass, 0 fail, 1 figure" in done.stdout, done.stdout + done.stderr
+    assert "fq_codel drops as it sees fit" in " ".join(done.stdout.split())
+
+
+@pytest.mark.guest
 def test_real_time() -> None:
     done = conform("--time", "real", "--check", "seed", "--json")
     assert done.returncode == 0, done.stderr

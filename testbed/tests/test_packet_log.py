@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import struct
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -383,6 +384,20 @@ def test_sessions_ipv6_udp_and_access_links(tmp_path: Path) -> None:
     access = run.on("pair1-access-data")
     assert len(access) == sum(r["fate"] == "delivered" for r in run.on("forward"))
     assert {r["departure_ns"] - r["arrival_ns"] for r in access} == {3_000_000}
+
+
+@pytest.mark.guest
+def test_damaged_addresses_do_not_go_round(tmp_path: Path) -> None:
+    """No checksum has the addresses of IPv6: a router refuses what it has no route for."""
+    text = (
+        "name: stray\n"
+        "ip: 6\n"
+        "bottleneck: {forward: {rate: 10mbit, delay: 10ms, limit: 100kB, corrupt: 20%}}\n"
+        "flows: [{name: a, size: 500kB}]\n"
+    )
+    run = Run(tmp_path, scenario_of(tmp_path, text=text))
+    strays = Counter((row["link"], row["target"]) for row in run.rows if not row["flow"])
+    assert strays and max(strays.values()) == 1
 
 
 @pytest.mark.guest

@@ -108,6 +108,50 @@ def test_no_switch(words: str, says: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("slot: {min: 3ms, max: 1ms}", "slot: expected a min of at most max"),
+        ("slot: {min: 0}", "a max of 1ns to 1 day"),
+        ("jitter: {time: 2d}", "jitter.time: expected a delay from 0 to 1 day"),
+        (
+            "jitter: {time: 1ms, distribution: nosuch}",
+            "distribution: expected one of uniform, normal",
+        ),
+        ("jitter: {time: 1ms, distribution: /nosuch}", "or the path of a table"),
+        ('drop: [{packets: "5-3"}]', "drop.0.packets: expected numbers of packets from 1 to"),
+        ('drop: [{packets: "4294967296"}]', "got '4294967296'"),
+        ("drop: [{packets: 0}]", "got 0"),
+        ('drop: [{packets: "1,2-"}]', "got '1,2-'"),
+        ("drop: [" + '{packets: "1,2"},' * 17 + "]", "at most 32 packets and ranges"),
+        ('drop: [{packets: "5", flow: 2}]', "expected flows of at least 2 with a drop of flow 2"),
+        ('policy: fba, drop: [{packets: "5", flow: 1025}]', "the link tells 1024 apart"),
+        ('trace: {steps: "1s:0"}', "trace: expected a step with a rate above 0"),
+        ('trace: {steps: "25h:1mbit"}', "steps of at most 1 day"),
+        ("trace: {steps: [" + '"24h:1mbit",' * 4001 + "]}", "a trace of at most 4000 days"),
+        ('trace: {steps: "1s:1mbit"}, start: -400000d', "a start at most 19000 days ago"),
+        ("limit: 4294967296p", "a limit of at most 4294967295 packets"),
+        ("limit: 18446744073709551615b", "a limit of less than 2^64 - 1 bytes"),
+        (
+            "rate: 1mbit, sessions: {arrival: 100%, mean: 0.01, max: 9, step: 10ms}",
+            "at most 1 together",
+        ),
+        ("rate: 1mbit, sessions: {arrival: 1%, mean: 5, max: 9, step: 25h}", "at most 1 day"),
+        ('qdisc: " "', "qdisc: expected a qdisc and its options"),
+    ],
+)
+def test_no_link(words: str, says: str) -> None:
+    (line,) = refused(GOOD.replace("rate: 2mbit, delay: 50ms, limit: 30kB, loss: 1%", words))
+    assert line.startswith("s.yaml:3: bottleneck.forward")
+    assert says in line
+
+
+def test_a_qdisc_is_one_line() -> None:
+    words = 'qdisc: "pfifo\\n  limit 10\\n"'
+    scenario = check(GOOD.replace("rate: 2mbit, delay: 50ms, limit: 30kB, loss: 1%", words))
+    assert scenario.bottleneck.forward.qdisc == "pfifo limit 10"
+
+
+@pytest.mark.parametrize(
     "path", sorted((TESTBED / "scenarios").glob("*.yaml")), ids=lambda p: p.stem
 )
 def test_scenarios_of_the_tree(path: Path) -> None:
@@ -158,7 +202,22 @@ def test_scenarios_of_the_tree(path: Path) -> None:
             "pair: pair7",
             "s.yaml:10: flows.1.pair: expected one of pair1, got 'pair7'",
         ),
-        ("name: two", "name: one", "expected different names, flow 'one' is here twice"),
+        ("name: two", "name: one", "s.yaml:8: flows.1.name: expected different names, 'one' is "),
+        (
+            "name: good\n",
+            "name: good\ntopology:\n  pairs:\n  - {name: a}\n  - {name: a}\n",
+            "s.yaml:5: topology.pairs.1.name: expected different names, 'a' is here twice",
+        ),
+        (
+            "cc: reno\n    size: 1MB",
+            "constant: {packet: 4000, rate: 1mbit}\n    duration: 1s",
+            "flows.0.constant.packet: expected at most 1500 bytes, the mtu of its sender, got 4000",
+        ),
+        (
+            "name: good\n",
+            "name: good\nhosts: {all: {route: {congctl: a b}}}\n",
+            "s.yaml:2: hosts.all.route.congctl: ",
+        ),
         ("name: two", "name: 2!", "s.yaml:8: flows.1.name: "),
         ("rate: 2mbit", "qdisc: netem", "s.yaml:3: bottleneck.forward: expected qdisc alone"),
         ("limit: 30kB", 'queue: ""', "s.yaml:3: bottleneck.forward.queue: expected a qdisc that q"),
@@ -360,6 +419,8 @@ def test_find() -> None:
     assert find_scenario("demo").name == "demo.yaml"
     with pytest.raises(ScenarioError, match=r"there is no scenario 'nosuch'; .* demo,"):
         find_scenario("nosuch")
+    with pytest.raises(ScenarioError, match="expected a YAML file, this is a folder"):
+        find_scenario(str(TESTBED))
     with pytest.raises(ScenarioError, match="there is no such file"):
         find_scenario("./nosuch.yaml")
 
@@ -425,8 +486,8 @@ def test_link_options() -> None:
         ("jitter: {time: 5ms}", "jitter 5000000ns distribution uniform"),
         ("slot: {min: 5ms, packets: 3}", "slot 5000000ns 5000000ns packets 3 bytes 0"),
         (
-            'drop: [{packets: "10,20-25"}, {flow: 3, packets: "1"}]',
-            "drop flow 0 packets 10,20-25 drop flow 3 packets 1",
+            'flows: 3, drop: [{packets: "10, 20-25"}, {flow: 3, packets: 1}]',
+            "flows 3 drop flow 0 packets 10,20-25 drop flow 3 packets 1",
         ),
         (
             "reorder: {share: 25%, gap: 5}, duplicate: 1%, corrupt: 0.1%",

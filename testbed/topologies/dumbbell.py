@@ -317,9 +317,14 @@ class _Copy:
         return impaired(advice, link, seed, self.scenario.ends_by())
 
     def default_routes(self) -> None:
-        """Routers know their own pairs; all else is across the bottleneck."""
-        self.left.ip.append(f"route add default via {self.address(0, 0, 2)}")
-        self.right.ip.append(f"route add default via {self.address(0, 0, 1)}")
+        """Routers know their own pairs; those of the other side are across the bottleneck.
+
+        Nothing else is: a packet with a damaged address would go to and fro between two defaults.
+        """
+        for router, net, via in ((self.left, 2, 2), (self.right, 1, 1)):
+            for number in range(1, len(self.scenario.topology.pairs) + 1):
+                subnet = self.subnet(net, number)
+                router.ip.append(f"route add {subnet} via {self.address(0, 0, via)}")
 
     def flow(self, number: int, flow: Flow) -> None:
         names = [p.name for p in self.scenario.topology.pairs]

@@ -165,6 +165,7 @@ static void test_errors(void)
 	test_error("start at", LINK_ERROR_MISSING, "a time must follow");
 	test_error("start now", LINK_ERROR_INVALID, "start at TIME");
 	test_error("start at noon", LINK_ERROR_INVALID, "in UTC as");
+	test_error("start at +5", LINK_ERROR_INVALID, "from now as +5s");
 	test_error("start at 2026-11-22T10:00:00", LINK_ERROR_INVALID, "UTC");
 	test_error("start at 2026-11-31T10:00:00Z", LINK_ERROR_INVALID, "UTC");
 	test_error("start at 2026-1-02T10:00:00Z", LINK_ERROR_INVALID, "UTC");
