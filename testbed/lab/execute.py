@@ -12,6 +12,7 @@ from engines.base import EXIT_TIMEOUT, EXIT_WARNING, EngineError, Job, Outcome
 from engines.modules import find_modules, find_userspace, userspace_env
 from lab.progress import Progress
 from lab.result import make_folder
+from lab.yaml_lines import ScenarioError
 
 
 def write_through(data: bytes) -> None:
@@ -34,6 +35,12 @@ def tell(outcome: Outcome) -> int:
 
 def exec_command(args: argparse.Namespace) -> int:
     """The subcommand."""
+    own = {}
+    for pair in args.env:
+        name, equals, value = pair.partition("=")
+        if not name or not equals:
+            raise ScenarioError(f"--env {pair}: expected NAME=VALUE")
+        own[name] = value
     engine = get_engine(args.engine)
     out = None if args.out is None else Path(args.out)
     if out is not None:
@@ -46,9 +53,7 @@ def exec_command(args: argparse.Namespace) -> int:
         except EngineError as error:  # the command may need neither tc's plugin nor wale
             progress(f"without tc's plugin and wale: {error}")
             env = userspace_env()
-    for pair in args.env:
-        name, _, value = pair.partition("=")
-        env[name] = value
+    env |= own
     job = Job(
         argv=args.argv,
         out=out,

@@ -588,7 +588,7 @@ def _inline_traces(document: Document, folder: Path) -> None:
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise ScenarioError(f"{where}: cannot read the trace: {error}") from None
+            raise ScenarioError(f"{where}: cannot read the trace {path}: {error}") from None
         steps = []
         for number, line in enumerate(lines, 1):
             words = line.partition("#")[0].split()

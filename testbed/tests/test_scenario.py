@@ -515,6 +515,7 @@ def test_impairment_options(options: str, tc: str) -> None:
         ("run", 2, "the following arguments are required: SCENARIO"),
         ("run demo --seed soon", 2, "expected a number from 0 to 2^64 - 1"),
         ("run nosuch", 2, "there is no scenario 'nosuch'"),
+        ("exec --env FOO -- true", 2, "--env FOO: expected NAME=VALUE"),
         ("run demo --set colour=red", 2, "colour: unknown key"),
         ("plot nowhere", 2, "nowhere: expected the output folder of a run"),
     ],

@@ -5,6 +5,7 @@
  * The options, as words and as attributes, are those of lib/link_config.c,
  * which wale link uses too.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,8 +57,11 @@ static int parse_words(struct link_config *c, int argc, char **argv)
 		if (taken < 0)
 			return refuse(&error);
 		if (!taken) {
-			fprintf(stderr, "What is \"%s\"?\n", *argv);
 			explain();
+			fprintf(stderr, "What is \"%s\"?%s\n", *argv,
+				isdigit((unsigned char)**argv) ?
+				" (jitter is an option of its own, and there are no correlations)" :
+				"");
 			return -1;
 		}
 		argc -= taken;
