@@ -86,7 +86,7 @@ static int parse_from_now(const char *text, uint64_t *ns)
 	int err = units_parse_time(text + 1, &by);
 
 	if (!err && by && !isalpha(text[strlen(text) - 1]))
-		return -EINVAL;	/* +5 might be meant as seconds */
+		return -EINVAL; /* +5 might be meant as seconds */
 	if (err)
 		return err;
 	if (by > (*text == '-' ? now : UINT64_MAX - now))

@@ -59,9 +59,9 @@ static int parse_words(struct link_config *c, int argc, char **argv)
 		if (!taken) {
 			explain();
 			fprintf(stderr, "What is \"%s\"?%s\n", *argv,
-				isdigit((unsigned char)**argv) ?
-				" (jitter is an option of its own, and there are no correlations)" :
-				"");
+				isdigit((unsigned char)**argv)
+					? " (jitter is an option of its own, and there are no correlations)"
+					: "");
 			return -1;
 		}
 		argc -= taken;
