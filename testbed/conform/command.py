@@ -61,10 +61,15 @@ def needs(template: Template, kernel: Kernel, log: Progress) -> tuple[list[Path]
 
 
 def run_guest(
-    engine: Engine, kernel: Kernel, plan: dict[str, Any], args: argparse.Namespace, log: Progress
+    engine: Engine,
+    kernel: Kernel,
+    template: Template,
+    plan: dict[str, Any],
+    args: argparse.Namespace,
+    log: Progress,
 ) -> dict[str, Any]:
     """What the guest saw in each experiment of the plan."""
-    modules, env = needs(find_template(args.qdisc), kernel, log)
+    modules, env = needs(template, kernel, log)
     with tempfile.TemporaryDirectory(prefix="wale-conform-") as exchange:
         folder = Path(exchange)
         (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
@@ -132,9 +137,10 @@ def find_checks(names: list[str] | None) -> list[Check]:
     return [check for check in CHECKS.values() if names is None or check.name in names]
 
 
-def conform(args: argparse.Namespace, log: Progress) -> tuple[list[Row], str | None]:
+def conform(
+    args: argparse.Namespace, template: Template, log: Progress
+) -> tuple[list[Row], str | None]:
     """The rows of all checks that are wanted; the kernel, if there was something to run."""
-    template = find_template(args.qdisc)
     checks = find_checks(args.check)
     virtual = args.time == "virtual"
     engine = get_engine(args.engine)
@@ -148,7 +154,7 @@ def conform(args: argparse.Namespace, log: Progress) -> tuple[list[Row], str | N
         kernel = engine.prepare(args.kernel, log)
         release = kernel.release
         plan = {name: one.plan(template) for name, one in able.items()}
-        found = run_guest(engine, kernel, plan, args, log)
+        found = run_guest(engine, kernel, template, plan, args, log)
     seen = {name: Evidence(one, found[name], one.values(template)) for name, one in able.items()}
     refused = [one.refused for one in seen.values() if one.refused is not None]
     if refused and len(refused) == len(seen):
@@ -211,19 +217,21 @@ def main(args: argparse.Namespace) -> int:
     """The subcommand; 1 if a check failed."""
     if args.list:
         return list_command()
-    template = find_template(args.qdisc).text
+    template = find_template(args.qdisc)
     with Progress(quiet=args.quiet) as log:
-        rows, kernel = conform(args, log)
+        rows, kernel = conform(args, template, log)
     if args.json:
         about = {name: getattr(args, name) for name in ("qdisc", "engine", "time", "seed")}
-        about["template"] = template
+        about["template"] = template.text
         checks = [asdict(row) for row in rows]
         print(json.dumps(about | {"kernel": kernel, "checks": checks}, indent=2))
     else:
         console = _console()
         console.print(table(rows))
         if args.qdisc not in load_emulators() and "{" not in args.qdisc:
-            console.print("the values were chosen by the checks, as if given:", escape(template))
+            console.print(
+                "the values were chosen by the checks, as if given:", escape(template.text)
+            )
         counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in STYLES}
         console.print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
     return int(any(row.verdict == "fail" for row in rows))

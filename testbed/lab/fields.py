@@ -17,6 +17,7 @@ STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True)
 MAX_DELAY_NS = 86_400 * 10**9
 MAX_RATE_BPS = 8 * 10**15
 MAX_FLOW_BYTES = 2**63 - 1
+MAX_U32 = 2**32 - 1
 
 
 def quantity(parse: Any, what: str) -> Any:
@@ -115,11 +116,12 @@ Steps = Annotated[
     BeforeValidator(_split_steps),
     Or(type="string", quantity='"DURATION:RATE,..."'),
 ]
-Positive = Annotated[int, Field(ge=1, le=2**32 - 1)]
+Positive = Annotated[int, Field(ge=1, le=MAX_U32)]
 Switch = Annotated[
     bool,
     BeforeValidator(lambda v: {"on": True, "off": False}.get(v, v) if isinstance(v, str) else v),
 ]
+CongestionControl = Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,30}$")]
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 from lab.fields import (
     MAX_DELAY_NS,
+    MAX_U32,
     STRICT,
     Delay,
     Positive,
@@ -23,14 +24,13 @@ from lab.fields import (
 #: Tables of tc, and none; how many ranges of packets a link can be told (pkt_sched_wale.h).
 DISTRIBUTIONS = ("uniform", "normal", "pareto", "paretonormal", "experimental")
 MAX_DROP_RANGES = 32
-MAX_PACKET = 2**32 - 1
 
 
 def _packets(value: object) -> str:
     text = "".join(str(value).split())
     for part in text.split(","):
         ends = [int(word) if re.fullmatch("[0-9]+", word) else 0 for word in part.split("-")]
-        if not (len(ends) <= 2 and 1 <= ends[0] <= ends[-1] <= MAX_PACKET):
+        if not (len(ends) <= 2 and 1 <= ends[0] <= ends[-1] <= MAX_U32):
             raise ValueError(
                 "expected numbers of packets from 1 to 4294967295, and ranges of them, such as "
                 f'"10,11,20-25", got {value!r}'
@@ -158,9 +158,9 @@ class Slot(BaseModel):
     """least time from one to the next"""
     max: TimeNs | None = None
     """most (min)"""
-    packets: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
+    packets: Annotated[int, Field(ge=0, le=MAX_U32)] = 0
     """room of a slot; 0: any number"""
-    bytes: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
+    bytes: Annotated[int, Field(ge=0, le=MAX_U32)] = 0
     """room of a slot, in bytes of the wire; 0: any number"""
 
     @model_validator(mode="after")

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from lab import units
 from lab.fields import (
     MAX_DELAY_NS,
+    MAX_U32,
     STRICT,
     Delay,
     FlowSize,
@@ -35,7 +36,6 @@ MAX_TRACE_NS = 4000 * 86_400 * 10**9
 #: A start is a time after 1970, and a guest's clock begins in 2023.
 MAX_SINCE_NS = 19_000 * 86_400 * 10**9
 MAX_CELLS = 4_194_304
-MAX_PACKETS = 2**32 - 1
 DEFAULT_FLOWS = 1024
 CROWD = 65_535
 MAX_INPUT_BPS = 8 * 53 * 10**9
@@ -120,8 +120,7 @@ class Sessions(Strict):
 
     @model_validator(mode="after")
     def _check(self) -> Sessions:
-        rows = map(self.chain().row, range(self.max + 1))
-        if any(min(row) < 0 for row in rows):
+        if not self.chain().fits_walk():
             raise ValueError(
                 "expected probabilities of an arrival and of departures that are at most 1 "
                 "together: a lower arrival, or a larger mean"
@@ -275,8 +274,8 @@ class Link(Impairments):
                 f"expected queue without {', '.join(own)}: the queue is the buffer, and has its own"
             )
         cells = self.limit.endswith(" cells")
-        if self.limit.endswith("p") and int(self.limit[:-1]) > MAX_PACKETS:
-            raise ValueError(f"expected a limit of at most {MAX_PACKETS} packets")
+        if self.limit.endswith("p") and int(self.limit[:-1]) > MAX_U32:
+            raise ValueError(f"expected a limit of at most {MAX_U32} packets")
         if self.limit.endswith("b") and int(self.limit[:-1]) >= 2**64 - 1:
             raise ValueError("expected a limit of less than 2^64 - 1 bytes")
         by_flow = self.policy in ("seldrop", "fba")

@@ -30,7 +30,7 @@ from lab.link import Link, wire_bytes
 from lab.scenario import LISTENING_CC, Scenario
 from lab.sessions import SESSION_COLUMNS, SocketNames
 from lab.yaml_lines import ScenarioError
-from topologies.dumbbell import ROLES, Plan, PlannedFlow
+from topologies.dumbbell import Plan, PlannedFlow
 
 #: Counts up when a key changes its meaning.
 FORMAT = 1
@@ -336,7 +336,7 @@ def full_packet_bytes(scenario: Scenario, flow: dict[str, Any], pair: str) -> in
     """Bytes of IP of a full packet of a flow: its own size, or what both ends of a pair let by."""
     if flow.get("constant") and flow["constant"]["packet_bytes"]:
         return int(flow["constant"]["packet_bytes"])
-    return min(scenario.host_settings(pair, role).mtu or 1500 for role in ROLES)
+    return scenario.packet_bytes(pair)
 
 
 def _epoch_s(raw: dict[str, Any], counters: dict[str, Any] | None) -> float | None:

@@ -18,6 +18,7 @@ from lab import units, yaml_lines
 from lab.advice import Advice, Impair
 from lab.fields import (
     STRICT,
+    CongestionControl,
     Delay,
     FlowSize,
     Name,
@@ -34,7 +35,7 @@ from lab.yaml_lines import Document, KeyPath, ScenarioError
 
 TESTBED = Path(__file__).resolve().parents[1]
 
-_ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
+ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
 
 #: Congestion controls of this tree, and those of them that listen to advice.
 CLASSIC_CC = {"oldtahoe", "vanilla", "tahoe", "reno_classic", "reno_rfc2001"}
@@ -82,7 +83,7 @@ class RouteSettings(Strict):
     window: Positive | None = None
     """largest window that is announced, bytes; where segments are longer than 536 bytes, Linux 6.12
     and 7.2 take 64 kB times a power of 2 above it"""
-    congctl: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] | None = None
+    congctl: CongestionControl | None = None
     """congestion control of sockets that do not choose: those of receivers, as flows have a `cc`"""
     features: Literal["ecn"] | None = None
     """ECN is asked for on this route; the receiver's does it, which connects"""
@@ -258,7 +259,7 @@ class Flow(Strict):
 
     name: Name
     """in tables, plots and results"""
-    cc: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] = "cubic"
+    cc: CongestionControl = "cubic"
     """congestion control of the sender's socket"""
     pair: str | None = None
     """name of the pair (the first)"""
@@ -403,7 +404,7 @@ class Scenario(Strict):
         if any(self.advice(pair.name) for pair in self.topology.pairs):
             result.append("rate_feedback")
         hosts = [
-            self.host_settings(pair.name, role) for pair in self.topology.pairs for role in _ROLES
+            self.host_settings(pair.name, role) for pair in self.topology.pairs for role in ROLES
         ]
         chosen = {flow.cc for flow in self.flows} | {host.route.congctl for host in hosts}
         if chosen & OWN_CC:
@@ -423,6 +424,14 @@ class Scenario(Strict):
         ):
             result = result.merged_with(more)
         return result
+
+    def mtu(self, pair: str, role: Literal["sender", "receiver"]) -> int:
+        """Bytes of IP in the largest packet that a host sends."""
+        return self.host_settings(pair, role).mtu or 1500
+
+    def packet_bytes(self, pair: str) -> int:
+        """Bytes of IP in the largest packet that both ends of a pair let by."""
+        return min(self.mtu(pair, role) for role in ROLES)
 
     def resolved(self) -> dict[str, Any]:
         """Everything that the run depends on, as plain data: the digest covers it."""
@@ -496,7 +505,7 @@ def _check_packets(scenario: Scenario, document: Document) -> None:
     """Refuse constant flows whose packets do not fit into their sender's interface."""
     for n, flow in enumerate(scenario.flows):
         pair = flow.pair or scenario.topology.pairs[0].name
-        mtu = scenario.host_settings(pair, "sender").mtu or 1500
+        mtu = scenario.mtu(pair, "sender")
         if flow.constant and flow.constant.packet > mtu:
             path = ("flows", n, "constant", "packet")
             raise ScenarioError(
@@ -511,11 +520,8 @@ def _check_limits(scenario: Scenario, document: Document) -> None:
         link: Link = getattr(scenario.bottleneck, direction)
         if link.qdisc is not None or link.limit.endswith("p"):
             continue
-        mtus = [
-            min(scenario.host_settings(pair.name, role).mtu or 1500 for role in _ROLES)
-            for pair in scenario.topology.pairs
-        ]
-        least, unit = wire_bytes(link, max(mtus)), "bytes"
+        largest = max(scenario.packet_bytes(pair.name) for pair in scenario.topology.pairs)
+        least, unit = wire_bytes(link, largest), "bytes"
         size = int(link.limit.removesuffix("b").removesuffix(" cells"))
         if link.limit.endswith(" cells"):
             least, unit = least // 53, "cells"

@@ -29,17 +29,16 @@ only the flows' packets cross the links.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from lab import units
 from lab.advice import Advice
 from lab.link import Link
-from lab.scenario import Flow, HostSettings, RouteSettings, Scenario
+from lab.scenario import ROLES, Flow, HostSettings, RouteSettings, Scenario
 
 #: Flow number n listens on this port plus n.
 FIRST_PORT = 5001
 
-ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
 
 _GAMMA = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
@@ -174,7 +173,6 @@ class _Copy:
         for number, pair in enumerate(self.scenario.topology.pairs, 1):
             if not self.prefix or pair.name in used:
                 self.pair(number, pair.name, pair.access_delay)
-        self.default_routes()
         for number, flow in flows:
             self.flow(number, flow)
 
@@ -245,12 +243,8 @@ class _Copy:
         self.link("reverse", self.right, links.reverse)
 
     def largest_mtu(self) -> int:
-        sizes = [1500]
-        for pair in self.scenario.topology.pairs:
-            for role in ROLES:
-                settings = self.scenario.host_settings(pair.name, role)
-                sizes.append(settings.mtu or 1500)
-        return max(sizes)
+        pairs = [pair.name for pair in self.scenario.topology.pairs]
+        return max(1500, *(self.scenario.mtu(name, role) for name in pairs for role in ROLES))
 
     def link(self, direction: str, ns: Namespace, link: Link) -> None:
         if link.qdisc is not None:
@@ -266,13 +260,14 @@ class _Copy:
         self.into.links.append(planned)
 
     def pair(self, number: int, name: str, access_delay_ns: int) -> None:
-        for role, net, router in zip(ROLES, (1, 2), (self.left, self.right), strict=True):
+        routers = ((self.left, self.right), (self.right, self.left))
+        for role, net, (router, other) in zip(ROLES, (1, 2), routers, strict=True):
             settings = self.scenario.host_settings(name, role)
             host = self.namespace(f"{name}-{role}")
             host.sysctls.update(settings.sysctls)
             mac = f"02:00:00:{net:02x}:{number:02x}"
             gateway = self.address(net, number, 1)
-            mtu = settings.mtu or 1500
+            mtu = self.scenario.mtu(name, role)
             self.wire(
                 [
                     (host, "eth0", self.address(net, number, 2), f"{mac}:02"),
@@ -281,6 +276,9 @@ class _Copy:
                 [mtu, max(mtu, 1500)],
             )
             host.ip.append(f"route add default via {gateway}{route_attributes(settings.route)}")
+            # no defaults of the routers: a packet with a damaged address would go to and fro
+            across = self.address(0, 0, net)
+            other.ip.append(f"route add {self.subnet(net, number)} via {across}")
             chosen = {k: v for k, v in dict(settings.offloads).items() if v is not None}
             if chosen:
                 host.offloads["eth0"] = chosen
@@ -315,16 +313,6 @@ class _Copy:
 
         link, seed = self.scenario.bottleneck.forward, link_seed(self.seed, "forward")
         return impaired(advice, link, seed, self.scenario.ends_by())
-
-    def default_routes(self) -> None:
-        """Routers know their own pairs; those of the other side are across the bottleneck.
-
-        Nothing else is: a packet with a damaged address would go to and fro between two defaults.
-        """
-        for router, net, via in ((self.left, 2, 2), (self.right, 1, 1)):
-            for number in range(1, len(self.scenario.topology.pairs) + 1):
-                subnet = self.subnet(net, number)
-                router.ip.append(f"route add {subnet} via {self.address(0, 0, via)}")
 
     def flow(self, number: int, flow: Flow) -> None:
         names = [p.name for p in self.scenario.topology.pairs]

@@ -85,10 +85,10 @@ static int parse_from_now(const char *text, uint64_t *ns)
 	uint64_t now = link_start_now(), by;
 	int err = units_parse_time(text + 1, &by);
 
-	if (!err && by && !isalpha(text[strlen(text) - 1]))
-		return -EINVAL; /* +5 might be meant as seconds */
 	if (err)
 		return err;
+	if (by && !isalpha((unsigned char)text[strlen(text) - 1]))
+		return -EINVAL; /* +5 might be meant as seconds */
 	if (by > (*text == '-' ? now : UINT64_MAX - now))
 		return -ERANGE;
 	*ns = *text == '-' ? now - by : now + by;
