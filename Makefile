@@ -59,7 +59,7 @@ coverage: packages-check userspace	## which lines of the modules and of the C pr
 	@testbed/wale-lab python testbed/setup/coverage.py $(PYTEST_ARGS)
 
 tested-table: packages	## Documentation/tested.rst, from what `make check` wrote down
-	@testbed/wale-lab python -m report.tested build/tested/*.json >build/tested.rst
+	@testbed/wale-lab python -m report.tested Documentation/tested $(wildcard build/tested/*.json) >build/tested.rst
 	@mv build/tested.rst Documentation/tested.rst
 
 formulas-table: packages	## Documentation/formulas.rst, from `make report` in full (RESULTS=DIR)

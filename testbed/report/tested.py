@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes Documentation/tested.rst, from what tests/tested.py wrote down.
 
-    python -m report.tested RECORDS... > Documentation/tested.rst
+    python -m report.tested Documentation/tested RECORDS... > Documentation/tested.rst
 
-`make tested-table` does that with the records of build/tested.
+`make tested-table` does that with the records of build/tested.  They are kept in
+Documentation/tested, one for each line of kernels, engine and flavour, so that runs on
+several machines make one page.  A record takes the place of the one before it, unless it
+is of a part of that one's suites.
 """
 
 from __future__ import annotations
@@ -30,7 +33,8 @@ What was tested
 ===============
 
 This page is made by the tests: ``make check`` writes down what ran on which kernel, and
-``make tested-table`` makes this of it. A kernel of the uml engine is built from the
+``make tested-table`` makes this of it, and of what ``Documentation/tested`` has of runs
+before, each kernel's last one. A kernel of the uml engine is built from the
 package ``linux-source``; tests that need no kernel are counted once, for the host.
 """
 
@@ -112,12 +116,34 @@ def render(records: Iterable[Record]) -> str:
     return "\n".join(parts)
 
 
-def main(paths: Sequence[str]) -> int:
-    """Print the page made of these records."""
-    if not paths:
+def kept_as(record: Record) -> str:
+    """The name of a record's file: by line of kernels, as each of them has many releases."""
+    line = ".".join(record["release"].split(".")[:2])
+    return "-".join(filter(None, (record["engine"], line, record["flavour"]))) + ".json"
+
+
+def keep(folder: Path, record: Record) -> str | None:
+    """Put a record in the place of the one before it, or say why not."""
+    file = folder / kept_as(record)
+    if file.exists():
+        lacks = json.loads(file.read_text())["suites"].keys() - record["suites"].keys()
+        if lacks:
+            return f"{file} stays: the new record has no {', '.join(sorted(lacks))}"
+    file.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    return None
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Keep these records in the folder, and print the page made of all that it has."""
+    if len(arguments) < 2:
         print("report.tested: no records; `make check` writes them", file=sys.stderr)
         return 1
-    print(render(json.loads(Path(path).read_text()) for path in paths), end="")
+    folder, *new = map(Path, arguments)
+    folder.mkdir(exist_ok=True)
+    for path in new:
+        if refused := keep(folder, json.loads(path.read_text())):
+            print(f"report.tested: {refused}", file=sys.stderr)
+    print(render(json.loads(path.read_text()) for path in folder.glob("*.json")), end="")
     return 0
 
 

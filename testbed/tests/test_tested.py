@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 import tested
-from report.tested import render
+from report.tested import main, render
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -126,24 +125,39 @@ def test_page() -> None:
     assert rest == []
 
 
+def test_a_record_takes_the_place_of_the_one_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of its line of kernels, engine and flavour; but not a part of it of the whole."""
+    folder = tmp_path / "kept"
+
+    def page(*new: Any) -> str:
+        files = [tmp_path / f"{n}.json" for n in range(len(new))]
+        for file, one in zip(files, new, strict=True):
+            file.write_text(json.dumps(one))
+        assert main([str(folder), *map(str, files)]) == 0
+        return capsys.readouterr().out
+
+    old = record("uml", "6.12.9-san", "san", a=(3, 0, 1), b=(1, 0, 0))
+    vm = record("vm", "6.12.9+deb12-amd64", a=(1, 0, 0))
+    host = record("host", "", a=(9, 0, 0))
+    assert page(old, vm, host) == render([old, vm, host])
+    assert {f.name for f in folder.iterdir()} == {"uml-6.12-san.json", "vm-6.12.json", "host.json"}
+    new = record("uml", "6.12.10-san", "san", a=(2, 1, 1), b=(1, 0, 0), c=(0, 1, 0))
+    assert page(new) == render([new, vm, host])
+    assert page(record("uml", "6.12.10-san", "san", a=(4, 0, 0))) == render([new, vm, host])
+    main([str(folder), str(tmp_path / "0.json")])
+    assert "stays: the new record has no b, c" in capsys.readouterr().err
+
+
+def test_without_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path)]) == 1
+    assert "make check" in capsys.readouterr().err
+
+
 def test_page_of_the_tree_is_made_so() -> None:
-    page = (TOP / "Documentation/tested.rst").read_text()
-    parts = page.split("   :header-rows: 1\n\n")
-    assert parts[0] == render([]).split("   :header-rows: 1\n\n")[0]
-    run = r'   [\w. +-]+,(host|uml|vm),\w+,"?[\w ()/.,]+"?,\d{4}-\d\d-\d\d'
-    header, *runs = re.findall(r"^   .*", parts[1], re.M)
-    assert header.replace("Revision,", "") == (
-        "   Kernel,Engine,Flavour,Host,Date,Passed,Failed,Skipped"
-    )
-    # a page from before revisions were shown has none until tests run again
-    run += r",[\w.-]+" if "Revision," in header else ""
-    run += r",\d+,\d+,\d+"
-    assert len(runs) > 1 and all(re.fullmatch(run, line) for line in runs), runs
-    columns, *suites = re.findall(r"^   .*", parts[2], re.M)
-    names = columns.split(",")[1:]
-    assert [line.split(",")[1] for line in runs] == [name.split()[0] for name in names]
-    cell = r'(–|\d+|"\d+(, \*\*\d+ failed\*\*)?(, \d+ skipped)?")'
-    assert suites and all(re.fullmatch(rf"   [\w: -]+(,{cell}){{{len(names)}}}", s) for s in suites)
+    records = [json.loads(f.read_text()) for f in (TOP / "Documentation/tested").glob("*.json")]
+    assert (TOP / "Documentation/tested.rst").read_text() == render(records)
 
 
 @pytest.mark.parametrize(
