@@ -49,6 +49,7 @@
 
 #include <linux/inet_diag.h>
 #include <linux/module.h>
+#include <linux/random.h>
 
 #include "../kmod/compat.h"
 #include "ratcp.h"
@@ -63,11 +64,13 @@
  * @set_pacing: what this module put there; 0: nothing
  * @filled_seq: data beyond this was sent after the window had risen at once, or
  *	after a recovery
- * @answered_seq: data beyond this was sent after a mark had halved the window
+ * @answered_seq: data beyond this was sent after a mark had halved the window, or
+ *	since it grew from there
+ * @seal: see ratcp_seal()
  * @first_cwnd: the stack's first window, in place of which there is 1; 0: none
  * @filling: none of the data beyond @filled_seq is acknowledged yet
  * @answered: none of the data beyond @answered_seq is: the marks that are echoed
- *	are of the window before
+ *	are of the window before; or it has grown for this round trip
  * @paces: it was this module that had the stack pace
  * @delivered: packets that had arrived at the last ACK, as the stack counts them
  * @prior_rcv_nxt: ratcp_ecn alone: what was received before the last segment
@@ -77,16 +80,35 @@ struct ratcp {
 	struct ratcp_advisor advisor;
 	unsigned long user_pacing;
 	unsigned long set_pacing;
+	u32 seal;
 	u32 filled_seq;
 	u32 answered_seq;
-	u32 first_cwnd;
 	u32 delivered;
 	u32 prior_rcv_nxt;
-	bool filling;
-	bool answered;
-	bool paces;
-	bool was_marked;
+	u32 first_cwnd : 28,
+	    filling : 1,
+	    answered : 1,
+	    paces : 1,
+	    was_marked : 1;
 };
+
+#define RATCP_FIRST_CWND_MAX	(BIT(28) - 1)
+
+u32 ratcp_seal_key __ro_after_init;
+
+/* Has .init begun with this socket? */
+static bool ratcp_has_begun(const struct sock *sk)
+{
+	const struct ratcp *ca = inet_csk_ca(sk);
+
+	return likely(ca->seal == ratcp_seal(sk));
+}
+
+/* Is there advice? */
+static bool ratcp_is_advised(const struct sock *sk)
+{
+	return ratcp_has_begun(sk) && ratcp_advisor(sk)->rate_window;
+}
 
 /* Pacing: at R where the path says so, or while the pipe is being filled. */
 static bool ratcp_wants_pacing(const struct sock *sk)
@@ -134,12 +156,15 @@ static void ratcp_end_pacing(struct sock *sk)
 	struct ratcp *ca = inet_csk_ca(sk);
 
 	ratcp_unpace(sk);
-	if (!ca->paces || tp->tcp_wstamp_ns > tp->tcp_clock_cache)
-		return;
-	if (sk->sk_max_pacing_rate == ~0UL)
+	if (ca->paces && tp->tcp_wstamp_ns <= tp->tcp_clock_cache) {
 		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED,
 			SK_PACING_NONE);
-	ca->paces = false;
+		ca->paces = false;
+	}
+	/* a program asks for pacing first, and sets its limit after that */
+	if (unlikely(READ_ONCE(sk->sk_max_pacing_rate) != ~0UL))
+		cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE,
+			SK_PACING_NEEDED);
 }
 
 /* In the place of what the program set, which it may do without the socket's lock. */
@@ -205,15 +230,28 @@ static void ratcp_refill(struct sock *sk)
 
 /*
  * Marks that are the price keep the stack in CWR for most of the time: what lets
- * the window rise elsewhere, does it here.
+ * the window rise elsewhere, does it here; at once, but after a drop in this host's
+ * own queue by a packet in a round trip.
  */
 static void ratcp_follow_price(struct sock *sk, u32 rate_window)
 {
-	const struct ratcp_advisor *a = ratcp_advisor(sk);
+	struct ratcp *ca = inet_csk_ca(sk);
+	struct ratcp_advisor *a = &ca->advisor;
+	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (a->in_band && !a->marked && a->rise == RATE_FEEDBACK_RISE_FAST &&
-	    inet_csk(sk)->icsk_ca_state == TCP_CA_CWR)
-		tcp_sk(sk)->snd_ssthresh = rate_window;
+	if (!a->in_band || a->rise != RATE_FEEDBACK_RISE_FAST ||
+	    inet_csk(sk)->icsk_ca_state != TCP_CA_CWR)
+		return;
+	if (a->marked && tp->snd_ssthresh < rate_window) {
+		if (ca->answered)
+			return;
+		tp->snd_ssthresh++;
+		ca->answered = true;
+		ca->answered_seq = tp->snd_nxt;
+		return;
+	}
+	a->marked = false;
+	tp->snd_ssthresh = rate_window;
 }
 
 /*
@@ -265,18 +303,20 @@ static void ratcp_init(struct sock *sk)
 	struct ratcp *ca = inet_csk_ca(sk);
 	u32 rate_window;
 
-	ca->set_pacing = 0;
-	ca->filling = false;
-	ca->answered = false;
-	ca->paces = false;
-	ca->delivered = tcp_sk(sk)->delivered;
+	if (sk->sk_state == TCP_SYN_SENT)
+		return;		/* see ratcp_seal_key */
+	*ca = (struct ratcp){
+		.seal = ratcp_seal(sk),
+		.delivered = tcp_sk(sk)->delivered,
+		.prior_rcv_nxt = tcp_sk(sk)->rcv_nxt,
+	};
 	ratcp_listen(sk);
 	/* the stack's clock may be old: of a socket that was idle */
 	rate_window = ratcp_update_at(sk, ktime_get_ns());
 	/* nothing was sent yet, and there is advice: start as slowly as that */
-	ca->first_cwnd = 0;
 	if (rate_window && !tcp_sk(sk)->data_segs_out) {
-		ca->first_cwnd = tcp_snd_cwnd(tcp_sk(sk));
+		ca->first_cwnd = min_t(u32, tcp_snd_cwnd(tcp_sk(sk)),
+				       RATCP_FIRST_CWND_MAX);
 		tcp_snd_cwnd_set(tcp_sk(sk), 1);
 	}
 	ratcp_obey(sk, rate_window);
@@ -285,9 +325,12 @@ static void ratcp_init(struct sock *sk)
 
 static void ratcp_release(struct sock *sk)
 {
-	const struct ratcp *ca = inet_csk_ca(sk);
+	struct ratcp *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
+	if (!ratcp_has_begun(sk))
+		return;
+	ca->seal = 0;
 	/* what is held back goes now, with the time of now */
 	if (ca->paces)
 		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache);
@@ -319,6 +362,8 @@ static void ratcp_in_ack_event(struct sock *sk, u32 flags)
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
+	if (!ratcp_has_begun(sk))
+		return;
 	a->ece = !!(flags & CA_ACK_ECE);
 	if (!a->ece || !a->rate_window || a->in_band || ca->answered ||
 	    inet_csk(sk)->icsk_ca_state != TCP_CA_Recovery ||
@@ -352,6 +397,10 @@ static void ratcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct ratcp *ca = inet_csk_ca(sk);
 
+	if (!ratcp_has_begun(sk)) {
+		ratcp_ask_for_init(sk);
+		return;
+	}
 	if (tp->snd_una != ca->advisor.una)
 		ratcp_end_backoff(sk);
 	if (ca->filling && after(tp->snd_una, ca->filled_seq))
@@ -386,7 +435,7 @@ static void ratcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct ratcp_window w;
 	bool slow_start;
 
-	if (!rate_window) {
+	if (!ratcp_is_advised(sk)) {
 		tcp_reno_cong_avoid(sk, ack, acked);
 		return;
 	}
@@ -411,7 +460,7 @@ static void ratcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 static u32 ratcp_ssthresh(struct sock *sk)
 {
 	const struct ratcp *ca = inet_csk_ca(sk);
-	u32 rate_window = ratcp_update(sk);
+	u32 rate_window = ratcp_has_begun(sk) ? ratcp_update(sk) : 0;
 
 	if (!rate_window)
 		return tcp_reno_ssthresh(sk);
@@ -457,7 +506,7 @@ static void ratcp_set_state(struct sock *sk, u8 state)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 
-	if (!a->rate_window)
+	if (!ratcp_is_advised(sk))
 		return;
 	/* the acknowledgment that ends a recovery may be of a whole window */
 	if (state < TCP_CA_CWR && inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
@@ -476,7 +525,7 @@ static u32 ratcp_undo_cwnd(struct sock *sk)
 	const struct ratcp_advisor *a = ratcp_advisor(sk);
 	u32 cwnd = tcp_reno_undo_cwnd(sk);
 
-	return a->rate_window ? min(cwnd, a->rate_window) : cwnd;
+	return ratcp_is_advised(sk) ? min(cwnd, a->rate_window) : cwnd;
 }
 
 static size_t ratcp_get_info(struct sock *sk, u32 ext, int *attr,
@@ -488,11 +537,13 @@ static size_t ratcp_get_info(struct sock *sk, u32 ext, int *attr,
 	    !(ext & (1 << (INET_DIAG_VEGASINFO - 1))))
 		return 0;
 	memset(&info->bbr, 0, sizeof(info->bbr));
+	*attr = INET_DIAG_BBRINFO;
+	if (!ratcp_has_begun(sk))
+		return sizeof(info->bbr);
 	info->bbr.bbr_bw_lo = (u32)a->rate;
 	info->bbr.bbr_bw_hi = (u32)(a->rate >> 32);
 	if (a->rate_window)
 		info->bbr.bbr_min_rtt = a->used_rtt_us;
-	*attr = INET_DIAG_BBRINFO;
 	return sizeof(info->bbr);
 }
 
@@ -519,21 +570,21 @@ static struct tcp_congestion_ops ratcp_ops __read_mostly = {
 
 static void ratcp_ecn_init(struct sock *sk)
 {
-	struct ratcp *ca = inet_csk_ca(sk);
-
 	if (sk->sk_state == TCP_SYN_SENT || !wale_compat_has_ecn(tcp_sk(sk)))
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &ratcp_ops);
 	ratcp_init(sk);
-	ca->prior_rcv_nxt = tcp_sk(sk)->rcv_nxt;
-	ca->was_marked = false;
 }
 
 static void ratcp_ecn_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct ratcp *ca = inet_csk_ca(sk);
+	bool was_marked = ca->was_marked;
 
-	if (event == CA_EVENT_ECN_IS_CE || event == CA_EVENT_ECN_NO_CE)
-		ratcp_echo(sk, event, &ca->prior_rcv_nxt, &ca->was_marked);
+	if (!ratcp_has_begun(sk) ||
+	    (event != CA_EVENT_ECN_IS_CE && event != CA_EVENT_ECN_NO_CE))
+		return;
+	ratcp_echo(sk, event, &ca->prior_rcv_nxt, &was_marked);
+	ca->was_marked = was_marked;
 }
 
 static struct tcp_congestion_ops ratcp_ecn_ops __read_mostly = {
@@ -558,6 +609,7 @@ static int __init ratcp_module_init(void)
 
 	BUILD_BUG_ON(sizeof(struct ratcp) > ICSK_CA_PRIV_SIZE);
 
+	ratcp_seal_key = get_random_u32();
 	err = tcp_register_congestion_control(&ratcp_ops);
 	if (err)
 		return err;

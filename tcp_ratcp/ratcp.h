@@ -5,6 +5,9 @@
 #ifndef _RATCP_H
 #define _RATCP_H
 
+#include <linux/bits.h>
+#include <linux/hash.h>
+#include <linux/string.h>
 #include <linux/types.h>
 #include <net/rate_feedback.h>
 #include <net/tcp.h>
@@ -13,7 +16,7 @@
 
 /**
  * struct ratcp_advisor - what a sender knows of the rate of its path
- * @flow: this socket in the channel; NULL: before .init, or there was no memory
+ * @flow: this socket in the channel; NULL: there was no memory
  * @rate: R, the advice in use, bytes/s
  * @peak_rate: the highest R of the last minute, bytes/s
  * @rate_window: W_rate, packets; 0: no advice
@@ -69,6 +72,44 @@ static_assert(sizeof(struct ratcp_advisor) <= RATCP_ADVISOR_SIZE);
 static inline struct ratcp_advisor *ratcp_advisor(const struct sock *sk)
 {
 	return inet_csk_ca(sk);
+}
+
+/*
+ * Private state begins with .init, or so it should.  The stack leaves .init and
+ * .release out where a congestion control was chosen after connect() and before the
+ * SYN is sent, which a deferred connect() of TCP Fast Open and BPF programs allow, and
+ * the route asks for another one (tcp_ca_dst_init() in net/ipv4/tcp_output.c): that
+ * one then has the bytes of the first for its own.  So nothing begins in SYN_SENT, and
+ * a state is one only with its seal, which other bytes do not have.
+ */
+extern u32 ratcp_seal_key;
+
+/**
+ * ratcp_seal() - the seal of a socket's private state
+ * @sk: the socket
+ *
+ * Return: it, of this socket with this congestion control; not 0.
+ */
+static inline u32 ratcp_seal(const struct sock *sk)
+{
+	unsigned long ops = (unsigned long)inet_csk(sk)->icsk_ca_ops;
+
+	return (hash_long((unsigned long)sk ^ ops, 32) ^ ratcp_seal_key) | 1;
+}
+
+/**
+ * ratcp_ask_for_init() - have the stack call .init
+ * @sk: the socket, whose state has no seal
+ *
+ * For .pkts_acked.  Once the SYN is acknowledged the stack calls .init of what is not
+ * initialized.
+ */
+static inline void ratcp_ask_for_init(struct sock *sk)
+{
+	if (!(BIT(sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV)))
+		return;
+	memset(inet_csk_ca(sk), 0, ICSK_CA_PRIV_SIZE);
+	inet_csk(sk)->icsk_ca_initialized = 0;
 }
 
 /* ratcp_advice.c: from the channel to W_rate; all under the socket's lock */

@@ -42,7 +42,7 @@ void ratcp_listen(struct sock *sk)
 	/* of the SYN; if another congestion control was here, of data, too */
 	a->provisional = tp->bytes_acked < 2 * tp->mss_cache;
 	a->una = tp->snd_una;
-	a->fresh_seq = sk->sk_state == TCP_SYN_SENT ? tp->snd_nxt : tp->snd_una;
+	a->fresh_seq = tp->snd_una;
 	a->flow = rate_flow_open(sk);
 }
 
@@ -109,8 +109,6 @@ static bool ratcp_is_full(const struct tcp_sock *tp, u32 acked)
  * ratcp_sample_rtt() - a segment was acknowledged
  * @sk: the socket
  * @rtt_us: us; negative or 0: not known
- *
- * The SYN's ACK comes here before .init, with all state zero.
  */
 void ratcp_sample_rtt(struct sock *sk, s32 rtt_us)
 {
@@ -209,7 +207,8 @@ static void ratcp_set_rate_window(struct sock *sk,
 	a->rise = advice->in_band ? RATE_FEEDBACK_RISE_FAST : advice->rise;
 	a->pace = advice->pace;
 	a->in_band = advice->in_band;
-	if (a->rate_window && !moved && advice->rate == a->rate &&
+	if (a->rate_window && a->rate_window <= tcp_sk(sk)->snd_cwnd_clamp &&
+	    !moved && advice->rate == a->rate &&
 	    rtt_us == a->used_rtt_us && size == a->packet_size &&
 	    advice->beta == a->beta && advice->swing == a->swing)
 		return;		/* no division for most ACKs */

@@ -112,7 +112,7 @@
  * @duplicates: ACKs in a row that acknowledged nothing, after a timeout
  * @timed: once this is acknowledged the round-trip time is measured again
  * @clock: with a clock that ticks seldom
- * @started: .init was here
+ * @seal: see ratcp_seal()
  *
  * The threshold is where the stack and ss look for it, in tp->snd_ssthresh.
  */
@@ -125,7 +125,7 @@ struct classic {
 	u32 duplicates;
 	u32 timed;
 	struct classic_clock clock;
-	bool started;
+	u32 seal;
 };
 
 /**
@@ -174,6 +174,12 @@ static struct classic_tcp *classic_tcp(const struct sock *sk)
 static struct classic *classic(const struct sock *sk)
 {
 	return inet_csk_ca(sk);
+}
+
+/* Has .init begun with this socket? */
+static bool classic_has_begun(const struct sock *sk)
+{
+	return likely(classic(sk)->seal == ratcp_seal(sk));
 }
 
 static bool classic_knows_rate(const struct sock *sk)
@@ -357,7 +363,7 @@ static void classic_set_state(struct sock *sk, u8 state)
 {
 	struct ratcp_window w;
 
-	if (!classic(sk)->started || state < TCP_CA_CWR ||
+	if (!classic_has_begun(sk) || state < TCP_CA_CWR ||
 	    classic_state_is_price(sk, state) ||
 	    (state == TCP_CA_Loss && !ratcp_is_timeout(sk)))
 		return;
@@ -429,21 +435,22 @@ static void classic_init(struct sock *sk)
 	struct classic *ca = classic(sk);
 	struct ratcp_window w;
 
+	if (sk->sk_state == TCP_SYN_SENT)
+		return;		/* see ratcp_seal_key */
 	if (!tcp_is_reno(tp)) {
 		classic_fall_back(sk);
 		return;
 	}
+	*ca = (struct classic){ .seal = ratcp_seal(sk) };
 	if (classic_tcp(sk)->advised) {
 		ratcp_listen(sk);
 		ratcp_update_at(sk, ktime_get_ns());
 	}
 	ca->una = tp->snd_una;
 	ca->timed = tp->snd_una;
-	ca->clock = (struct classic_clock){};
 	/* one that has sent with another congestion control keeps its window */
 	ca->window = tp->data_segs_out ? tcp_snd_cwnd(tp) : 1;
 	ca->window_cnt = tp->snd_cwnd_cnt;
-	ca->started = true;
 	classic_load(sk, &w);
 	classic_store(sk, &w, inet_csk(sk)->icsk_ca_state);
 	if (classic_tcp(sk)->advised)
@@ -461,9 +468,9 @@ static void classic_release(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct classic *ca = classic(sk);
 
-	if (!ca->started)
+	if (!classic_has_begun(sk))
 		return;
-	ca->started = false;
+	ca->seal = 0;
 	if (classic_tcp(sk)->advised)
 		ratcp_unlisten(sk);
 	tp->reordering = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_reordering);
@@ -486,14 +493,8 @@ static void classic_in_ack_event(struct sock *sk, u32 flags)
 	const struct classic *ca = classic(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!ca->started)
+	if (!classic_has_begun(sk))
 		return;
-	/* chosen while the SYN was on its way, before there was an answer */
-	if (unlikely(tcp_is_sack(tp))) {
-		classic_release(sk);
-		classic_fall_back(sk);
-		return;
-	}
 	tp->frto = 0;
 	tp->reordering = tcp->duplicates;
 	if (tcp->duplicates == CLASSIC_NO_FAST_RETRANSMIT)
@@ -508,8 +509,10 @@ static void classic_in_ack_event(struct sock *sk, u32 flags)
 
 static void classic_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 {
-	if (!classic(sk)->started)
+	if (!classic_has_begun(sk)) {
+		ratcp_ask_for_init(sk);
 		return;
+	}
 	if (classic_tcp(sk)->advised)
 		ratcp_sample_rtt(sk, sample->rtt_us);
 	classic_clock_measure(sk, sample->rtt_us);
@@ -521,7 +524,7 @@ static u32 classic_ssthresh(struct sock *sk)
 {
 	const struct classic *ca = classic(sk);
 
-	if (!ca->started)
+	if (!classic_has_begun(sk))
 		return tcp_reno_ssthresh(sk);
 	return ca->advisor.in_band ? tcp_sk(sk)->snd_ssthresh :
 				     classic_window_half(ca->window);
@@ -550,7 +553,7 @@ static void wale_compat_cong_control(classic_cong_control)
 	struct ratcp_window w;
 	bool grow;
 
-	if (!ca->started)
+	if (!classic_has_begun(sk))
 		return;
 	classic_set_rto(sk, classic_rto(sk));
 	grow = after(tp->snd_una, ca->una) && classic_may_grow(sk);

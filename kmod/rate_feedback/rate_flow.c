@@ -153,6 +153,9 @@ static void rate_flow_refresh(struct rate_flow *flow, const struct sock *sk)
 	int table_gen = atomic_read_acquire(&flow->rn->table_gen);
 	u32 ifindex = flow->ifindex;
 
+	/* one that was accepted has its owner since then */
+	if (unlikely(!uid_eq(flow->uid, sk->sk_uid)))
+		WRITE_ONCE(flow->uid, sk->sk_uid);
 	/* without a route for the moment, it is where it was */
 	if (dst) {
 		ifindex = wale_compat_dst_dev(dst)->ifindex;

@@ -265,7 +265,7 @@ int rate_put_flow(struct sk_buff *skb, const struct rate_flow *flow,
 	    (ifindex &&
 	     nla_put_u32(skb, RATE_FEEDBACK_A_FLOW_IFINDEX, ifindex)) ||
 	    nla_put_u32(skb, RATE_FEEDBACK_A_FLOW_UID,
-			from_kuid_munged(user_ns, flow->uid)) ||
+			from_kuid_munged(user_ns, READ_ONCE(flow->uid))) ||
 	    (path && nla_put_u32(skb, RATE_FEEDBACK_A_FLOW_PATH, path->id)) ||
 	    nla_put_string(skb, RATE_FEEDBACK_A_FLOW_CONGESTION,
 			   flow->congestion) ||

@@ -193,7 +193,7 @@ static int rate_flow_get_dumpit(struct sk_buff *skb,
 	rcu_read_lock();
 	xa_for_each_start(&rn->flows, id, flow, cb->args[0]) {
 		if (!rate_dump_wants(cb, flow->born) ||
-		    (!all && !uid_eq(flow->uid, uid)) ||
+		    (!all && !uid_eq(READ_ONCE(flow->uid), uid)) ||
 		    !rate_flow_wanted(flow, path_id))
 			continue;
 		err = rate_put_flow(skb, flow, sk_user_ns(NETLINK_CB(cb->skb).sk),

@@ -315,6 +315,30 @@ def test_an_old_receiver() -> None:
     pair.close()
 
 
+def test_drop_of_ones_own() -> None:
+    """It halves the window, which grows by a packet in a round trip, while marks go on."""
+    for wait in (3, 3.013, 3.031):  # at another place between two marks
+        pair = marked_pair(0)
+        weigh(pair, int(600_000 * price_of(2)))
+        with rate.Trace() as trace:
+            sender = rate.Sender(pair, "ratcp_ecn")
+            mark(pair, 2)
+            send(sender, wait)
+            net.run(
+                "tc qdisc replace dev a0 parent 1:1 handle 9: tbf rate 1mbit burst 3000 limit 3000",
+                pair.a,
+            )
+            send(sender, 0.04)
+            net.run("tc qdisc replace dev a0 parent 1:1 handle 8: pfifo limit 100000", pair.a)
+            send(sender, 20)
+            sender.close()
+        records = trace.windows(sender.sport)
+        small = min(r["cwnd"] / r["rate_window"] for r in records if r["rate_window"] > 10)
+        true(small < 0.6, f"the window was {small:.2f} W_rate at least: it was not halved")
+        near(mean(records, "cwnd"), mean(records, "rate_window"), 0.05, "window")
+        pair.close()
+
+
 def test_accurate_ecn() -> None:
     """Where AccECN was negotiated, the receiver needs no congestion control that echoes."""
     if not os.path.exists("/proc/sys/net/ipv4/tcp_ecn_option"):

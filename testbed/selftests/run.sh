@@ -45,6 +45,7 @@ declare -A commands=(
 	[channel-advice]="python3 $here/channel_advice.py"
 	[channel-scale]="python3 $here/channel_scale.py"
 	[ratcp]="python3 $here/ratcp.py"
+	[ratcp-begin]="python3 $here/ratcp_begin.py"
 	[ratcp-price]="python3 $here/ratcp_price.py"
 	[ratcp-stress]="python3 $here/ratcp_stress.py"
 	[truncation]="python3 $here/truncation.py"
@@ -59,7 +60,7 @@ declare -A commands=(
 	[tool-serve]="python3 $tools/serve.py"
 )
 names=(kunit counters placement change start switch mark impair child gso packets life feedback tcp classic
-	channel channel-follow channel-advice channel-scale ratcp ratcp-price ratcp-stress
+	channel channel-follow channel-advice channel-scale ratcp ratcp-begin ratcp-price ratcp-stress
 	truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
 # By its name only: stress, which wants two CPUs and real time (make check-vm).
@@ -76,6 +77,7 @@ declare -A exact=(
 	[channel-advice]="it asserts windows at times"
 	[channel-scale]="it counts on that nothing happens between two requests"
 	[ratcp]="it asserts windows at times"
+	[ratcp-begin]="it asserts windows at times"
 	[ratcp-price]="it asserts windows at times"
 	[ratcp-stress]="it asserts windows at times"
 	[truncation]="it needs sanitizers"
