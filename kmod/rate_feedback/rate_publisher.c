@@ -16,11 +16,21 @@
  * @rn: the namespace of its device
  * @key: the path of its device
  * @source: its rate
+ * @replaced: the value that the path had before, with a reference; NULL: none
+ * @follow_net: with a reference, if it followed a path there
+ * @follow_ifindex: whose it was; 0: it did not follow
+ * @found: there was such a path
+ * @published: once or more
  */
 struct rate_publisher {
 	struct rate_net *rn;
 	struct rate_key key;
 	struct rate_source *source;
+	struct rate_source *replaced;
+	struct rate_net *follow_net;
+	u32 follow_ifindex;
+	bool found;
+	bool published;
 };
 
 /**
@@ -50,11 +60,29 @@ static void rate_publisher_publish(struct rate_publisher *publisher, u64 since,
 	};
 	struct rate_source *source = publisher->source;
 
+	publisher->published = true;
 	if (!rate_source_set(source, &step, GFP_ATOMIC))
 		return;
 	refcount_inc(&source->refs);
 	if (!queue_work(rate_workqueue, &source->notify))
 		rate_source_put(source);	/* pending, with its own */
+}
+
+/* What the path is to have again if the link is not made. */
+static void rate_publisher_remember(struct rate_publisher *publisher,
+				    const struct rate_path *path)
+{
+	publisher->found = true;
+	if (path->follow_ifindex) {
+		publisher->follow_ifindex = path->follow_ifindex;
+		publisher->follow_net = rate_net_get(path->follow_net);
+		return;
+	}
+	publisher->replaced =
+		rcu_dereference_protected(path->source,
+					  lockdep_is_held(&rate_mutex));
+	if (publisher->replaced)
+		refcount_inc(&publisher->replaced->refs);
 }
 
 /* The path of the device becomes the link's; its settings stay. */
@@ -71,13 +99,16 @@ static int rate_publisher_take(struct rate_publisher *publisher,
 			       "rate_feedback: another link publishes the rate of this device");
 		return -EBUSY;
 	}
-	if (!path)
+	if (path) {
+		rate_publisher_remember(publisher, path);
+		if (path->follow_ifindex)
+			rate_path_leave(path);
+	} else {
 		path = rate_path_create(publisher->rn, &publisher->key,
 					&settings);
-	else if (path->follow_ifindex)
-		rate_path_leave(path);
-	if (IS_ERR(path))
-		return PTR_ERR(path);
+		if (IS_ERR(path))
+			return PTR_ERR(path);
+	}
 	rate_path_attach(path, publisher->source);
 	rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF, GFP_KERNEL);
 	return 0;
@@ -117,6 +148,19 @@ out:
 	return ERR_PTR(err);
 }
 
+/* The link was refused in the end: the path is as it was. */
+static void rate_publisher_give_back(const struct rate_publisher *publisher,
+				     struct rate_path *path)
+{
+	if (publisher->follow_ifindex && !publisher->follow_net->dead &&
+	    !rate_key_followed(publisher->rn, &publisher->key))
+		rate_path_follow(path, publisher->follow_net,
+				 publisher->follow_ifindex);
+	else
+		rate_path_attach(path, publisher->replaced);
+	rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF, GFP_KERNEL);
+}
+
 static void rate_publisher_close(struct rate_publisher *publisher)
 {
 	struct rate_path *path;
@@ -124,9 +168,16 @@ static void rate_publisher_close(struct rate_publisher *publisher)
 	mutex_lock(&rate_mutex);
 	if (!publisher->rn->dead) {
 		path = rate_path_find(publisher->rn, &publisher->key);
-		rate_path_delete(path);
+		if (publisher->found && !publisher->published)
+			rate_publisher_give_back(publisher, path);
+		else
+			rate_path_delete(path);
 	}
 	mutex_unlock(&rate_mutex);
+	if (publisher->replaced)
+		rate_source_put(publisher->replaced);
+	if (publisher->follow_net)
+		rate_net_put(publisher->follow_net);
 	rate_net_put(publisher->rn);
 	rate_source_put(publisher->source);
 	kfree(publisher);

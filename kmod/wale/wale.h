@@ -269,6 +269,7 @@ void wale_link_disown(struct sk_buff *skb, bool lost);
 
 /* wale_block.c: a GSO packet that is not split */
 u32 wale_block_wire_len(const struct sk_buff *skb, u32 overhead);
+void wale_block_count(const struct sk_buff *skb, int *packets, int *bytes);
 void wale_block_set_pkt_len(struct sk_buff *skb);
 
 /* wale_mark.c: refused, or marked? */

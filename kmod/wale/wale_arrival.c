@@ -353,7 +353,8 @@ static int wale_link_leave_call(struct Qdisc *sch,
 	packets = sch->q.qlen - entry->qlen;
 	bytes = sch->qstats.backlog - entry->backlog;
 	wale_link_told(entry, packets, bytes);
-	more = entry->accepted && packets > 0;
+	/* for who has none of it, it is there with a success only */
+	more = packets > 0 && (entry->accepted || !entry->qlen);
 	if (more) {
 		packets--;
 		bytes -= len;

@@ -311,15 +311,20 @@ void wale_atm_arrive(struct Qdisc *sch, u64 now)
 u64 wale_atm_earliest_end(const struct wale_sched_data *q)
 {
 	u64 arrival = wale_inputs_next(&q->cells, q->classes);
+	u64 end;
 	u32 ahead;
 
 	if (skb_queue_empty(&q->waiting) || !q->server.busy)
 		return arrival;
 	ahead = wale_skb_cb(q->waiting.next)->last_cell - q->cells.served;
 	/* a packet that is not among the waiting has a cell to come */
-	return wale_server_earliest_end(&q->server, &q->schedule,
-					min(ahead, WALE_ATM_AHEAD_MAX) *
-					WALE_ATM_CELL * WALE_WORK_PER_BYTE);
+	end = wale_server_earliest_end(&q->server, &q->schedule,
+				       min(ahead, WALE_ATM_AHEAD_MAX) *
+				       WALE_ATM_CELL * WALE_WORK_PER_BYTE);
+	/* a cell that arrives may take the place of one that is ahead */
+	if (q->policy.kind == WALE_POLICY_RANDOM_TAIL)
+		end = min(end, arrival);
+	return end;
 }
 
 /**

@@ -112,18 +112,31 @@ u32 wale_block_wire_len(const struct sk_buff *skb, u32 overhead)
 }
 
 /**
+ * wale_block_count() - the packets of a GSO packet, as they are outside of qdiscs
+ * @skb: the GSO packet
+ * @packets: set to their number; 1 if it is not known
+ * @bytes: set to their length, with all headers, those below IP as well
+ */
+void wale_block_count(const struct sk_buff *skb, int *packets, int *bytes)
+{
+	struct wale_gso gso;
+
+	*packets = 1;
+	*bytes = skb->len;
+	if (!wale_block_parse(skb, &gso))
+		return;
+	*packets = wale_gso_packets(&gso);
+	*bytes += (*packets - 1) * (skb_network_offset(skb) + gso.headers);
+}
+
+/**
  * wale_block_set_pkt_len() - the length of a GSO packet as it is outside of qdiscs
  * @skb: the GSO packet
- *
- * With all headers, those below IP as well; and without an overhead.
  */
 void wale_block_set_pkt_len(struct sk_buff *skb)
 {
-	struct wale_gso gso;
-	u32 more = 0;
+	int packets, bytes;
 
-	if (wale_block_parse(skb, &gso))
-		more = (wale_gso_packets(&gso) - 1) *
-		       (skb_network_offset(skb) + gso.headers);
-	qdisc_skb_cb(skb)->pkt_len = skb->len + more;
+	wale_block_count(skb, &packets, &bytes);
+	qdisc_skb_cb(skb)->pkt_len = bytes;
 }

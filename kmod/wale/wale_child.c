@@ -119,8 +119,9 @@ static u32 wale_child_wire_len(struct wale_sched_data *q,
 	u32 len = qdisc_pkt_len(skb), wire_len;
 
 	if (skb_is_gso(skb))
-		return len;
-	wire_len = wale_skb_wire_len(q, skb);
+		wire_len = wale_block_wire_len(skb, q->overhead) ?: len;
+	else
+		wire_len = wale_skb_wire_len(q, skb);
 	q->counts.offered.bytes += (u64)wire_len - len;
 	wale_buffer_set(&q->buffer, q->buffer.packets,
 			q->buffer.bytes + wire_len - len);
@@ -204,16 +205,49 @@ bool wale_child_run(struct Qdisc *sch, u64 now)
 	return q->child.packets && wale_child_begin(sch, now);
 }
 
+/**
+ * struct wale_child_block - a GSO packet that is offered to a child
+ * @packets: that it would be split into
+ * @bytes: of them, as the child would measure them
+ * @wire_len: bytes on the wire
+ * @drops: of the child, before
+ */
+struct wale_child_block {
+	int packets;
+	int bytes;
+	int wire_len;
+	u32 drops;
+};
+
+static struct wale_child_block
+wale_child_block_of(const struct wale_child *child, const struct sk_buff *skb,
+		    u32 wire_len)
+{
+	struct wale_child_block block = {
+		.wire_len = wire_len,
+		.drops = child->qdisc->qstats.drops,
+	};
+
+	if (skb_is_gso(skb))
+		wale_block_count(skb, &block.packets, &block.bytes);
+	return block;
+}
+
 /* If the child split a GSO packet: that is what was offered. */
-static void wale_child_see_split(struct Qdisc *sch)
+static void wale_child_see_split(struct Qdisc *sch,
+				 const struct wale_child_block *block)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_child *child = &q->child;
 	int packets = child->qdisc->q.qlen - child->packets;
 	int bytes = child->qdisc->qstats.backlog - child->bytes;
 
+	/* what it dropped meanwhile, it had */
+	packets += child->qdisc->qstats.drops - block->drops;
 	if (packets <= 0)
 		return;
+	if (packets == block->packets - 1)
+		bytes = block->bytes - block->wire_len;
 	q->counts.offered.packets += packets;
 	q->counts.offered.bytes += bytes;
 	sch->q.qlen += packets;
@@ -239,7 +273,7 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	u32 len = wale_skb_cb(skb)->wire_len;
 	bool listed = q->impair && wale_impair_lists(q, skb);
 	struct wale_child *child = &q->child;
-	bool block = skb_is_gso(skb);
+	struct wale_child_block block = wale_child_block_of(child, skb, len);
 	int verdict;
 
 	wale_link_disown(skb, false);
@@ -260,8 +294,8 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 		q->entry->accepted = true;
 	else
 		q->entry->verdict = verdict;
-	if (block)
-		wale_child_see_split(sch);
+	if (block.packets)
+		wale_child_see_split(sch, &block);
 	wale_child_look(sch, now);
 	wale_child_begin(sch, now);
 }

@@ -632,6 +632,8 @@ void wale_link_purge(struct Qdisc *sch)
 	q->gone_packets = 0;
 	q->gone_bytes = 0;
 	q->last_departure_ns = 0;	/* nobody left to overtake */
+	if (q->impair)
+		q->impair->slot = (struct wale_slot){};
 	wale_server_init(&q->server);
 	wale_alarm_cancel(&q->alarm);
 }

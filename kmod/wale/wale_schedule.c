@@ -244,6 +244,45 @@ static void wale_schedule_next(struct wale_schedule *schedule)
 	schedule->rate = wale_schedule_rate(schedule);
 }
 
+/* At most so many steps of a trace are looked at ahead of time. */
+#define WALE_SCHEDULE_AHEAD	64
+
+/**
+ * wale_schedule_reach_ns() - before when can so much work not be done?
+ * @schedule: the schedule, of which a change of the rate is ahead
+ * @work: that is left when it changes, at @schedule->until_ns; above 0
+ *
+ * A trace is followed for some steps: they may be short, and without a rate.  From
+ * there on, and of sessions, all that is known is the largest rate to come.
+ *
+ * Return: ns.
+ */
+u64 wale_schedule_reach_ns(const struct wale_schedule *schedule, u64 work)
+{
+	struct wale_schedule ahead = *schedule;
+	u64 peak = schedule->capacity, step_work;
+	int steps = 0;
+
+	if (schedule->trace) {
+		peak = schedule->trace->peak_rate;
+		steps = WALE_SCHEDULE_AHEAD;
+	}
+	while (steps-- && ahead.until_ns != U64_MAX) {
+		wale_schedule_next(&ahead);
+		if (!ahead.rate)
+			continue;
+		if (check_mul_overflow(ahead.rate, ahead.until_ns -
+				       ahead.since_ns, &step_work) ||
+		    step_work >= work)
+			return ahead.since_ns +
+			       div64_u64(work + ahead.rate - 1, ahead.rate);
+		work -= step_work;
+	}
+	if (ahead.until_ns == U64_MAX)
+		return U64_MAX;
+	return ahead.until_ns + div64_u64(work, peak * WALE_RATE_UNIT);
+}
+
 /**
  * wale_schedule_pass() - let time pass, and the rate change
  * @schedule: the schedule

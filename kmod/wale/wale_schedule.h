@@ -98,6 +98,7 @@ void wale_schedule_set_sessions(struct wale_schedule *schedule,
 				struct wale_sessions *sessions, u64 seed,
 				u64 now, s64 elapsed_ns);
 u64 wale_schedule_bytes_per_s(const struct wale_schedule *schedule);
+u64 wale_schedule_reach_ns(const struct wale_schedule *schedule, u64 work);
 void wale_schedule_pass(struct wale_schedule *schedule, u64 now);
 void wale_trace_append(struct wale_trace *trace, u64 duration_ns, u64 rate);
 u64 wale_trace_duration(const struct wale_trace *trace, u32 step);

@@ -50,16 +50,14 @@ void wale_server_init(struct wale_server *server)
  * @more: work of what is served next and whose service must end, too
  *
  * Who waits for the end of a service need not wake up at each change of the
- * rate on the way: it cannot end earlier than at the largest rate to come.
+ * rate on the way.
  *
  * Return: ns; U64_MAX if it does not end unless the schedule is changed.
  */
 u64 wale_server_earliest_end(const struct wale_server *server,
 			     const struct wale_schedule *schedule, u64 more)
 {
-	u64 peak = schedule->trace ? schedule->trace->peak_rate :
-				     schedule->capacity;
-	u64 work = server->need + more - min(more, server->credit);
+	u64 work = server->need + more - min(more, server->credit), done;
 
 	if (schedule->until_ns == U64_MAX) {	/* no change of the rate ahead */
 		if (!more || !schedule->rate ||
@@ -71,8 +69,13 @@ u64 wale_server_earliest_end(const struct wale_server *server,
 	/* the service ends before the next one */
 	if (!more && server->event_ns < schedule->until_ns)
 		return server->event_ns;
-	return max(server->event_ns,
-		   server->time_ns + div64_u64(work, peak * WALE_RATE_UNIT));
+	if (!work)
+		return server->event_ns;
+	if (check_mul_overflow(schedule->until_ns - server->time_ns,
+			       schedule->rate, &done) || done >= work)
+		return server->time_ns +
+		       div64_u64(work + schedule->rate - 1, schedule->rate);
+	return wale_schedule_reach_ns(schedule, work - done);
 }
 
 /**

@@ -9,6 +9,8 @@
  */
 
 #include <linux/math64.h>
+#include <linux/limits.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include "wale_slot.h"
@@ -51,6 +53,8 @@ void wale_slot_open(struct wale_slot *slot,
 
 	slot->at_ns = max(slot->at_ns, departure_ns) + params->min_ns +
 		      mul_u64_u32_shr(span_ns, draw >> 32, 32);
+	/* the end of time: later than that there is no slot */
+	slot->at_ns = min_t(u64, slot->at_ns, S64_MAX);
 	slot->packets = 0;
 	slot->bytes = 0;
 }

@@ -435,6 +435,44 @@ def test_one_link_of_a_device() -> None:
     leave(pair, channel)
 
 
+def test_refused_link_leaves_the_path() -> None:
+    """A link that is refused gives the path back: its value, its settings, whom it follows."""
+    load()
+    pair = Pair()
+    pair.add(rate=1000)
+    channel = LinkChannel(pair)
+    pair.send(5, 1000)
+
+    def refuse() -> None:
+        before = channel.there()
+        try:
+            pair.change(overhead=2, limit_cells=1000, feedback={"idle": SECOND})
+            raise AssertionError("cells came into a buffer of packets")
+        except netlink.Refused as refusal:
+            equal(refusal.errno, errno.EBUSY, "errno")
+        after = channel.there()
+        equal({**after, "age": 0}, {**before, "age": 0}, "path after the refusal")
+
+    channel.set(ifindex=pair.dev, rate=123456, beta=7)
+    refuse()
+    channel.set(ifindex=pair.dev, rate=654321)
+    equal(channel.there()["rate"], 654321, "rate, set by hand")
+    with pair.a.entered():
+        loopback = socket.if_nametoindex("lo")
+    channel.set(ifindex=loopback, rate=77)
+    with pair.a.entered(), open("/proc/self/ns/net", "rb") as here:
+        channel.set(ifindex=pair.dev, follow={"netns_fd": here.fileno(), "ifindex": loopback})
+    refuse()
+    channel.set(ifindex=loopback, rate=78)
+    equal(channel.there()["rate"], 78, "rate that is followed")
+    pair.change(feedback={"idle": SECOND})
+    equal(channel.there()["rate"], 1000, "rate of the link")
+    channel.delete(ifindex=loopback)
+    pair.change(feedback={})
+    equal(channel.path(), None, "path after its link")
+    leave(pair, channel)
+
+
 def test_settings_stay() -> None:
     """Settings of the path outlive every change but the end of feedback."""
     pair, channel = stage(rate=10**6)

@@ -330,6 +330,55 @@ def test_children_count_the_wire() -> None:
         equal(len({tuple(one) for one in found.values()}), 1, f"bytes alike: {found}")
 
 
+def test_overhead_in_the_child() -> None:
+    """A packet is served with the overhead that the link has then, also a block."""
+    sent = {}
+    for gso in (SPLIT, KEEP):
+        pair = Pair()
+        pair.add(rate=RATE, gso=gso)
+        graft(pair, "pfifo limit 1000")
+        pair.send(1, 1000)
+        for _ in range(2):
+            pair.send_gso(10, 1000)
+        pair.change(overhead=OVERHEAD["ethernet"])
+        sent[gso] = empty(pair, f"gso {gso}")["sent_bytes"]
+        pair.close()
+    equal(sent, dict.fromkeys(sent, 1000 + 20 * (1028 + 38)), "bytes on the wire")
+
+
+PARENTS = {
+    "hfsc": ("hfsc default 10", "hfsc ls m2 500mbit ul m2 500mbit"),
+    "htb": ("htb default 10", "htb rate 500mbit quantum 1514"),
+    "drr": ("drr", "drr quantum 1600"),
+}
+
+
+def test_child_that_drops_of_what_it_splits() -> None:
+    """Below parents that have a list of who has something; what is dropped is counted."""
+    for name, (root, class_) in PARENTS.items():
+        pair = Pair()
+        lines = [
+            f"qdisc add dev a0 root handle 2: {root}",
+            f"class add dev a0 parent 2: classid 2:10 {class_}",
+            "filter add dev a0 parent 2: matchall classid 2:10",
+        ]
+        for line in lines:
+            net.run(f"tc {line}", pair.a)
+        pair.control.add(pair.dev, {"rate": RATE, "delay": 10 * MS, "gso": KEEP}, 0x20010)
+        graft(pair, "cake unlimited besteffort memlimit 30kB")
+        pair.send_gso(40, 1200)
+        stats = pair.stats()
+        equal(stats["offered_packets"], 40, f"{name}: offered")
+        true(stats["dropped_child_packets"] > 0, f"{name}: the child dropped none")
+        empty(pair, name)
+        pair.send(3)
+        stats = empty(pair, name)
+        lost = stats["dropped_child_packets"]
+        equal(stats["sent_packets"], 43 - lost, f"{name}: sent")
+        equal(len(pair.received()), 43 - lost, f"{name}: received")
+        pair.close()
+
+
 def test_change_of_the_child() -> None:
     """A child comes and goes with blocks in it: nothing is lost, nothing overtakes."""
     pair = Pair()

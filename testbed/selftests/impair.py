@@ -578,6 +578,20 @@ def test_parents_count_copies() -> None:
         pair.close()
 
 
+def test_purged_slots() -> None:
+    """A device that goes down takes the slots of what it dropped along."""
+    pair = Pair()
+    pair.add(slot={"min": 50 * MS, "packets": 1}, seed=1)
+    pair.send(50, 500)
+    net.ip_batch(["link set a0 down"], pair.a)
+    net.ip_batch(["link set a0 up"], pair.a)
+    pair.send(1, 500)
+    net.sleep_ns(60 * MS)
+    stats = pair.stats()
+    equal((stats["sent_packets"], stats["line_packets"]), (1, 0), "sent, on the line")
+    pair.close()
+
+
 def test_purged_from_the_line() -> None:
     """A device that goes down drops what the line holds, also what overtakes; classes too."""
     choices: list[dict[str, Any]] = [{}, {"flows": 10}]

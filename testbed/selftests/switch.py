@@ -476,6 +476,26 @@ def test_random_tail_above_the_limit() -> None:
     pair.close()
 
 
+@virtual_time("it asserts times of packets")
+def test_random_tail_is_on_time() -> None:
+    """Where a cell takes the place of others, what is ahead of it is complete earlier."""
+    late = []
+    for seed in range(1, 31):
+        draw = random.Random(seed)
+        pair = Pair()
+        policy = {"policy": POLICY["random_tail"], "last": 40, "input_rate": 106_000, "flows": 32}
+        pair.add(rate=53_000, overhead=2, limit_cells=40, seed=seed, **policy)
+        tracing = net.Tracing()
+        tracing.on()
+        send(pair, [(0, draw.choice((32, 38, 628, 1328, 1428)), flow) for flow in range(12)])
+        pair.drain()
+        released = [fields for kind, fields in events(tracing.text()) if kind == "dequeue"]
+        late += [(int(one["now_ns"]) - int(one["departure_ns"]), seed) for one in released]
+        pair.close()
+    true(len(late) > 12, f"only {len(late)} packets were sent")
+    true(max(late)[0] < 1000, f"(ns, seed): {max(late)}")
+
+
 @virtual_time("nothing may be served between two packets")
 def test_local_drops() -> None:
     """With drops local the sender learns of each packet that is refused whole, and of no other."""

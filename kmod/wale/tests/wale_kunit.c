@@ -371,9 +371,10 @@ static void wale_service_earliest_end(struct kunit *test)
 	wale_schedule_set_trace(&schedule, trace, 0, 0);
 	wale_server_start(&server, &schedule, 0, 1000);
 	KUNIT_EXPECT_EQ(test, server.event_ns, 1000);
+	/* 32 bytes in the 64 steps that are looked at, the others without a pause */
 	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule, 0),
-			1000000);
-	KUNIT_EXPECT_FALSE(test, wale_server_run(&server, &schedule, 1000000));
+			64000 + 968000);
+	KUNIT_EXPECT_FALSE(test, wale_server_run(&server, &schedule, 1032000));
 	KUNIT_EXPECT_LE(test, wale_server_earliest_end(&server, &schedule, 0),
 			1999000);
 	KUNIT_EXPECT_TRUE(test, wale_server_run(&server, &schedule, 1999000));
@@ -384,6 +385,27 @@ static void wale_service_earliest_end(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wale_server_run(&server, &schedule,
 						8000000000ULL));
 	KUNIT_EXPECT_EQ(test, server.time_ns, 2000000 + 7200000000ULL - 1000);
+
+	/* the time of an outage in many steps, in a few steps */
+	trace = wale_test_on_off(test, WALE_TRACE_LOOP, 1000);
+	trace->steps[0].rate = 0;
+	trace->steps[1].rate = 1;
+	trace->peak_rate = 1000000000;
+	wale_schedule_set_trace(&schedule, trace, 8000000000ULL, 0);
+	wale_server_start(&server, &schedule, 8000000000ULL, 1000);
+	KUNIT_EXPECT_GE(test, wale_server_earliest_end(&server, &schedule, 0),
+			8000000000ULL + 64 * 1000);
+
+	/* a service in the third step ends there */
+	trace->end = WALE_TRACE_STOP;
+	trace->steps[1].rate = 1000000;
+	wale_schedule_set_trace(&schedule, trace, 9000000000ULL, 0);
+	wale_server_start(&server, &schedule, 9000000000ULL, 1);
+	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule, 0),
+			9000000000ULL + 2000);
+	wale_server_start(&server, &schedule, 9000000000ULL, 2);
+	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule, 0),
+			U64_MAX);
 
 	/* alone with its rate: the end itself */
 	wale_schedule_set_constant(&schedule, 500000, 0);
