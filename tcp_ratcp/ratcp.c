@@ -306,11 +306,11 @@ static void ratcp_init(struct sock *sk)
 	if (sk->sk_state == TCP_SYN_SENT)
 		return;		/* see ratcp_seal_key */
 	*ca = (struct ratcp){
-		.seal = ratcp_seal(sk),
 		.delivered = tcp_sk(sk)->delivered,
 		.prior_rcv_nxt = tcp_sk(sk)->rcv_nxt,
 	};
 	ratcp_listen(sk);
+	ca->seal = ratcp_seal(sk);
 	/* the stack's clock may be old: of a socket that was idle */
 	rate_window = ratcp_update_at(sk, ktime_get_ns());
 	/* nothing was sent yet, and there is advice: start as slowly as that */
@@ -398,7 +398,7 @@ static void ratcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 	struct ratcp *ca = inet_csk_ca(sk);
 
 	if (!ratcp_has_begun(sk)) {
-		ratcp_ask_for_init(sk);
+		ratcp_begin_late(sk);
 		return;
 	}
 	if (tp->snd_una != ca->advisor.una)

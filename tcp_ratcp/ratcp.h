@@ -38,6 +38,7 @@
  * @probed: this ACK ends a tail loss probe that was a retransmission
  * @ece: this ACK echoes a congestion mark
  * @in_band: R was read from the marks, which ask for no other answer
+ * @cut: @rate_window is less than what follows from @rate: no socket has more
  *
  * The first member of the private state of a congestion control that listens;
  * written under the socket's lock.
@@ -63,7 +64,8 @@ struct ratcp_advisor {
 	   marked : 1,
 	   probed : 1,
 	   ece : 1,
-	   in_band : 1;
+	   in_band : 1,
+	   cut : 1;
 };
 
 #define RATCP_ADVISOR_SIZE	64
@@ -88,28 +90,31 @@ extern u32 ratcp_seal_key;
  * ratcp_seal() - the seal of a socket's private state
  * @sk: the socket
  *
- * Return: it, of this socket with this congestion control; not 0.
+ * Return: it, of this socket with this congestion control and its flow; not 0.
  */
 static inline u32 ratcp_seal(const struct sock *sk)
 {
 	unsigned long ops = (unsigned long)inet_csk(sk)->icsk_ca_ops;
+	unsigned long flow = (unsigned long)ratcp_advisor(sk)->flow;
 
-	return (hash_long((unsigned long)sk ^ ops, 32) ^ ratcp_seal_key) | 1;
+	return (hash_long((unsigned long)sk ^ ops ^ flow, 32) ^
+		ratcp_seal_key) | 1;
 }
 
 /**
- * ratcp_ask_for_init() - have the stack call .init
+ * ratcp_begin_late() - see to it that a state begins
  * @sk: the socket, whose state has no seal
  *
  * For .pkts_acked.  Once the SYN is acknowledged the stack calls .init of what is not
- * initialized.
+ * initialized; if it was chosen between that and the connection, nobody does.
  */
-static inline void ratcp_ask_for_init(struct sock *sk)
+static inline void ratcp_begin_late(struct sock *sk)
 {
-	if (!(BIT(sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV)))
-		return;
 	memset(inet_csk_ca(sk), 0, ICSK_CA_PRIV_SIZE);
-	inet_csk(sk)->icsk_ca_initialized = 0;
+	if (BIT(sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV))
+		inet_csk(sk)->icsk_ca_initialized = 0;
+	else
+		inet_csk(sk)->icsk_ca_ops->init(sk);
 }
 
 /* ratcp_advice.c: from the channel to W_rate; all under the socket's lock */

@@ -200,6 +200,7 @@ static void ratcp_set_rate_window(struct sock *sk,
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 	u32 size = ratcp_packet_size(sk, tcp_sk(sk)->mss_cache, advice->layer);
+	u32 window, most;
 	bool moved = ratcp_peak_update(&a->peak_rate, &a->peak_seen,
 				       advice->rate, tcp_jiffies32);
 
@@ -207,7 +208,8 @@ static void ratcp_set_rate_window(struct sock *sk,
 	a->rise = advice->in_band ? RATE_FEEDBACK_RISE_FAST : advice->rise;
 	a->pace = advice->pace;
 	a->in_band = advice->in_band;
-	if (a->rate_window && a->rate_window <= tcp_sk(sk)->snd_cwnd_clamp &&
+	if (a->rate_window && !a->cut &&
+	    a->rate_window <= tcp_sk(sk)->snd_cwnd_clamp &&
 	    !moved && advice->rate == a->rate &&
 	    rtt_us == a->used_rtt_us && size == a->packet_size &&
 	    advice->beta == a->beta && advice->swing == a->swing)
@@ -217,7 +219,10 @@ static void ratcp_set_rate_window(struct sock *sk,
 	a->packet_size = size;
 	a->beta = advice->beta;
 	a->swing = advice->swing;
-	a->rate_window = min(ratcp_compute_window(a), ratcp_window_max(sk));
+	window = ratcp_compute_window(a);
+	most = ratcp_window_max(sk);
+	a->rate_window = min(window, most);
+	a->cut = window > most;
 }
 
 static void ratcp_found(struct sock *sk)

@@ -441,11 +441,12 @@ static void classic_init(struct sock *sk)
 		classic_fall_back(sk);
 		return;
 	}
-	*ca = (struct classic){ .seal = ratcp_seal(sk) };
-	if (classic_tcp(sk)->advised) {
+	*ca = (struct classic){};
+	if (classic_tcp(sk)->advised)
 		ratcp_listen(sk);
+	ca->seal = ratcp_seal(sk);
+	if (classic_tcp(sk)->advised)
 		ratcp_update_at(sk, ktime_get_ns());
-	}
 	ca->una = tp->snd_una;
 	ca->timed = tp->snd_una;
 	/* one that has sent with another congestion control keeps its window */
@@ -495,6 +496,12 @@ static void classic_in_ack_event(struct sock *sk, u32 flags)
 
 	if (!classic_has_begun(sk))
 		return;
+	/* it can come later, on a socket that is restored (TCP_REPAIR) */
+	if (unlikely(tcp_is_sack(tp))) {
+		classic_release(sk);
+		classic_fall_back(sk);
+		return;
+	}
 	tp->frto = 0;
 	tp->reordering = tcp->duplicates;
 	if (tcp->duplicates == CLASSIC_NO_FAST_RETRANSMIT)
@@ -510,7 +517,7 @@ static void classic_in_ack_event(struct sock *sk, u32 flags)
 static void classic_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	if (!classic_has_begun(sk)) {
-		ratcp_ask_for_init(sk);
+		ratcp_begin_late(sk);
 		return;
 	}
 	if (classic_tcp(sk)->advised)

@@ -334,6 +334,9 @@ void rate_notify_path(const struct rate_path *path, u8 cmd, gfp_t gfp);
 void rate_notify_source(const struct rate_source *source, gfp_t gfp);
 void rate_notify_flow(const struct rate_flow *flow, u8 cmd);
 
+/* rate_request.c */
+bool rate_device_is_there(struct net *net, u32 ifindex);
+
 /* rate_publisher.c */
 void rate_publisher_notify(struct work_struct *work);
 

@@ -153,6 +153,8 @@ static void rate_publisher_give_back(const struct rate_publisher *publisher,
 				     struct rate_path *path)
 {
 	if (publisher->follow_ifindex && !publisher->follow_net->dead &&
+	    rate_device_is_there(publisher->follow_net->net,
+				 publisher->follow_ifindex) &&
 	    !rate_key_followed(publisher->rn, &publisher->key))
 		rate_path_follow(path, publisher->follow_net,
 				 publisher->follow_ifindex);

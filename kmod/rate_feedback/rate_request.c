@@ -411,12 +411,18 @@ static int rate_parse_follow(struct rate_request *request,
 	return 0;
 }
 
-/*
- * Is there such a device?  If it goes this moment, it was found before it left the
- * list, and the notifier waits for rate_mutex to delete its path, and to leave those
- * that follow it.
+/**
+ * rate_device_is_there() - is there such a device?
+ * @net: the namespace
+ * @ifindex: the device
+ *
+ * If it goes this moment, it was found before it left the list, and the notifier
+ * waits for rate_mutex to delete its path, and to leave those that follow it.
+ *
+ * Context: rate_mutex is held.
+ * Return: true if there is.
  */
-static bool rate_device_is_there(struct net *net, u32 ifindex)
+bool rate_device_is_there(struct net *net, u32 ifindex)
 {
 	bool there;
 

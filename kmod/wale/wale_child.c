@@ -73,6 +73,7 @@ static void wale_child_look(struct Qdisc *sch, u64 now)
 
 	child->packets -= packets;
 	child->bytes -= bytes;
+	child->drops = child->qdisc->qstats.drops;
 	wale_buffer_set(&q->buffer, q->buffer.packets - packets,
 			q->buffer.bytes - bytes);
 	if (packets || bytes)
@@ -210,23 +211,17 @@ bool wale_child_run(struct Qdisc *sch, u64 now)
  * @packets: that it would be split into
  * @bytes: of them, as the child would measure them
  * @wire_len: bytes on the wire
- * @drops: of the child, before
  */
 struct wale_child_block {
 	int packets;
 	int bytes;
 	int wire_len;
-	u32 drops;
 };
 
-static struct wale_child_block
-wale_child_block_of(const struct wale_child *child, const struct sk_buff *skb,
-		    u32 wire_len)
+static struct wale_child_block wale_child_block_of(const struct sk_buff *skb,
+						   u32 wire_len)
 {
-	struct wale_child_block block = {
-		.wire_len = wire_len,
-		.drops = child->qdisc->qstats.drops,
-	};
+	struct wale_child_block block = { .wire_len = wire_len };
 
 	if (skb_is_gso(skb))
 		wale_block_count(skb, &block.packets, &block.bytes);
@@ -242,8 +237,8 @@ static void wale_child_see_split(struct Qdisc *sch,
 	int packets = child->qdisc->q.qlen - child->packets;
 	int bytes = child->qdisc->qstats.backlog - child->bytes;
 
-	/* what it dropped meanwhile, it had */
-	packets += child->qdisc->qstats.drops - block->drops;
+	/* what it dropped since it was looked at, it had */
+	packets += child->qdisc->qstats.drops - child->drops;
 	if (packets <= 0)
 		return;
 	if (packets == block->packets - 1)
@@ -273,7 +268,7 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	u32 len = wale_skb_cb(skb)->wire_len;
 	bool listed = q->impair && wale_impair_lists(q, skb);
 	struct wale_child *child = &q->child;
-	struct wale_child_block block = wale_child_block_of(child, skb, len);
+	struct wale_child_block block = wale_child_block_of(skb, len);
 	int verdict;
 
 	wale_link_disown(skb, false);
@@ -396,6 +391,8 @@ int wale_child_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
 	if (new)
 		new->flags |= TCQ_F_NOPARENT;
 	q->child = (struct wale_child){ .qdisc = new };
+	if (new)
+		q->child.drops = new->qstats.drops;
 	if (!q->server.busy && !skb_queue_empty(&q->waiting))
 		wale_server_start(&q->server, &q->schedule, now,
 				  wale_skb_cb(q->waiting.next)->wire_len);

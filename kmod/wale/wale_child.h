@@ -17,11 +17,13 @@ struct sk_buff;
  * @qdisc: the child; NULL: the link has a buffer of its own; replaced with RTNL too
  * @packets: that it holds, as far as the link knows
  * @bytes: theirs, as the child counts them: on the wire
+ * @drops: of the child's own count, when the link last looked
  */
 struct wale_child {
 	struct Qdisc *qdisc;
 	u32 packets;
 	u32 bytes;
+	u32 drops;
 };
 
 void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,

@@ -379,6 +379,22 @@ def test_child_that_drops_of_what_it_splits() -> None:
         pair.close()
 
 
+def test_copies_and_drops_below_the_child() -> None:
+    """netem has the link take copies of blocks in the middle of a call, and drops some."""
+    pair = Pair()
+    pair.add(rate=RATE, gso=KEEP)
+    graft(pair, f"handle 5: prio bands 2 priomap{16 * ' 0'}")
+    graft(pair, "netem duplicate 100% loss 50%", "5:1")
+    for _ in range(40):
+        pair.send_gso(10, 1000)
+    stats = empty(pair, "netem")
+    equal(stats["offered_bytes"], stats["offered_packets"] * 10 * 1028, "offered bytes")
+    lost = stats["dropped_child_packets"]
+    equal(stats["sent_packets"], stats["offered_packets"] - lost, "sent blocks")
+    true(lost > 0, "nothing was dropped")
+    pair.close()
+
+
 def test_change_of_the_child() -> None:
     """A child comes and goes with blocks in it: nothing is lost, nothing overtakes."""
     pair = Pair()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import struct
 from collections.abc import Callable
 
 from lib import net, rate
@@ -20,6 +21,7 @@ from lib.rate import S, channel
 from lib.tap import Skip, equal, main, true
 
 TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_NO_COOKIE = 30, 34
+TCP_REPAIR, TCP_REPAIR_QUEUE, TCP_QUEUE_SEQ, TCP_REPAIR_OPTIONS = 19, 20, 21, 22
 HERE, THERE = "10.0.0.1", ("10.0.0.2", 5001)
 IPV4 = "/proc/sys/net/ipv4"
 OURS = "ratcp ratcp_ecn ratcp_oldtahoe oldtahoe vanilla tahoe reno_classic reno_rfc2001".split()
@@ -207,6 +209,49 @@ def test_chosen_behind_the_syn() -> None:
         net.sleep_ns(5 * S)
     listener.close()
     pair.close()
+
+
+def restored(pair: Pair, listener: socket.socket, name: str) -> tuple[socket.socket, ...]:
+    """Return a connection whose sender is restored as CRIU does it: it has SACK behind .init."""
+    tcp = socket.IPPROTO_TCP
+    with pair.a.entered():
+        before = socket.create_connection(THERE)
+        peer, _ = listener.accept()
+        here = before.getsockname()
+        before.setsockopt(tcp, TCP_REPAIR, 1)
+        numbers = {}
+        for queue in (1, 2):
+            before.setsockopt(tcp, TCP_REPAIR_QUEUE, queue)
+            numbers[queue] = before.getsockopt(tcp, TCP_QUEUE_SEQ)
+        before.close()
+        sock = socket.socket()
+        sock.setsockopt(tcp, TCP_REPAIR, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        for queue, number in numbers.items():
+            sock.setsockopt(tcp, TCP_REPAIR_QUEUE, queue)
+            sock.setsockopt(tcp, TCP_QUEUE_SEQ, struct.pack("I", number & 0xFFFFFFFF))
+        sock.bind(here)
+        sock.setsockopt(tcp, socket.TCP_CONGESTION, name.encode())
+        sock.connect(THERE)
+    # maximum segment size, window scale, SACK
+    options = struct.pack("6I", 2, 1448, 3, 7 | 7 << 16, 4, 0)
+    sock.setsockopt(tcp, TCP_REPAIR_OPTIONS, options)
+    sock.setsockopt(tcp, TCP_REPAIR, 0)
+    return sock, peer
+
+
+def test_restored_with_sack() -> None:
+    """The TCPs that do not know SACK fall back to Reno with it, however late it comes."""
+    for name in OURS:
+        pair, _ = advised_pair()
+        listener = listen(pair)
+        sock, peer = restored(pair, listener, name)
+        talk(sock, peer)
+        falls_back = name not in ("ratcp", "ratcp_ecn")
+        equal(congestion_of(sock).endswith("-reno"), falls_back, f"{name} is {congestion_of(sock)}")
+        for one in (sock, peer, listener):
+            one.close()
+        pair.close()
 
 
 def test_owner_of_an_accepted_socket() -> None:
