@@ -19,12 +19,14 @@ def _told(text: str) -> dict[str, Any]:
 def summary(sent: dict[str, Any], came: dict[str, Any]) -> dict[str, Any]:
     """The counts of both ends; times in seconds are from when a packet was due."""
     received = int(came.get("packets", 0))
+    twice = int(came.get("duplicate_packets", 0))
     return {
         "packet_bytes": sent.get("packet_bytes"),
         "sent_packets": sent.get("packets"),
         "received_packets": received,
-        "lost_packets": sent["packets"] - received if "packets" in sent else None,
+        "lost_packets": sent["packets"] - (received - twice) if "packets" in sent else None,
         "out_of_order_packets": came.get("late_packets"),
+        "duplicate_packets": came.get("duplicate_packets"),
         "largest_lateness_s": _seconds(sent.get("max_late_ns")),
         "least_gap_s": _seconds(came.get("min_gap_ns")),
         "largest_gap_s": _seconds(came.get("max_gap_ns")),

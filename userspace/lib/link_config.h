@@ -83,6 +83,7 @@ struct link_trace {
 struct link_policy {
 	uint32_t kind;
 	uint64_t threshold; /* in the unit of the limit */
+	uint64_t threshold_unit; /* the LINK_LIMIT_... that it was given in */
 	uint32_t share; /* millionths of the limit */
 	uint32_t z; /* millionths */
 	uint32_t last;
@@ -241,6 +242,8 @@ uint64_t link_start_now(void); /* ns since 1970 */
 /* link_policy.c: the options of the buffer, each as link_config_parse(). */
 int link_parse_limit(struct link_config *c, int argc, char **argv,
 		     struct link_error *error);
+/* Is a threshold in the unit of the limit, as far as both were given? */
+bool link_threshold_fits(const struct link_config *c);
 int link_parse_policy(struct link_config *c, int argc, char **argv,
 		      struct link_error *error);
 int link_parse_threshold(struct link_config *c, int argc, char **argv,

@@ -61,6 +61,24 @@ static int parse_amount(struct amount *amount, int argc, char **argv)
 		       : units_parse_count(digits, UINT32_MAX, &amount->value);
 }
 
+static uint64_t limit_bit(enum amount_unit unit)
+{
+	switch (unit) {
+	case AMOUNT_PACKETS:
+		return LINK_LIMIT_PACKETS;
+	case AMOUNT_BYTES:
+		return LINK_LIMIT_BYTES;
+	default:
+		return LINK_LIMIT_CELLS;
+	}
+}
+
+bool link_threshold_fits(const struct link_config *c)
+{
+	return !(c->set & LINK_THRESHOLD_NUMBER) || !(c->set & LINK_LIMIT) ||
+	       c->set & c->policy.threshold_unit;
+}
+
 int link_parse_limit(struct link_config *c, int argc, char **argv,
 		     struct link_error *error)
 {
@@ -85,6 +103,10 @@ int link_parse_limit(struct link_config *c, int argc, char **argv,
 		c->limit_cells = amount.value;
 		break;
 	}
+	if (!link_threshold_fits(c))
+		return link_parse_failed(argv[1], -EINVAL,
+					 "a limit in the unit of the threshold",
+					 error);
 	return 1 + amount.taken;
 }
 
@@ -124,6 +146,9 @@ int link_parse_threshold(struct link_config *c, int argc, char **argv,
 		c->set |= LINK_THRESHOLD_NUMBER;
 		err = parse_amount(&amount, argc - 1, argv + 1);
 		c->policy.threshold = err ? 0 : amount.value;
+		c->policy.threshold_unit = limit_bit(amount.unit);
+		if (!err && !link_threshold_fits(c))
+			err = -EINVAL;
 	}
 	if (err)
 		return link_parse_failed(word, err, expected, error);

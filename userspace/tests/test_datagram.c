@@ -108,9 +108,10 @@ static void test_count(void)
 	add(&c, 4, 400, 460);
 	add(&c, 3, 300, 465);
 	add(&c, 4, 400, 500);
-	ok(c.packets == 4 && c.bytes == 4 * 576 && c.next == 5 && c.late == 2,
+	ok(c.packets == 4 && c.bytes == 4 * 576 && c.next == 5 && c.late == 1 &&
+		   c.duplicates == 1,
 	   "one came late, one twice");
-	ok(datagram_count_missing(&c) == 1, "1 of 5 seems to be missing");
+	ok(datagram_count_missing(&c) == 2, "2 of 5 are missing");
 	ok(c.first_ns == 150 && c.last_ns == 500 && c.min_gap_ns == 5 &&
 		   c.max_gap_ns == 310,
 	   "gaps");
@@ -122,6 +123,23 @@ static void test_count(void)
 	add(&c, UINT64_MAX, UINT64_MAX, 700);
 	add(&c, UINT64_MAX, 0, UINT64_MAX);
 	ok(c.packets == 7, "nonsense overflows nothing");
+
+	datagram_count_init(&c);
+	for (uint64_t n = 0; n < 300000; n++)
+		if (n % 1000)
+			add(&c, n, 0, n);
+	ok(datagram_count_missing(&c) == 300 && !c.late && !c.duplicates,
+	   "each thousandth of many is missing");
+	add(&c, 299000, 0, 300001);
+	add(&c, 299000, 0, 300002);
+	add(&c, 298999, 0, 300003);
+	ok(datagram_count_missing(&c) == 299 && c.late == 1 &&
+		   c.duplicates == 2,
+	   "one comes late, and again");
+	add(&c, 1 << 30, 0, 300004);
+	add(&c, 1 << 30, 0, 300005);
+	add(&c, (1 << 30) - 65000, 0, 300006);
+	ok(c.late == 2 && c.duplicates == 3, "after a leap");
 
 	datagram_count_init(&c);
 	add(&c, 0, 0, 1000);

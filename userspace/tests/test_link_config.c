@@ -204,6 +204,10 @@ static void test_errors(void)
 	test_error("threshold 101%", LINK_ERROR_INVALID, "out of range");
 	test_error("threshold 90% threshold 5", LINK_ERROR_DUPLICATE, "5");
 	test_error("threshold much", LINK_ERROR_INVALID, "a share");
+	test_error("limit 30kb policy epd threshold 20p", LINK_ERROR_INVALID,
+		   "in the unit of the limit");
+	test_error("threshold 900 cells limit 30kb", LINK_ERROR_INVALID,
+		   "in the unit of the threshold");
 	test_error("z 1001", LINK_ERROR_INVALID, "0 to 1000");
 	test_error("z 4295", LINK_ERROR_INVALID, "0 to 1000");
 	test_error("z -1", LINK_ERROR_INVALID, "0 to 1000");

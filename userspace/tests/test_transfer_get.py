@@ -60,6 +60,31 @@ def fake_server(answer: bytes, *, hold: bool = False) -> Iterator[int]:
         thread.join()
 
 
+def test_the_next_address_is_tried(tmp_path: Path) -> None:
+    """Where one of a host's addresses does not answer at all."""
+    mount = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"']
+    hosts = tmp_path / "hosts"
+    hosts.write_text("127.0.0.1 two.test\n127.0.0.2 two.test\n")
+    if subprocess.run([*mount, hosts, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("needs root, for a name with two addresses")
+    (tmp_path / "hello").write_bytes(b"hello")
+    server = Server(tmp_path, "--listen", "127.0.0.2")
+    with contextlib.ExitStack() as stack:
+        stack.callback(server.stop)
+        listener = stack.enter_context(socket.socket())
+        listener.bind(("127.0.0.1", server.port))
+        listener.listen(0)
+        for _ in range(2):  # no room for more
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(("127.0.0.1", server.port))
+        command = [WALE, "get", "-t", "500ms", "-p", str(server.port), "two.test:hello"]
+        done = subprocess.run(
+            [*mount, hosts, *command], capture_output=True, text=True, timeout=WAIT_S, check=False
+        )
+    assert done.returncode == 0, done.stderr
+
+
 OK5 = b"WALE/1 OK bytes=5 size=5 cc=reno sha256=1\n"
 SUM = sha256(b"hello").encode()
 WRONG = b"0" * 64

@@ -2,11 +2,13 @@
 /*
  * cmd_link.c - wale link: sets both directions of an interface
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd.h"
 #include "link.h"
+#include "transfer_util.h"
 
 static void usage(FILE *to)
 {
@@ -126,8 +128,10 @@ static void merge_policy(struct link_policy *policy,
 {
 	if (own->set & LINK_POLICY)
 		policy->kind = own->policy.kind;
-	if (own->set & LINK_THRESHOLD_NUMBER)
+	if (own->set & LINK_THRESHOLD_NUMBER) {
 		policy->threshold = own->policy.threshold;
+		policy->threshold_unit = own->policy.threshold_unit;
+	}
 	if (own->set & LINK_THRESHOLD_SHARE)
 		policy->share = own->policy.share;
 	if (own->set & LINK_Z)
@@ -273,11 +277,21 @@ static const char *in_the_way(const struct link_state *state)
 	return NULL;
 }
 
+/* A link is made, or removed, as a whole: who wants to end this waits for it. */
+static void hold_signals(sigset_t *before)
+{
+	sigset_t set;
+
+	end_signals(&set);
+	sigprocmask(SIG_BLOCK, &set, before);
+}
+
 static int add(struct rtnl *r, const char *iface, int argc, char **argv)
 {
 	struct add_request a = { .replace = false };
 	struct link_config up, down;
 	struct link_state state;
+	sigset_t before;
 	const char *why;
 	int status;
 
@@ -303,11 +317,17 @@ static int add(struct rtnl *r, const char *iface, int argc, char **argv)
 	down.set &= ~LINK_FEEDBACK;
 	if (a.both.set & LINK_SEED && !(a.down.set & LINK_SEED))
 		down.seed++;
+	if (!link_threshold_fits(&up) || !link_threshold_fits(&down)) {
+		status = wrong("not in the unit of the limit:", "threshold");
+		goto out;
+	}
 	start_together(&up, &down, &a);
+	hold_signals(&before);
 	if (link_add(r, iface, &state, &up, &down))
 		cannot("add a link to", iface, r->error);
 	else
 		status = WALE_EXIT_OK;
+	sigprocmask(SIG_SETMASK, &before, NULL);
 out:
 	link_config_free(&a.both);
 	link_config_free(&a.up);
@@ -330,7 +350,9 @@ static int has_none(const char *what, const char *iface,
 
 static int del(struct rtnl *r, const char *iface, int argc, char **argv)
 {
+	int status = WALE_EXIT_OK;
 	struct link_state state;
+	sigset_t before;
 
 	if (argc)
 		return wrong("what is", *argv);
@@ -338,9 +360,11 @@ static int del(struct rtnl *r, const char *iface, int argc, char **argv)
 		return cannot("remove the link of", iface, r->error);
 	if (!state.ifb && !link_root_is_ours(&state))
 		return has_none("remove the link of", iface, &state);
+	hold_signals(&before);
 	if (link_remove(r, &state))
-		return cannot("remove the link of", iface, r->error);
-	return WALE_EXIT_OK;
+		status = cannot("remove the link of", iface, r->error);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return status;
 }
 
 static int show(struct rtnl *r, int argc, char **argv)

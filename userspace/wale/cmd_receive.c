@@ -200,7 +200,8 @@ static int open_socket(struct receiver *r)
 {
 	int status = open_family(r, r->listen ? AF_UNSPEC : AF_INET6);
 
-	if (status < 0 && !r->listen) {
+	if (status < 0 && !r->listen &&
+	    (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL)) {
 		if (r->fd >= 0)
 			close(r->fd);
 		status = open_family(r, AF_INET);
@@ -390,10 +391,10 @@ static void report_text(const struct receiver *r)
 	const struct datagram_count *c = &r->count;
 	double seconds = (double)datagram_count_ns(c) / 1e9;
 
-	printf("%llu packets, %llu bytes of IP, in %.3f s; %llu missing, %llu late or twice",
+	printf("%llu packets, %llu bytes of IP, in %.3f s; %llu missing, %llu late, %llu twice",
 	       (unsigned long long)c->packets, (unsigned long long)c->bytes,
 	       seconds, (unsigned long long)datagram_count_missing(c),
-	       (unsigned long long)c->late);
+	       (unsigned long long)c->late, (unsigned long long)c->duplicates);
 	print_some(r->overflowed, "without room here");
 	putchar('\n');
 	if (c->packets > 1)
@@ -428,6 +429,7 @@ static void report_json(const struct receiver *r)
 	json_seconds(&json, "seconds", datagram_count_ns(c));
 	json_u64(&json, "missing_packets", datagram_count_missing(c));
 	json_u64(&json, "late_packets", c->late);
+	json_u64(&json, "duplicate_packets", c->duplicates);
 	json_u64(&json, "overflowed_packets", r->overflowed);
 	json_u64(&json, "foreign_packets", r->foreign);
 	put_ns(&json, "min_gap_ns", two, (int64_t)c->min_gap_ns);

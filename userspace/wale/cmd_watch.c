@@ -296,6 +296,10 @@ static int sample(struct watch *w, uint64_t t_ns)
 		if (err && err != -EINTR)
 			return failed("flows", w->flows.rtnl.error);
 	}
+	/* a full disk, or a reader that has gone: close_output() says so */
+	if ((w->links.out.file && ferror(w->links.out.file)) ||
+	    (w->flows.out.file && ferror(w->flows.out.file)))
+		return -1;
 	return WALE_EXIT_OK;
 }
 
@@ -332,6 +336,7 @@ static int open_signals(void)
 {
 	sigset_t set;
 
+	signal(SIGPIPE, SIG_IGN); /* who goes is seen when it is written to */
 	end_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC);

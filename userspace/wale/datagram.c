@@ -91,6 +91,44 @@ static void count_gap(struct datagram_count *count, uint64_t gap_ns)
 		count->max_gap_ns = gap_ns;
 }
 
+static uint64_t *seen_word(struct datagram_count *count, uint64_t number)
+{
+	return &count->seen[number / 64 % DATAGRAM_SEEN_WORDS];
+}
+
+/* The words that numbers up to this one need are of those from far below. */
+static void seen_move(struct datagram_count *count, uint64_t number)
+{
+	uint64_t last = count->next ? (count->next - 1) / 64 : 0;
+	uint64_t words = number / 64 - last;
+
+	if (words > DATAGRAM_SEEN_WORDS)
+		words = DATAGRAM_SEEN_WORDS;
+	for (uint64_t i = 0; i < words; i++)
+		*seen_word(count, number - i * 64) = 0;
+}
+
+static void count_number(struct datagram_count *count, uint64_t number)
+{
+	uint64_t bit = UINT64_C(1) << number % 64, *word;
+
+	if (number >= count->next) {
+		seen_move(count, number);
+		count->next = number + 1;
+	} else if ((count->next - 1) / 64 - number / 64 >=
+		   DATAGRAM_SEEN_WORDS) {
+		count->late++; /* so late that nobody knows */
+		return;
+	} else if (*seen_word(count, number) & bit) {
+		count->duplicates++;
+		return;
+	} else {
+		count->late++;
+	}
+	word = seen_word(count, number);
+	*word |= bit;
+}
+
 void datagram_count_add(struct datagram_count *count,
 			const struct datagram *datagram, uint64_t now_ns,
 			size_t size)
@@ -108,10 +146,8 @@ void datagram_count_add(struct datagram_count *count,
 	count->packets++;
 	count->bytes += size;
 
-	if (datagram->number < count->next)
-		count->late++;
-	else if (datagram->number < UINT64_MAX)
-		count->next = datagram->number + 1;
+	if (datagram->number < UINT64_MAX)
+		count_number(count, datagram->number);
 
 	if (delay_ns < count->min_delay_ns)
 		count->min_delay_ns = delay_ns;
@@ -131,5 +167,7 @@ uint64_t datagram_count_ns(const struct datagram_count *count)
 
 uint64_t datagram_count_missing(const struct datagram_count *count)
 {
-	return count->next > count->packets ? count->next - count->packets : 0;
+	uint64_t different = count->packets - count->duplicates;
+
+	return count->next > different ? count->next - different : 0;
 }

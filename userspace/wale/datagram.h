@@ -19,6 +19,9 @@
 
 #define DATAGRAM_PORT 7771
 
+/* So many words have a bit for each of the numbers that came last. */
+#define DATAGRAM_SEEN_WORDS 1024
+
 /**
  * struct datagram - what a packet says of itself
  * @number: 0, 1, ...
@@ -69,7 +72,9 @@ uint64_t datagram_count_until(const struct datagram_schedule *schedule,
  * @packets: all of ours
  * @bytes: of IP
  * @next: number after the highest that came
- * @late: that came after one with a higher number, or twice
+ * @late: that came after one with a higher number
+ * @duplicates: that came again; of the last DATAGRAM_SEEN_WORDS * 64 numbers
+ * @seen: which of these came
  * @first_ns: when the first one came
  * @last_ns: when the last one came
  * @min_gap_ns: least time between two arrivals, UINT64_MAX: fewer than two
@@ -83,6 +88,8 @@ struct datagram_count {
 	uint64_t bytes;
 	uint64_t next;
 	uint64_t late;
+	uint64_t duplicates;
+	uint64_t seen[DATAGRAM_SEEN_WORDS];
 	uint64_t first_ns;
 	uint64_t last_ns;
 	uint64_t min_gap_ns;

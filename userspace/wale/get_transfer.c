@@ -174,6 +174,18 @@ static void note_ends(struct transfer *t)
 		address_text(&address, t->remote);
 }
 
+/* Return: false: there is no other address. */
+static bool connect_elsewhere(struct transfer *t)
+{
+	if (!t->address->ai_next)
+		return false;
+	watch_close(&t->socket);
+	t->address = t->address->ai_next;
+	t->stalled = 0;
+	connect_next(t);
+	return true;
+}
+
 /* connect(2) is over, one way or the other. */
 static void connected(struct transfer *t)
 {
@@ -183,12 +195,8 @@ static void connected(struct transfer *t)
 	size_t n;
 
 	getsockopt(t->socket.fd, SOL_SOCKET, SO_ERROR, &err, &len);
-	if (err && t->address->ai_next) {
-		watch_close(&t->socket);
-		t->address = t->address->ai_next;
-		connect_next(t);
+	if (err && connect_elsewhere(t))
 		return;
-	}
 	if (err) {
 		transfer_fail(t, "cannot connect to %s port %u: %s", t->host,
 			      t->opt->port, strerror(err));
@@ -587,6 +595,8 @@ void transfer_tick(struct transfer *t, unsigned int limit)
 		t->stalled = 0;
 	t->active = false;
 	if (t->state == GET_OVER || t->stalled++ < limit)
+		return;
+	if (t->state == GET_CONNECT && connect_elsewhere(t))
 		return;
 	snprintf(why, sizeof(why), "%s came for %.3g s",
 		 t->line_len ? "no whole line" : "nothing",

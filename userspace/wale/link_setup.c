@@ -480,7 +480,8 @@ int link_remove(struct rtnl *r, const struct link_state *state)
 		keep_first(r, del_root(r, state->ifindex), &first, reason);
 
 	/* The ingress qdisc stays if somebody else uses it too. */
-	if (state->ingress && !state->clsact && state->ifb &&
+	if (state->ingress && !state->clsact &&
+	    (state->ifb || state->our_filter) &&
 	    state->filters == state->our_filter)
 		keep_first(r, del_ingress(r, state->ifindex), &first, reason);
 	else if (state->our_filter)

@@ -102,6 +102,8 @@ static int show_one(struct rtnl *r, const char *iface,
 	return err;
 }
 
+#define COLLECT_TRIES 16
+
 /* The interfaces of our ifbs, with the names that they have now. */
 struct names {
 	char (*name)[IF_NAMESIZE];
@@ -130,13 +132,19 @@ static int collect_names(struct rtnl *r, struct names *names)
 {
 	struct ifinfomsg info = { .ifi_family = AF_UNSPEC };
 	struct nl_msg *message;
+	int tries = 0, err;
 
-	message = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_REQUEST);
-	if (message && nlmsg_append(message, &info, sizeof(info), 0)) {
-		nlmsg_free(message);
-		message = NULL;
-	}
-	return rtnl_dump(r, message, collect_name, names);
+	/* again, if devices come or go meanwhile */
+	do {
+		names->n = 0;
+		message = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_REQUEST);
+		if (message && nlmsg_append(message, &info, sizeof(info), 0)) {
+			nlmsg_free(message);
+			message = NULL;
+		}
+		err = rtnl_dump(r, message, collect_name, names);
+	} while (err == -EINTR && ++tries < COLLECT_TRIES);
+	return err;
 }
 
 int link_show(struct rtnl *r, const char *iface, bool stats, bool json)
@@ -155,6 +163,8 @@ int link_show(struct rtnl *r, const char *iface, bool stats, bool json)
 		snprintf(names.name[names.n++], IF_NAMESIZE, "%s", iface);
 	} else {
 		err = collect_names(r, &names);
+		if (err)
+			goto out;
 	}
 
 	if (json)
@@ -169,6 +179,7 @@ int link_show(struct rtnl *r, const char *iface, bool stats, bool json)
 		json_close(&j, ']');
 		putchar('\n');
 	}
+out:
 	free(names.name);
 	return err;
 }

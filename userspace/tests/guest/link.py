@@ -348,6 +348,30 @@ def test_an_interface_gets_another_name() -> None:
     pair.close()
 
 
+def test_ifb_that_somebody_deletes() -> None:
+    """del takes the rest away, so that a link can be added again."""
+    pair = Pair()
+    before = state(pair.a)
+    link(pair, "add", "a0", "--rate", "10mbit")
+    net.run("ip link del wale-a0", pair.a)
+    link(pair, "del", "a0")
+    equal(state(pair.a), before, "what is left")
+    link(pair, "add", "a0", "--rate", "10mbit")
+    link(pair, "del", "a0")
+    pair.close()
+
+
+def test_threshold_in_another_unit() -> None:
+    """One for both directions, and a limit of its own in another unit."""
+    pair = Pair()
+    before = state(pair.a)
+    words = "--rate 1mbit --limit 1000 --policy epd --threshold 900 --up --limit 30kb"
+    message = refused(pair.a, WALE, "link", "add", "a0", *words.split(), status=2)
+    true("unit of the limit" in message, message)
+    equal(state(pair.a), before, "what is left")
+    pair.close()
+
+
 def test_what_is_left_of_an_interface() -> None:
     """An ifb whose interface is gone goes with its name, also if another has that now."""
     pair = Pair()
