@@ -229,6 +229,16 @@ def test_refused_clients_that_stay(own: Callable[..., Server]) -> None:
         reader.sock.close()
 
 
+def test_who_stays_is_not_slower(own: Callable[..., Server]) -> None:
+    """A client that has everything, and does not close: that is no part of its transfer."""
+    server = own("--idle-timeout", "2")
+    with server.connect() as sock:
+        sock.sendall(b"WALE/1 GET name=small\n")
+        read_all(sock)
+        record = server.wait_record(lambda r: r["status"] == "complete")
+    assert record["seconds"] < 1, record
+
+
 def test_transfers_have_their_descriptors(own: Callable[..., Server], tmp_path: Path) -> None:
     """The limit of open files makes a limit of transfers: all that begin get their file."""
 

@@ -613,6 +613,16 @@ void conn_ready(struct conn *conn, uint32_t events)
 		conn_output(conn);
 }
 
+/* Since the last acknowledgment came. */
+static uint64_t acked_ago_ns(const struct conn *conn)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	getsockopt(conn->watch.fd, IPPROTO_TCP, TCP_INFO, &info, &len);
+	return info.tcpi_last_ack_recv * UINT64_C(1000000);
+}
+
 void conn_tick(struct conn *conn)
 {
 	uint64_t acked = conn->written - conn_unacked(conn);
@@ -641,6 +651,7 @@ void conn_tick(struct conn *conn)
 			return;
 		}
 		conn->status = "complete";
+		conn->idle_ns = acked_ago_ns(conn);
 		conn_close(conn);
 		return;
 	}

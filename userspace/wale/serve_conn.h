@@ -114,6 +114,7 @@ enum conn_state {
  * @out_len: its length
  * @out_pos: bytes of it that were sent
  * @start_ns: when the request was there
+ * @idle_ns: how long the client has had everything, and did not close
  * @cc: congestion control in force
  * @peer: address of the client
  * @status: how it ended; NULL before it did
@@ -144,6 +145,7 @@ struct conn {
 	size_t out_len;
 	size_t out_pos;
 	uint64_t start_ns;
+	uint64_t idle_ns;
 	char cc[WALE_CC_MAX + 1];
 	char peer[ADDRESS_MAX];
 	const char *status;

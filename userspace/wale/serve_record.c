@@ -116,6 +116,7 @@ void conn_record(struct conn *conn)
 	conn->recorded = true;
 	bytes = conn_data_acked(conn);
 	ns = conn->start_ns ? clock_ns() - conn->start_ns : 0;
+	ns -= ns < conn->idle_ns ? ns : conn->idle_ns;
 	if (conn->file) {
 		server->transfers++;
 		server->complete += !strcmp(conn->status, "complete");
