@@ -229,25 +229,37 @@ static void ratcp_refill(struct sock *sk)
 }
 
 /*
+ * What a mark does to the window, and the way back from there, happens once for those
+ * of one window (RFC 3168).
+ */
+static void ratcp_answer(struct sock *sk)
+{
+	struct ratcp *ca = inet_csk_ca(sk);
+
+	ca->answered = true;
+	ca->answered_seq = tcp_sk(sk)->snd_nxt;
+	ca->advisor.marked = true;
+}
+
+/*
  * Marks that are the price keep the stack in CWR for most of the time: what lets
  * the window rise elsewhere, does it here; at once, but after a drop in this host's
  * own queue by a packet in a round trip.
  */
 static void ratcp_follow_price(struct sock *sk, u32 rate_window)
 {
-	struct ratcp *ca = inet_csk_ca(sk);
-	struct ratcp_advisor *a = &ca->advisor;
+	const struct ratcp *ca = inet_csk_ca(sk);
+	struct ratcp_advisor *a = ratcp_advisor(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (!a->in_band || a->rise != RATE_FEEDBACK_RISE_FAST ||
 	    inet_csk(sk)->icsk_ca_state != TCP_CA_CWR)
 		return;
 	if (a->marked && tp->snd_ssthresh < rate_window) {
-		if (ca->answered)
-			return;
-		tp->snd_ssthresh++;
-		ca->answered = true;
-		ca->answered_seq = tp->snd_nxt;
+		if (!ca->answered) {
+			tp->snd_ssthresh++;
+			ratcp_answer(sk);
+		}
 		return;
 	}
 	a->marked = false;
@@ -339,16 +351,6 @@ static void ratcp_release(struct sock *sk)
 	/* another congestion control takes over before anything was sent */
 	if (ca->first_cwnd && !tp->data_segs_out)
 		tcp_snd_cwnd_set(tp, ca->first_cwnd);
-}
-
-/* The window is halved for a mark, once for those of one window (RFC 3168). */
-static void ratcp_answer(struct sock *sk)
-{
-	struct ratcp *ca = inet_csk_ca(sk);
-
-	ca->answered = true;
-	ca->answered_seq = tcp_sk(sk)->snd_nxt;
-	ca->advisor.marked = true;
 }
 
 /*

@@ -312,6 +312,7 @@ void rate_path_follow(struct rate_path *path, struct rate_net *rn, u32 ifindex);
 void rate_path_leave(struct rate_path *path);
 void rate_path_abandon(struct rate_path *path);
 bool rate_key_followed(const struct rate_net *rn, const struct rate_key *key);
+struct rate_source *rate_own_source(const struct rate_path *path);
 bool rate_path_published(const struct rate_path *path);
 u64 rate_path_keep_ns(const struct rate_path *path);
 bool rate_path_read(const struct rate_path *path, u64 now, u64 base_rtt_ns,

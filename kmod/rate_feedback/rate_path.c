@@ -392,6 +392,21 @@ bool rate_key_followed(const struct rate_net *rn, const struct rate_key *key)
 }
 
 /**
+ * rate_own_source() - the value that was given to a path itself
+ * @path: the path; NULL is allowed
+ *
+ * Context: rate_mutex is held.
+ * Return: it; NULL if it has none, or follows.
+ */
+struct rate_source *rate_own_source(const struct rate_path *path)
+{
+	if (!path || path->follow_ifindex)
+		return NULL;
+	return rcu_dereference_protected(path->source,
+					 lockdep_is_held(&rate_mutex));
+}
+
+/**
  * rate_path_published() - does a link publish here, so that only it may set it?
  * @path: the path
  *
@@ -400,11 +415,9 @@ bool rate_key_followed(const struct rate_net *rn, const struct rate_key *key)
  */
 bool rate_path_published(const struct rate_path *path)
 {
-	const struct rate_source *source;
+	const struct rate_source *source = rate_own_source(path);
 
-	source = rcu_dereference_protected(path->source,
-					   lockdep_is_held(&rate_mutex));
-	return source && source->published && !path->follow_ifindex;
+	return source && source->published;
 }
 
 /**

@@ -73,16 +73,12 @@ static void rate_publisher_remember(struct rate_publisher *publisher,
 				    const struct rate_path *path)
 {
 	publisher->found = true;
-	if (path->follow_ifindex) {
-		publisher->follow_ifindex = path->follow_ifindex;
-		publisher->follow_net = rate_net_get(path->follow_net);
-		return;
-	}
-	publisher->replaced =
-		rcu_dereference_protected(path->source,
-					  lockdep_is_held(&rate_mutex));
+	publisher->replaced = rate_own_source(path);
 	if (publisher->replaced)
 		refcount_inc(&publisher->replaced->refs);
+	publisher->follow_ifindex = path->follow_ifindex;
+	if (path->follow_ifindex)
+		publisher->follow_net = rate_net_get(path->follow_net);
 }
 
 /* The path of the device becomes the link's; its settings stay. */

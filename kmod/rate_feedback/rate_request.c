@@ -476,14 +476,6 @@ static int rate_check_follow(const struct rate_request *request,
 	return 0;
 }
 
-static struct rate_source *rate_own_source(const struct rate_path *path)
-{
-	if (!path || path->follow_ifindex)
-		return NULL;
-	return rcu_dereference_protected(path->source,
-					 lockdep_is_held(&rate_mutex));
-}
-
 /* All that can be refused, and all that can fail. */
 static int rate_prepare(struct rate_request *request, struct rate_net *rn,
 			const struct rate_key *key,

@@ -390,9 +390,10 @@ int wale_child_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
 	}
 	if (new)
 		new->flags |= TCQ_F_NOPARENT;
-	q->child = (struct wale_child){ .qdisc = new };
-	if (new)
-		q->child.drops = new->qstats.drops;
+	q->child = (struct wale_child){
+		.qdisc = new,
+		.drops = new ? new->qstats.drops : 0,
+	};
 	if (!q->server.busy && !skb_queue_empty(&q->waiting))
 		wale_server_start(&q->server, &q->schedule, now,
 				  wale_skb_cb(q->waiting.next)->wire_len);

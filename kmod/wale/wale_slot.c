@@ -8,7 +8,6 @@
  * that waits for it.
  */
 
-#include <linux/math64.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>

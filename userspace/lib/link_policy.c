@@ -89,17 +89,15 @@ int link_parse_limit(struct link_config *c, int argc, char **argv,
 
 	if (err)
 		return link_parse_failed(argv[1], err, expected, error);
+	c->set |= limit_bit(amount.unit);
 	switch (amount.unit) {
 	case AMOUNT_PACKETS:
-		c->set |= LINK_LIMIT_PACKETS;
 		c->limit_packets = amount.value;
 		break;
 	case AMOUNT_BYTES:
-		c->set |= LINK_LIMIT_BYTES;
 		c->limit_bytes = amount.value;
 		break;
 	case AMOUNT_CELLS:
-		c->set |= LINK_LIMIT_CELLS;
 		c->limit_cells = amount.value;
 		break;
 	}

@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -331,17 +330,6 @@ static int open_timer(uint64_t first_ns, uint64_t interval_ns)
 	return fd;
 }
 
-/* The signals that end the recording, from here on to be read. */
-static int open_signals(void)
-{
-	sigset_t set;
-
-	signal(SIGPIPE, SIG_IGN); /* who goes is seen when it is written to */
-	end_signals(&set);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC);
-}
-
 /* Deadlines that were missed are skipped, not made up for. */
 static int record(struct watch *w, int timer, int signals, uint64_t first_ns)
 {
@@ -381,7 +369,7 @@ static int run(struct watch *w)
 {
 	uint64_t now = monotonic_ns();
 	uint64_t first = now + w->interval_ns - now % w->interval_ns;
-	int signals = open_signals();
+	int signals = signals_open();
 	int timer = open_timer(first, w->interval_ns);
 	int status;
 

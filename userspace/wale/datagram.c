@@ -110,7 +110,8 @@ static void seen_move(struct datagram_count *count, uint64_t number)
 
 static void count_number(struct datagram_count *count, uint64_t number)
 {
-	uint64_t bit = UINT64_C(1) << number % 64, *word;
+	uint64_t bit = UINT64_C(1) << number % 64;
+	uint64_t *word = seen_word(count, number);
 
 	if (number >= count->next) {
 		seen_move(count, number);
@@ -119,13 +120,12 @@ static void count_number(struct datagram_count *count, uint64_t number)
 		   DATAGRAM_SEEN_WORDS) {
 		count->late++; /* so late that nobody knows */
 		return;
-	} else if (*seen_word(count, number) & bit) {
+	} else if (*word & bit) {
 		count->duplicates++;
 		return;
 	} else {
 		count->late++;
 	}
-	word = seen_word(count, number);
 	*word |= bit;
 }
 

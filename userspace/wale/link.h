@@ -30,6 +30,8 @@
 #define LINK_FILTER_HANDLE 0x7a1eU
 #define LINK_FILTER_PRIO 1
 
+#define LINK_TRIES 16 /* to look, when devices come and go meanwhile */
+
 /* What is on an interface now. */
 struct link_state {
 	int ifindex; /* 0: there is no such interface */

@@ -25,7 +25,6 @@
 
 #define INGRESS_PARENT 0xffff0000U
 #define IFB_NAMES 100
-#define LOOK_TRIES 16 /* when devices come and go meanwhile */
 
 /* Looking. */
 
@@ -172,7 +171,7 @@ int link_look(struct rtnl *r, const char *iface, struct link_state *state)
 
 	do {
 		err = look(r, iface, state);
-	} while (err == -EINTR && ++tries < LOOK_TRIES);
+	} while (err == -EINTR && ++tries < LINK_TRIES);
 	return err;
 }
 

@@ -102,8 +102,6 @@ static int show_one(struct rtnl *r, const char *iface,
 	return err;
 }
 
-#define COLLECT_TRIES 16
-
 /* The interfaces of our ifbs, with the names that they have now. */
 struct names {
 	char (*name)[IF_NAMESIZE];
@@ -143,7 +141,7 @@ static int collect_names(struct rtnl *r, struct names *names)
 			message = NULL;
 		}
 		err = rtnl_dump(r, message, collect_name, names);
-	} while (err == -EINTR && ++tries < COLLECT_TRIES);
+	} while (err == -EINTR && ++tries < LINK_TRIES);
 	return err;
 }
 

@@ -532,8 +532,7 @@ static void send_data(struct conn *conn)
 /* The client closed after END: it has everything.  Tell it what TCP knows. */
 static void finish(struct conn *conn)
 {
-	struct tcp_info info = { 0 };
-	socklen_t len = sizeof(info);
+	struct tcp_info info;
 
 	if (conn_unacked(conn)) {
 		client_closed(conn);
@@ -546,7 +545,7 @@ static void finish(struct conn *conn)
 	}
 	conn->status = "complete";
 	conn_record(conn);
-	getsockopt(conn->watch.fd, IPPROTO_TCP, TCP_INFO, &info, &len);
+	info = conn_tcp_info(conn);
 	set_out(conn,
 		snprintf(
 			conn->out, sizeof(conn->out),
@@ -613,16 +612,6 @@ void conn_ready(struct conn *conn, uint32_t events)
 		conn_output(conn);
 }
 
-/* Since the last acknowledgment came. */
-static uint64_t acked_ago_ns(const struct conn *conn)
-{
-	struct tcp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	getsockopt(conn->watch.fd, IPPROTO_TCP, TCP_INFO, &info, &len);
-	return info.tcpi_last_ack_recv * UINT64_C(1000000);
-}
-
 void conn_tick(struct conn *conn)
 {
 	uint64_t acked = conn->written - conn_unacked(conn);
@@ -651,7 +640,8 @@ void conn_tick(struct conn *conn)
 			return;
 		}
 		conn->status = "complete";
-		conn->idle_ns = acked_ago_ns(conn);
+		conn->idle_ns = conn_tcp_info(conn).tcpi_last_ack_recv *
+				UINT64_C(1000000);
 		conn_close(conn);
 		return;
 	}

@@ -176,6 +176,9 @@ void conn_record(struct conn *conn);
 /* Bytes of data that the client's TCP acknowledged (serve_record.c). */
 uint64_t conn_data_acked(const struct conn *conn);
 
+/* What the kernel knows of it; zeros if that is gone (serve_record.c). */
+struct tcp_info conn_tcp_info(const struct conn *conn);
+
 /* Bytes that are not acknowledged yet (serve_record.c). */
 uint64_t conn_unacked(const struct conn *conn);
 

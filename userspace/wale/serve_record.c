@@ -45,13 +45,20 @@ static void record_local(struct json_line *json, const struct conn *conn)
 	json_text(json, "local", text);
 }
 
-static void record_json(const struct conn *conn, uint64_t bytes, uint64_t ns)
+struct tcp_info conn_tcp_info(const struct conn *conn)
 {
 	struct tcp_info info = { 0 };
 	socklen_t len = sizeof(info);
-	struct json_line json;
 
 	getsockopt(conn->watch.fd, IPPROTO_TCP, TCP_INFO, &info, &len);
+	return info;
+}
+
+static void record_json(const struct conn *conn, uint64_t bytes, uint64_t ns)
+{
+	const struct tcp_info info = conn_tcp_info(conn);
+	struct json_line json;
+
 	json_begin(&json, stdout);
 	json_text(&json, "peer", conn->peer);
 	record_local(&json, conn);

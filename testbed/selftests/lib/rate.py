@@ -238,6 +238,12 @@ class Trace:
         return [r for r in self.records() if r["sport"] == sport]
 
 
+def congestion_of(sock: socket.socket) -> str:
+    """Return a socket's congestion control."""
+    name = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+    return name.partition(b"\0")[0].decode()
+
+
 class Sender:
     """A TCP connection from a to b whose sender always has something to send.
 
@@ -294,8 +300,7 @@ class Sender:
 
     def congestion(self) -> str:
         """Return which one it is."""
-        name = self.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
-        return name.partition(b"\0")[0].decode()
+        return congestion_of(self.socket)
 
     def fill(self) -> None:
         """Fill the sender's buffer."""
