@@ -107,12 +107,15 @@ def _change_meanwhile(change: dict[str, int]) -> int:
     sending = _Run()
     sending.start()
     changes = 0
+    begun_s = time.monotonic()
     while sending.is_alive():
         limit = 10_000 + changes % 2
         control.change(device, {"rate": change["rate"], "limit_packets": limit})
         control.get(device)
         changes += 1
-        time.sleep(1 / change["per_second"])
+        # From the beginning, so that what a change takes and a late timer add up to nothing.
+        due_s = begun_s + changes / change["per_second"]
+        time.sleep(max(0, due_s - time.monotonic()))
     return changes
 
 
