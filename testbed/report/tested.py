@@ -40,7 +40,8 @@ package ``linux-source``; tests that need no kernel are counted once, for the ho
 
 #: Below the table of runs.
 _REVISIONS = """\
-A revision is git's; with ``-dirty``, there were changes that are not in it.
+A revision is git's; with ``-dirty``, there were changes that are not in it; ``unknown`` if the
+tests ran in a copy without git.
 """
 
 
