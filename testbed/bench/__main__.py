@@ -24,6 +24,7 @@ from engines import engine_names, get_engine
 from engines.base import EngineError
 from engines.vm import VmEngine
 from lab.progress import Progress
+from lab.result import make_folder
 from lab.yaml_lines import ScenarioError
 
 
@@ -226,9 +227,10 @@ def main() -> int:
     try:
         with Progress(quiet=False) as progress:
             bench = Bench(args, progress, [])
+            make_folder(bench.folder, "--results")
             found = _measure(bench)
             index = page.write(bench.folder, list(found.values()), bench.rows)
-    except (EngineError, ScenarioError, RuntimeError) as error:
+    except (EngineError, ScenarioError, RuntimeError, OSError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     if args.json:

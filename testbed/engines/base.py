@@ -25,6 +25,10 @@ EXIT_ENGINE = 125
 EXIT_WARNING = 133
 EXIT_PANIC = 134
 
+#: A guest gets so far beyond what it has to do, in virtual seconds, only if it waits for
+#: something that cannot come.
+HUNG_AFTER_S = 10.0 * 86400
+
 Time = Literal["virtual", "real"]
 
 #: ok: exit code 0; exit: another one; panic: the kernel died; timeout: still busy
@@ -74,6 +78,7 @@ class Job:
     time: Time = "virtual"
     memory_mb: int = 512
     wall_limit_s: float = 600.0
+    hung_after_s: float = HUNG_AFTER_S  # in virtual time
     env: dict[str, str] = field(default_factory=dict)
     cwd: str = "/"
     modules: Sequence[Path] = ()

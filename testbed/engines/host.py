@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -31,6 +32,9 @@ from engines.base import (
     wanted_kernel,
 )
 from engines.processes import ended_before
+
+#: What the kernel says of its modules.
+LOADED = Path("/sys/module")
 
 #: Runs inside the namespaces: sh -c SCRIPT sh OUT COMMAND...
 _SCRIPT = f"""
@@ -100,6 +104,7 @@ def _modules_loaded(job: Job) -> Iterator[None]:
         for path in job.modules:
             name = path.stem.replace("-", "_")
             if name in before:
+                _refuse_another(name, path)
                 continue
             done = subprocess.run(["insmod", path], capture_output=True, text=True, check=False)
             if done.returncode:
@@ -108,13 +113,28 @@ def _modules_loaded(job: Job) -> Iterator[None]:
         yield
     finally:
         for name in reversed(loaded):
-            for _ in range(20):  # namespaces go a moment after their last process
-                if (
-                    subprocess.run(["rmmod", name], capture_output=True, check=False).returncode
-                    == 0
-                ):
-                    break
-                time.sleep(0.1)
+            _unload(name)
+
+
+def _refuse_another(name: str, path: Path) -> None:
+    """EngineError if the loaded module of that name is not the one in the file."""
+    try:
+        build_id = Path(LOADED, name, "notes/.note.gnu.build-id").read_bytes()
+    except OSError:  # this kernel does not tell
+        return
+    if build_id not in path.read_bytes():
+        raise EngineError(
+            f"the module {name} that is loaded is not {path}: unload it first (modprobe -r {name})"
+        )
+
+
+def _unload(name: str) -> None:
+    for _ in range(20):  # namespaces go a moment after their last process
+        done = subprocess.run(["rmmod", name], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return
+        time.sleep(0.1)
+    print(f"wale-lab: the module {name} stays loaded: {done.stderr.strip()}", file=sys.stderr)
 
 
 class _KernelLog:

@@ -15,6 +15,8 @@ import hashlib
 import os
 import re
 import subprocess
+import sys
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -69,12 +71,31 @@ def _build(log: Log, name: str, command: Sequence[str | Path]) -> None:
         raise EngineError(f"{name} failed:\n{said}")
 
 
+def _mark_current(products: Iterable[Path], began: float) -> None:
+    """Of the time when make began: it leaves alone what has not changed, and did not see what
+    changed later."""
+    for path in products:
+        os.utime(path, (began, began))
+
+
 def _stale(products: Sequence[Path], folders: Iterable[str]) -> bool:
     if not products or not all(p.exists() for p in products):
         return True
-    if os.environ.get("WALE_NO_BUILD") or not os.access(BUILD, os.W_OK):
-        return False  # not wanted, or not ours to rebuild
-    return min(p.stat().st_mtime for p in products) < _newest(folders)
+    if os.environ.get("WALE_NO_BUILD"):
+        return False
+    older = min(p.stat().st_mtime for p in products) < _newest(folders)
+    if older and not os.access(BUILD, os.W_OK):
+        _say_once(
+            f"{products[0].parent} is older than its sources, and {BUILD} is not writable: "
+            "what is there is taken"
+        )
+        return False
+    return older
+
+
+@functools.cache
+def _say_once(text: str) -> None:
+    print(f"wale-lab: {text}", file=sys.stderr)
 
 
 def _field(module: bytes, name: str) -> str:
@@ -162,9 +183,9 @@ def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
         with locked(BUILD / "modules.lock", log):
             if not current():
                 script = ROOT / "testbed/setup/build-modules"
+                began = time.time()
                 _build(log, f"make modules KDIR={' ARCH='.join(words)}", [script, *words])
-                for path in built():  # make leaves alone what has not changed
-                    os.utime(path)
+                _mark_current(built(), began)
     missing = set(names) - {p.stem for p in built()}
     if missing:
         raise EngineError(f"`make modules` built no {', '.join(sorted(missing))} in {folder}")
@@ -204,10 +225,9 @@ def find_userspace(log: Log) -> dict[str, str]:
         with locked(BUILD / "userspace.lock", log):
             if _stale([plugin, program], _USERSPACE_SOURCES):
                 make = ["make", "-s", "--no-print-directory", "-C", str(ROOT), "userspace"]
+                began = time.time()
                 _build(log, "make userspace", make)
-                for path in (plugin, program):
-                    if path.exists():
-                        os.utime(path)
+                _mark_current([p for p in (plugin, program) if p.exists()], began)
     return env
 
 

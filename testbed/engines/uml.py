@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import hashlib
+import math
 import os
 import resource
 import shutil
@@ -23,7 +24,7 @@ import tempfile
 import termios
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,9 +45,6 @@ from engines.processes import end_session, ended_before
 
 #: The date at which virtual time begins, ns since 1970.
 VIRTUAL_START_NS = 1_700_000_000_000_000_000
-
-#: A guest gets to this virtual time only if it waits for something that cannot come.
-HUNG_AFTER_S = 10 * 86400
 
 _ADDR_NO_RANDOMIZE = 0x0040000
 _NOISE = (
@@ -133,15 +131,23 @@ def _temp_base() -> Path:
 @contextmanager
 def _job_folder() -> Iterator[Path]:
     base = _temp_base()
-    for old in base.glob("wale-guest-*-*"):  # of launchers that were killed
-        pid = old.name.split("-")[2]
-        if pid.isdigit() and not Path("/proc", pid).exists() and old.stat().st_uid == os.getuid():
-            shutil.rmtree(old, ignore_errors=True)
+    for old in base.glob("wale-guest-*-*"):
+        _remove_if_left(old)
     folder = Path(tempfile.mkdtemp(prefix=f"wale-guest-{os.getpid()}-", dir=base))
     try:
-        yield folder
+        with (folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_if_left(folder: Path) -> None:
+    """Remove the folder of a launcher that was killed: it holds no lock, on any machine."""
+    with suppress(OSError), (folder / "lock").open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if folder.stat().st_uid == os.getuid():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write_job(folder: Path, job: Job, after: str | None) -> None:
@@ -162,7 +168,7 @@ def _write_job(folder: Path, job: Job, after: str | None) -> None:
     if after:
         pairs.append(("after", after))
     if job.time == "virtual":
-        pairs.append(("limit", str(HUNG_AFTER_S)))
+        pairs.append(("limit", str(math.ceil(job.hung_after_s))))
     pairs += [("arg", word) for word in job.argv]
     data = b"".join(os.fsencode(k) + b"\0" + os.fsencode(v) + b"\0" for k, v in pairs)
     (folder / "job").write_bytes(data)

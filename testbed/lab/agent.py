@@ -617,13 +617,13 @@ def main():
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, what we start should not
     agent = Agent(plan)
     result = {}
-    if plan.get("shell"):
-        agent.build()
-        agent.install_links(now(), now())
-        agent.install_advice()
-        agent.netns.enter(None)
-        os.execvp(plan["shell"][0], plan["shell"])
     try:
+        if plan.get("shell"):
+            agent.build()
+            agent.install_links(now(), now())
+            agent.install_advice()
+            agent.netns.enter(None)
+            os.execvp(plan["shell"][0], plan["shell"])
         result = agent.scenario()
     except AgentError as error:
         result = {"error": str(error)}

@@ -15,6 +15,7 @@ STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True)
 
 #: What the qdisc takes at most, and what a transfer's size may be.
 MAX_DELAY_NS = 86_400 * 10**9
+MAX_LIMIT_NS = 4000 * 86_400 * 10**9
 MAX_RATE_BPS = 8 * 10**15
 MAX_FLOW_BYTES = 2**63 - 1
 MAX_U32 = 2**32 - 1
@@ -44,8 +45,8 @@ def _delay_ns(value: object) -> int:
 
 def _time_limit_ns(value: object) -> int:
     limit = units.parse_time_ns(value)
-    if limit < 1:
-        raise ValueError(f"expected a time above 0, got {value!r}")
+    if not 1 <= limit <= MAX_LIMIT_NS:
+        raise ValueError(f"expected a time above 0, of at most 4000 days, got {value!r}")
     return limit
 
 

@@ -91,6 +91,17 @@ class FourStates(BaseModel):
         return ["loss", "state", *map(_percent, numbers)]
 
 
+def _check_table(path: Path) -> None:
+    """See that a file is a table of tc: whole numbers; the link knows the rest of its bounds."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        numbers = [int(word) for line in lines for word in line.partition("#")[0].split()]
+    except (OSError, ValueError):
+        numbers = []
+    if not numbers:
+        raise ValueError(f"expected a table of whole numbers in {path}")
+
+
 class Jitter(BaseModel):
     """A random time that is added to the delay of each packet; the sum is never negative."""
 
@@ -111,6 +122,8 @@ class Jitter(BaseModel):
                 f"expected one of {', '.join(DISTRIBUTIONS)}, or the path of a table, from / on, "
                 f"got {value!r}"
             )
+        if value.startswith("/"):
+            _check_table(Path(value))
         return value
 
     def options(self) -> list[str]:

@@ -198,10 +198,10 @@ def _add_flow(document: Document, name: str, row: Row, flow: dict[str, Any]) -> 
     """A pair of hosts and a flow, as a row describes them."""
     value = document.value
     value["topology"]["pairs"].append({"name": name})
-    value["flows"].append({"name": name, "pair": name, "cc": row.cc, **flow})
-    hosts: dict[str, Any] = {"sender": copy.deepcopy(row.sender), "receiver": row.receiver}
+    value["flows"].append({"name": name, "pair": name, "cc": row.cc, **copy.deepcopy(flow)})
+    hosts: dict[str, Any] = copy.deepcopy({"sender": row.sender, "receiver": row.receiver})
     if row.advice:
-        hosts["sender"]["advice"] = row.advice
+        hosts["sender"]["advice"] = copy.deepcopy(row.advice)
     if row.profile:
         hosts["profile"] = row.profile
     value.setdefault("hosts", {}).setdefault("pairs", {})[name] = hosts

@@ -16,11 +16,13 @@ what happened in virtual time.
 from __future__ import annotations
 
 import csv
+import fcntl
 import hashlib
 import io
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -652,6 +654,24 @@ def make_folder(folder: Path, option: str = "--out") -> None:
         ) from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ScenarioError(f"{option} {folder}: expected a folder that can be written to")
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Nobody else's run writes into the folder meanwhile; ScenarioError if one does."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ScenarioError(
+                f"--out {folder}: another run writes to it; expected a folder for each"
+            ) from None
+        except OSError:  # a file system that locks no folders
+            pass
+        yield
+    finally:
+        os.close(handle)
 
 
 def clear(folder: Path) -> None:

@@ -18,7 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from engines import get_engine
-from engines.base import OUT_DIR, Engine, EngineError, Job, Kernel, Outcome
+from engines.base import (
+    HUNG_AFTER_S,
+    OUT_DIR,
+    Engine,
+    EngineError,
+    Job,
+    Kernel,
+    Outcome,
+)
 from engines.modules import INSTALLED, ROOT, find_modules, find_userspace
 from lab import result as results
 from lab.progress import Progress
@@ -85,39 +93,41 @@ def run_scenario(
     progress = progress or Progress(quiet=True)
     engine = get_engine(engine_name)
     results.make_folder(out)
-    results.clear(out)
-    kernel, modules, env = start(scenario, seed, engine, kernel_version, progress, module_files)
-    plan = dumbbell.plan(scenario, seed)
-    if packets and not any(link.kind == "wale" for link in plan.links):
-        raise EngineError("expected a link that is a wale qdisc for a log of packets: none is")
-    with tempfile.TemporaryDirectory(prefix=".wale-run-", dir=out) as exchange:
-        folder = Path(exchange)
-        data = results.plan_data(plan, scenario, seed, packets=OUT_DIR if packets else None)
-        (folder / "plan.json").write_text(json.dumps(data))
-        progress(f"running {scenario.name} in {scenario.time} time on {kernel.release}")
-        job = Job(
-            argv=[*AGENT, f"{OUT_DIR}/plan.json", f"{OUT_DIR}/raw.json"],
-            out=folder,
-            seed=seed,
-            time=scenario.time,
-            memory_mb=scenario.memory_mb,
-            wall_limit_s=scenario.wall_limit / 1e9,
-            env=env,
-            modules=modules,
-        )
-        outcome = engine.run(kernel, job)
-        raw = _observed(folder / "raw.json", outcome)
-        logged = _log_packets(folder, out, packets, plan, raw, progress) if packets else None
-    about = {
-        "engine": engine.name,
-        "versions": versions(kernel, modules, env),
-        "wall_s": round(outcome.wall_s, 3),
-        "warnings": [f"kernel: {line}" for line in outcome.complaints],
-    }
-    result, series = results.make_result(raw, scenario, plan, seed, about)
-    if logged:
-        result["packets"] = logged
-    results.write(out, result, series)
+    with results.alone(out):
+        kernel, modules, env = start(scenario, seed, engine, kernel_version, progress, module_files)
+        plan = dumbbell.plan(scenario, seed)
+        if packets and not any(link.kind == "wale" for link in plan.links):
+            raise EngineError("expected a link that is a wale qdisc for a log of packets: none is")
+        with tempfile.TemporaryDirectory(prefix=".wale-run-", dir=out) as exchange:
+            results.clear(out)
+            folder = Path(exchange)
+            data = results.plan_data(plan, scenario, seed, packets=OUT_DIR if packets else None)
+            (folder / "plan.json").write_text(json.dumps(data))
+            progress(f"running {scenario.name} in {scenario.time} time on {kernel.release}")
+            job = Job(
+                argv=[*AGENT, f"{OUT_DIR}/plan.json", f"{OUT_DIR}/raw.json"],
+                out=folder,
+                seed=seed,
+                time=scenario.time,
+                memory_mb=scenario.memory_mb,
+                wall_limit_s=scenario.wall_limit / 1e9,
+                hung_after_s=HUNG_AFTER_S + scenario.virtual_limit / 1e9,
+                env=env,
+                modules=modules,
+            )
+            outcome = engine.run(kernel, job)
+            raw = _observed(folder / "raw.json", outcome)
+            logged = _log_packets(folder, out, packets, plan, raw, progress) if packets else None
+            about = {
+                "engine": engine.name,
+                "versions": versions(kernel, modules, env),
+                "wall_s": round(outcome.wall_s, 3),
+                "warnings": [f"kernel: {line}" for line in outcome.complaints],
+            }
+            result, series = results.make_result(raw, scenario, plan, seed, about)
+            if logged:
+                result["packets"] = logged
+            results.write(out, result, series)
     return result
 
 
@@ -192,22 +202,26 @@ def shell_command(args: argparse.Namespace) -> int:
         )
     plan = dumbbell.plan(scenario, args.seed)
     interactive = not args.command_line
-    with tempfile.TemporaryDirectory(prefix="wale-shell-") as exchange:
-        folder = Path(args.out or exchange)
+    with (
+        tempfile.TemporaryDirectory(prefix="wale-shell-") as own,
+        tempfile.TemporaryDirectory(prefix=".wale-shell-", dir=args.out or own) as hidden,
+    ):
+        exchange = Path(hidden)
+        inside = f"{OUT_DIR}/{exchange.name}"
         startup = Path(__file__).with_name("shell.bashrc")
         command = ["/bin/bash", "--rcfile", str(startup), "-i"]
         if not interactive:
             command = ["/bin/bash", "-c", f'. "$0"; {args.command_line}', str(startup)]
         data = results.plan_data(plan, scenario, args.seed, shell=command)
-        (folder / "plan.json").write_text(json.dumps(data))
+        (exchange / "plan.json").write_text(json.dumps(data))
         size = os.get_terminal_size() if interactive and os.isatty(1) else None
         env |= {"TERM": os.environ.get("TERM", "dumb"), "WALE_SCENARIO": scenario.name}
         env |= {"WALE_NAMESPACES": " ".join(ns.name for ns in plan.namespaces)}
         if size:
             env |= {"WALE_ROWS": str(size.lines), "WALE_COLUMNS": str(size.columns)}
         job = Job(
-            argv=[*AGENT, f"{OUT_DIR}/plan.json", f"{OUT_DIR}/raw.json"],
-            out=folder,
+            argv=[*AGENT, f"{inside}/plan.json", f"{inside}/raw.json"],
+            out=exchange.parent,
             seed=args.seed,
             time="real",
             memory_mb=scenario.memory_mb,
@@ -218,7 +232,8 @@ def shell_command(args: argparse.Namespace) -> int:
             on_output=None if interactive else _write_through,
         )
         outcome = engine.run(kernel, job)
-        (folder / "plan.json").unlink(missing_ok=True)
+        if (exchange / "raw.json").exists():  # not by the shell
+            _observed(exchange / "raw.json", outcome)
     if outcome.reason not in ("ok", "exit"):
         raise EngineError(f"{outcome.describe()}\n{outcome.tail()}")
     return outcome.exit_code

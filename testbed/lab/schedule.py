@@ -50,17 +50,29 @@ def make(results: Path, config: dict[str, Any], jobs: int, options: list[str], q
     with _alone(results, quiet) as lock, log_path.open("w", encoding="utf-8") as log:
         write_whole(snakefile, SNAKEFILE.read_text(encoding="utf-8"))
         write_whole(config_file, json.dumps(config, indent=1) + "\n")
+        _remove_damaged(wanted)
         missing = [path for path in wanted if not path.exists()]
         for path in wanted:
             failure_of(path).unlink(missing_ok=True)
-        with _started(command, log, lock) as process:
-            _watch(process, missing, len(wanted), quiet)
-    if process.returncode or not all(path.exists() for path in wanted):
-        for name in config["studies"]:
-            _remove_older(results / name / "study.json", config_file)
+        complete = False
+        try:
+            with _started(command, log, lock) as process:
+                _watch(process, missing, len(wanted), quiet)
+            complete = not process.returncode and all(path.exists() for path in wanted)
+        finally:
+            for name in config["studies"] if not complete else ():
+                _remove_older(results / name / "study.json", config_file)
+    if not complete:
         _explain(wanted, log_path)
-        return False
-    return True
+    return complete
+
+
+def _remove_damaged(runs: list[Path]) -> None:
+    """What a crash of the machine or a full disk left of a run's file is made again."""
+    for path in runs:
+        if path.exists() and not path.read_bytes().endswith(b"}\n"):
+            print(f"wale-lab: {path} is not whole: that run is made again", file=sys.stderr)
+            path.unlink()
 
 
 def _remove_older(table: Path, begin: Path) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import csv
 import math
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -27,6 +28,7 @@ from lab.result import FLOW_COLUMNS, LINK_COLUMNS
 from lab.scenario import TESTBED, checked, show
 from lab.yaml_lines import Document, KeyPath, ScenarioError
 from models import MODELS
+from report.results import STUDY_NAME
 
 #: Folders of papers, with studies: those that come with the testbed, or one's own.
 STUDIES = Path(os.environ.get("WALE_STUDIES") or TESTBED / "studies").resolve()
@@ -238,6 +240,8 @@ class Check(Strict):
         self.in_quick()
         self.as_known()
         if self.interval is not None:
+            if self.value != "measured":
+                raise ValueError("expected an interval of what is measured: a model has none")
             return self
         if (self.at_least or -math.inf) > (math.inf if self.at_most is None else self.at_most):
             raise ValueError("expected at_least not above at_most")
@@ -362,7 +366,7 @@ def study_names() -> list[str]:
 
 def _is_study(path: Path) -> bool:
     """Scenarios of a paper lie beside its studies; a study has a title."""
-    return any(line.startswith("title:") for line in path.read_text(encoding="utf-8").splitlines())
+    return any(line.startswith(b"title:") for line in path.read_bytes().splitlines())
 
 
 def find_studies(names: list[str]) -> list[str]:
@@ -381,6 +385,11 @@ def find_studies(names: list[str]) -> list[str]:
 def load_study(name: str) -> Study:
     """Read and check a study; ScenarioError says what is wrong and where."""
     document = yaml_lines.load(STUDIES / f"{name}.yaml")
+    if not re.fullmatch(STUDY_NAME, name):
+        raise ScenarioError(
+            f"{document.name}: expected names of the folder and the file that have small letters, "
+            "digits, _ and -, and begin with a letter or digit"
+        )
     study = checked(Study, document)
     assert isinstance(study, Study)
     if study.like is not None:
@@ -447,6 +456,9 @@ def _wrong_plot(study: Study) -> Iterator[Problem]:
         return
     if not study.runs:
         yield (), "expected runs, or like"
+    drawn = {row for panel in study.panels for row in panel.rows}
+    for name in (n for n in study.rows() if study.panels and n not in drawn):
+        yield ("panels",), f"expected every row in one; {name} is in none"
     if study.plot == "curves":
         for name in (n for n, r in study.rows().items() if r.curve is None and r.model is None):
             yield ("plot",), f"expected a curve or a model of row {name}"
@@ -570,12 +582,16 @@ def load_published(name: str, study: Study) -> list[Published]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ScenarioError(f"{path}: cannot be read: {error}") from None
-    numbered = [(n, line) for n, line in enumerate(lines, 1) if not line.startswith("#")]
+    numbered = [(n, line) for n, line in enumerate(lines, 1) if line and not line.startswith("#")]
     reader = csv.DictReader(line for _, line in numbered)
-    return [
-        _published(line, study, f"{path}:{number}")
-        for (number, _), line in zip(numbered[1:], reader, strict=True)
-    ]
+    found: dict[tuple[str, X, str], Published] = {}
+    for (number, _), line in zip(numbered[1:], reader, strict=True):
+        value = _published(line, study, f"{path}:{number}")
+        if found.setdefault((value.row, value.x, value.kind), value) is not value:
+            raise ScenarioError(
+                f"{path}:{number}: expected one value of a row, x and kind, not two"
+            )
+    return list(found.values())
 
 
 def _published(line: dict[str, Any], study: Study, where: str) -> Published:

@@ -54,10 +54,13 @@ def point_command(args: argparse.Namespace) -> int:
         with tempfile.TemporaryDirectory(prefix="wale-point-") as temporary:
             record = _run(point, Path(args.keep or temporary), args)
         write_whole(out, json.dumps(record) + "\n")
-    except (EngineError, ScenarioError, ValueError, OSError) as error:
+    except Exception as error:
+        expected = isinstance(error, EngineError | ScenarioError | ValueError | OSError)
         with suppress(OSError):
-            write_whole(failure, f"{error}\n")
-        raise EngineError(str(error)) from None
+            write_whole(failure, f"{error if expected else repr(error)}\n")
+        if expected:
+            raise EngineError(str(error)) from None
+        raise
     failure.unlink(missing_ok=True)
     return 0
 
@@ -193,7 +196,7 @@ def _print_checks(data: list[dict[str, Any]], results: Path) -> None:
     console = Console(highlight=False)
     for study in data:
         console.print(
-            f"[bold]{study['name']}[/bold] {study['title']}: {study['runs']} runs, "
+            f"[bold]{study['name']}[/bold] {escape(study['title'])}: {study['runs']} runs, "
             f"{study['virtual_s']:.0f} virtual seconds in {study['wall_s']:.0f} wall seconds",
             soft_wrap=True,
         )
@@ -202,4 +205,4 @@ def _print_checks(data: list[dict[str, Any]], results: Path) -> None:
             console.print(f"  {_WORDS[check.verdict]} {said}", soft_wrap=True)
             if check.known:
                 console.print(f"         {escape(check.known)}", soft_wrap=True)
-        console.print(f"  {results / study['name'] / 'summary.csv'}", soft_wrap=True)
+        console.print(f"  {results / study['name'] / 'summary.csv'}", soft_wrap=True, markup=False)

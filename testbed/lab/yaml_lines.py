@@ -197,7 +197,7 @@ def override(document: Document, assignment: str) -> None:
 
 
 def _list_index(items: list[Any], part: str) -> int | None:
-    if part.isdigit() and int(part) < len(items):
+    if part.isdecimal() and len(part) < 10 and int(part) < len(items):
         return int(part)
     for n, item in enumerate(items):
         if isinstance(item, dict) and str(item.get("name")) == part:

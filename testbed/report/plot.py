@@ -212,5 +212,8 @@ def plot_command(args: argparse.Namespace) -> int:
     """`wale-lab plot`: draw the files of a run again."""
     if not Path(args.folder, "result.json").is_file():
         raise ScenarioError(f"{args.folder}: expected the output folder of a run, with result.json")
-    print(draw(Path(args.folder)))
+    try:
+        print(draw(Path(args.folder)))
+    except ValueError as error:
+        raise ScenarioError(f"{args.folder}: expected the files of a run: {error}") from None
     return 0

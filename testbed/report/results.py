@@ -76,10 +76,14 @@ class Check(BaseModel):
         return "gone" if self.passed else "known"
 
 
+#: PAPER/NAME, a part of paths and of addresses.
+STUDY_NAME = r"[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9_-]*"
+
+
 class About(BaseModel):
     """study.json: what a study is, what was found, and how to repeat it."""
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9_-]*$")
+    name: str = Field(pattern=f"^{STUDY_NAME}$")
     title: str
     source: str
     question: str

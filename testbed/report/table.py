@@ -152,4 +152,4 @@ def print_result(result: dict[str, Any], folder: Path) -> None:
     )
     console.print(f"digest {result['digest']}", soft_wrap=True)
     files = sorted(name for name in OUTPUT_FILES if (folder / name).exists())
-    console.print(f"in {folder}: {', '.join(files)}", soft_wrap=True)
+    console.print(f"in {folder}: {', '.join(files)}", soft_wrap=True, markup=False)

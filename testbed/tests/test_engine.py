@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import multiprocessing
 import os
@@ -25,14 +26,17 @@ from engines import (
     debian,
     engine_names,
     get_engine,
+    host,
     kernel_build,
     kernel_source,
     kvm,
+    modules,
     stock_kernel,
     uml,
     vm,
 )
 from engines.base import (
+    EXIT_ENGINE,
     EXIT_PANIC,
     EXIT_TIMEOUT,
     EXIT_WARNING,
@@ -368,6 +372,64 @@ def test_guest_that_waits_for_ever_is_noticed(kernel: Kernel) -> None:
 
 
 @pytest.mark.guest
+def test_guest_that_has_long_to_wait(kernel: Kernel) -> None:
+    outcome = run(kernel, "sleep 1000000", hung_after_s=2e6)
+    assert (outcome.reason, outcome.exit_code) == ("ok", 0)
+    assert run(kernel, "sleep 1000000").reason == "hung"
+
+
+def test_folders_of_launchers_that_were_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are removed, and only they: those of another machine have no process here."""
+    monkeypatch.setattr(uml, "_temp_base", lambda: tmp_path)
+    left, used = tmp_path / "wale-guest-999998-left", tmp_path / "wale-guest-999999-used"
+    for folder in (left, used):
+        folder.mkdir()
+        (folder / "lock").touch()
+    with (used / "lock").open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with uml._job_folder() as own:
+            assert set(tmp_path.iterdir()) == {used, own}
+    assert set(tmp_path.iterdir()) == {used}
+
+
+def test_module_that_is_loaded_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It must be the one that was asked for, if the kernel can tell."""
+    monkeypatch.setattr(host, "LOADED", tmp_path)
+    file, note = tmp_path / "some.ko", tmp_path / "some/notes/.note.gnu.build-id"
+    file.write_bytes(b"ELF GNU\0one ...")
+    host._refuse_another("some", file)
+    note.parent.mkdir(parents=True)
+    note.write_bytes(b"GNU\0one")
+    host._refuse_another("some", file)
+    note.write_bytes(b"GNU\0two")
+    with pytest.raises(EngineError, match=r"some that is loaded is not .*some.ko: unload it first"):
+        host._refuse_another("some", file)
+
+
+def test_what_changed_while_make_ran_is_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, product = tmp_path / "src/a.c", tmp_path / "build/a.ko"
+    for path in (source, product):
+        path.parent.mkdir()
+        path.touch()
+    monkeypatch.delenv("WALE_NO_BUILD", raising=False)
+    monkeypatch.setattr(modules, "ROOT", tmp_path)
+    monkeypatch.setattr(modules, "BUILD", product.parent)
+    os.utime(source, (100, 100))
+    modules._mark_current([product], 101)
+    assert not modules._stale([product], ["src"])
+    os.utime(source, (102, 102))
+    assert modules._stale([product], ["src"])
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    for _ in range(2):
+        assert not modules._stale([product], ["src"])
+    assert capsys.readouterr().err.count("is older than its sources") == 1
+
+
+@pytest.mark.guest
 def test_time_is_virtual(kernel: Kernel) -> None:
     outcome = run(kernel, "sleep 36000; cut -d. -f1 /proc/uptime")
     assert outcome.console == "36000\n"
@@ -579,6 +641,20 @@ def test_commands_in_a_shell() -> None:
     )
     assert done.returncode == 3
     assert "10.2.1.2/24" in done.stdout
+
+
+@pytest.mark.guest
+def test_shell_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text("mine")
+    words = [LAB, "shell", "demo", "--quiet", "--out", tmp_path, "-c", "touch /run/wale/out/new"]
+    assert subprocess.run(words, check=False).returncode == 0
+    words += ["--set", "hosts.all.sysctls.net.ipv4.no_such_thing=1"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == EXIT_ENGINE
+    assert "has no sysctl net.ipv4.no_such_thing" in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "plan.json"]
+    assert (tmp_path / "plan.json").read_text() == "mine"
 
 
 @pytest.mark.guest

@@ -17,7 +17,9 @@ import pytest
 
 from lab import agent as agents
 from lab import result as results
+from lab.cli import main
 from lab.link import Link
+from lab.run import run_scenario
 from lab.scenario import Scenario, find_scenario, load_scenario
 from lab.yaml_lines import ScenarioError
 from report.plot import draw, link_text, read_series
@@ -343,6 +345,34 @@ def test_output_folder(tmp_path: Path) -> None:
         results.make_folder(Path("/proc/x"))
     with pytest.raises(ScenarioError, match=r"--results /proc/x: .* that can be written to"):
         results.make_folder(Path("/proc/x"), "--results")
+
+
+def test_one_run_in_a_folder(tmp_path: Path) -> None:
+    with results.alone(tmp_path):
+        (tmp_path / "result.json").write_text("mine")
+        with (
+            pytest.raises(ScenarioError, match=r"another run writes to it"),
+            results.alone(tmp_path),
+        ):
+            pass
+        with pytest.raises(ScenarioError, match=r"another run writes to it"):
+            run_scenario(load_scenario(find_scenario("demo"), []), 1, tmp_path)
+        assert (tmp_path / "result.json").read_text() == "mine"
+    with results.alone(tmp_path):
+        pass
+
+
+def test_folders_with_brackets(
+    raw: dict[str, Any], scenario: Scenario, plan: Plan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_result(made(raw, scenario, plan), Path("out[/b][red]"))
+    assert "in out[/b][red]:" in capsys.readouterr().out
+
+
+def test_damaged_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "result.json").write_text("{")
+    assert main(["plot", str(tmp_path)]) == 2
+    assert "expected the files of a run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -366,6 +366,8 @@ def test_set() -> None:
     ("assignment", "expected"),
     [
         ("flows.0.cc", "expected KEY=VALUE"),
+        ("flows.².cc=reno", "flows has no item '²'"),
+        ("wall_limit=1e999", "wall_limit: expected a time above 0, of at most 4000 days"),
         ("flows.7.cc=reno", "flows has no item '7'; expected an index from 0 to 1 or a name"),
         ("name.x=1", "name is a plain value, it has no key 'x'"),
         ("bottleneck.forward.rate=fast", "s.yaml: --set: bottleneck.forward.rate: expected a rate"),
@@ -374,6 +376,21 @@ def test_set() -> None:
 )
 def test_set_refused(assignment: str, expected: str) -> None:
     assert expected in refused(GOOD, assignment)[0]
+
+
+def test_table_of_jitter(tmp_path: Path) -> None:
+    """What a run depends on is what is in it, not its name."""
+    table = tmp_path / "table.dist"
+    assignment = f"bottleneck.forward.jitter={{time: 1ms, distribution: {table}}}"
+    table.write_text("1 2 3  # a table\n")
+    first = check(GOOD, assignment)
+    assert first.resolved() == first.resolved()
+    before = first.resolved()
+    table.write_text("1 2 4\n")
+    assert first.resolved() != before
+    for text in ("", "one two", "# 1"):
+        table.write_text(text)
+        assert "expected a table of whole numbers in" in refused(GOOD, assignment)[0]
 
 
 def test_trace_file(tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ def test_what_is_known_not_to_hold_is_in_the_documentation(monkeypatch: pytest.M
 WRONG = {
     "unknown key": ("seeds: 3", "seed: 3", r"one.yaml:7: seed: unknown key; expected one of .*se"),
     "no seeds": ("seeds: 3", "seeds: 0", r":7: seeds: expected greater than or equal to 1, got 0"),
+    "forgotten": ("rows: [slow, fast]}", "rows: [slow]}", r":9: panels: expected every row in one; fast"),
+    "interval": ("at_least: 1}", "interval: 1, value: model}", r":22: checks.0: .*a model has none"),
     "no flow": (", cc: reno}", "}", r":17: runs.only.rows.slow: expected either flow .*, cc "),
     "both": ("cc: reno}", "cc: reno, flow: reno}", r":17: runs.only.rows.slow: expected either fl"),
     "panel": ("[slow, fast]", "[slow, quick]", r":10: panels.0.rows.1: .*slow, fast, got 'quick'"),
@@ -153,6 +155,7 @@ def test_like_another_study(paper: Path) -> None:
         ("row,x,kind,value\nslow,1,analysis,much\n", r"one.csv:2: expected row,x,kind,value,note"),
         ("# a\nrow,x,kind\n# b\nslow,1,analysis\n", r"one.csv:4: expected row,x,kind,value,note"),
         ("row,x,kind,value\nslow,often,analysis,1\n", r"one.csv:2: expected row,x,kind,value,note"),
+        ("row,x,kind,value\n\nslow,1,analysis,1\nslow,1.0,analysis,2\n", r"one.csv:4: .*not two"),
     ],
 )
 def test_published_values_that_are_none(paper: Path, text: str, message: str) -> None:
@@ -168,6 +171,12 @@ def test_names_of_studies(paper: Path) -> None:
     assert find_studies(["all"]) == ["paper/one", "paper/two"]
     with pytest.raises(ScenarioError, match="no study 'pape'; expected one of paper/one"):
         find_studies(["pape"])
+    (paper / "Three.yaml").write_text(STUDY)
+    with pytest.raises(ScenarioError, match=r"Three.yaml: expected names .* small letters"):
+        load_study("paper/Three")
+    (paper / "four.yaml").write_bytes(b"title: \xff\n")
+    with pytest.raises(ScenarioError, match=r"four.yaml"):
+        load_study("paper/four")
 
 
 # The runs.
@@ -246,6 +255,25 @@ def test_flows_that_are_made_have_values_in_turn(paper: Path) -> None:
     scenario = runs_of()[3].scenario
     assert [p.access_delay for p in scenario.topology.pairs] == [0, 20_000_000, 0]
     assert [f.start for f in scenario.flows] == [10**9, 2 * 10**9, 10**9]
+
+
+def test_what_is_changed_at_an_x_is_changed_there_only(paper: Path) -> None:
+    """Of each flow by itself, however deep it is, and of its hosts."""
+    slow = "{label: Slow, cc: reno, receiver: {route: {initcwnd: 4}}}"
+    flow = "{arrivals: {sessions: 3, mean: 9kB, rate: 2}}"
+    change = "{flow.arrivals.rate: [1, 5], hosts.pairs.slow.receiver.route.initcwnd: 9}"
+    (paper / "one.yaml").write_text(
+        changed(
+            ("{label: Slow, cc: reno}", slow),
+            ("{size: 50kB}", flow),
+            ("seeds: 3", f'seeds: 1\nat: {{"2": {change}}}'),
+        )
+    )
+    found = [p.scenario for p in runs_of()]
+    rates = [[f.arrivals.rate for f in s.flows if f.arrivals] for s in found]
+    assert rates == [[2, 2], [1, 5], [2, 2]]
+    routes = [s.host_settings("slow", "receiver").route for s in found]
+    assert [r and r.initcwnd for r in routes] == [4, 9, 4]
 
 
 def test_quick_is_less(paper: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from conftest import SLOWNESS
 from engines import kernel_build
-from lab import study_command
+from lab import schedule, study_command
 from lab.cli import main as wale_lab
 from lab.schedule import left_s
 
@@ -154,6 +154,29 @@ def test_interrupted_and_started_again(tmp_path: Path, number: signal.Signals) -
     assert runs_in(results) == after
     assert out.count("  ok  ") == 2
     assert str(results / EXAMPLE / "summary.csv") in out
+
+
+def test_an_older_table_does_not_outlive_an_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report would show it as that of the study as it is now."""
+    table, run = tmp_path / "a/b/study.json", tmp_path / "runs/key.json"
+    for path in (table, run):
+        path.parent.mkdir(parents=True)
+        path.write_text("{")
+    os.utime(table, (1, 1))
+
+    def interrupted(_: object, missing: list[Path], *__: object) -> None:
+        assert missing == [run]  # half a file is none
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(schedule, "_watch", interrupted)
+    monkeypatch.setattr(schedule, "SNAKEFILE", tmp_path / "Snakefile.in")
+    (tmp_path / "Snakefile.in").write_text("rule all:\n    shell: 'sleep 60'\n")
+    with pytest.raises(KeyboardInterrupt):
+        schedule.make(tmp_path, {"studies": {"a/b": {"key": {}}}}, 1, [], quiet=True)
+    assert not table.exists()
+    assert not run.exists()
 
 
 @pytest.mark.parametrize(
