@@ -86,6 +86,12 @@ class Job:
     on_output: Callable[[bytes], None] | None = None  # called with output as it comes
 
 
+def _begun(text: bytes, end: bytes) -> int:
+    """How many bytes at the end of a text are the beginning of `end`."""
+    most = min(len(text), len(end) - 1)
+    return next((n for n in range(most, 0, -1) if text.endswith(end[:n])), 0)
+
+
 class Console:
     """The file that a job prints into, shown while it grows to who wants to see it.
 
@@ -111,6 +117,8 @@ class Console:
         if self._end is not None:
             new, end, _ = new.partition(self._end)
             self.complete = bool(end)
+            if not end:  # its beginning may be here, and the rest come later
+                new = new[: len(new) - _begun(new, self._end)]
         self._shown += len(new)
         if new and self._on_output is not None:
             self._on_output(new)

@@ -78,9 +78,13 @@ def _fetched(cache: Path) -> list[Source]:
 
 def at_hand(wanted: str | None, cache: Path) -> Source | None:
     """What need not be fetched: the version asked for, or the newest of the distribution."""
-    have = [*_fetched(cache), *_installed()]
+    have = [*_installed(), *_fetched(cache)]
     fitting = [s for s in have if (s.version == wanted if wanted else s.is_default)]
-    return max(fitting, key=lambda s: (version_key(s.version), s.is_default), default=None)
+    return max(
+        fitting,
+        key=lambda s: (version_key(s.version), s.is_default, version_key(s.package)),
+        default=None,
+    )
 
 
 def find(wanted: str | None, cache: Path, log: Log) -> Source:

@@ -24,6 +24,8 @@ SPECIFICATIONS = {
     "rate_feedback": TOP / "Documentation/netlink/specs/rate_feedback.yaml",
     "sch_wale": HERE / "sch_wale.yaml",
 }
+#: Messages that have surroundings of their own: see guest.py.
+EPOCH = 10_000
 MODULES = ("rate_feedback", "tcp_ratcp", "sch_wale")
 
 
@@ -32,7 +34,7 @@ def _arguments() -> argparse.Namespace:
         prog="python -m fuzz",
         description="Sends messages, good and bad, to sch_wale and rate_feedback in a guest.",
     )
-    parser.add_argument("--messages", type=int, default=50_000, metavar="N", help="(50000)")
+    parser.add_argument("--messages", type=int, metavar="N", help="(50000)")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="all follows from it (1)")
     parser.add_argument(
         "--from",
@@ -42,20 +44,41 @@ def _arguments() -> argparse.Namespace:
         metavar="N",
         help="begin with the ten thousand messages that message N is in",
     )
-    parser.add_argument("--count", type=int, metavar="M", help="end with message N + M")
-    parser.add_argument("--case", type=Path, action="append", help="sent first (all)")
+    parser.add_argument(
+        "--count", type=int, metavar="M", help="end with message N + M (of those ten thousand)"
+    )
+    parser.add_argument(
+        "--case",
+        type=Path,
+        action="append",
+        help="sent first (all); with it, what is wrong is in out/fuzz-kernel/again",
+    )
     parser.add_argument("--sch-wale", type=Path, metavar="YAML", help="other options of the qdisc")
     parser.add_argument("--kernel", default=os.environ.get("WALE_KERNEL") or "+san", metavar="V")
-    parser.add_argument("--out", type=Path, default=Path("out/fuzz-kernel"), metavar="DIR")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="(out/fuzz-kernel)")
     parser.add_argument("--wall-limit", type=float, metavar="SECONDS")
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.count is not None:
+        args.end = args.first + args.count
+    elif args.first and args.messages is None:
+        args.end = (args.first // EPOCH + 1) * EPOCH
+    else:
+        args.end = 50_000 if args.messages is None else args.messages
+    if args.end < args.first or (args.end == args.first and args.first):
+        parser.error(f"expected --messages above --from {args.first}, or --count")
+    args.out = (args.out or Path("out/fuzz-kernel", "again" if args.case else "")).resolve()
+    for case in args.case or ():
+        if not case.is_file():
+            parser.error(f"--case {case}: there is no such file")
+        if case.resolve() == args.out / "last.json":
+            parser.error(f"--case {case}: expected another --out, where it is not written to")
+    return args
 
 
 def main() -> int:
     """Run it; the exit code is that of `wale-lab exec`."""
     args = _arguments()
-    end = args.first + args.count if args.count else args.messages
-    out = args.out.resolve()
+    end, out = args.end, args.out
     out.mkdir(parents=True, exist_ok=True)
     files = SPECIFICATIONS | ({"sch_wale": args.sch_wale} if args.sch_wale else {})
     grammars = {name: yaml.safe_load(path.read_text()) for name, path in files.items()}
@@ -77,7 +100,7 @@ def main() -> int:
             ],
             out=out,
             seed=args.seed,
-            wall_limit_s=args.wall_limit or 300 + (end - args.first) / 50,
+            wall_limit_s=args.wall_limit or 300 + (end - args.first // EPOCH * EPOCH) / 50,
             memory_mb=1024,
             env=find_userspace(progress),
             modules=find_modules(kernel, MODULES, progress),

@@ -30,7 +30,7 @@ from fuzz.wire import Lost, Message, Wire, head
 from fuzz.world import World
 from lab.netlink import NETLINK_GENERIC, NETLINK_ROUTE, NLM_F_DUMP, NLMSG_DONE
 from lib import net, rate
-from lib.tap import kernel_warnings
+from lib.tap import KernelLog, kernel_warnings
 
 EPOCH = 10_000
 SINGLES, BATCH = 16, 32
@@ -59,28 +59,6 @@ class KernelComplained(Exception):
     """The kernel's log has a line that it must not have."""
 
 
-class KernelLog:
-    """What the kernel says from now on."""
-
-    def __init__(self) -> None:
-        self.file = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
-        os.lseek(self.file, 0, os.SEEK_END)
-
-    def check(self) -> None:
-        """Raise if there is a complaint."""
-        lines = []
-        while True:
-            try:
-                lines.append(os.read(self.file, 8192).decode(errors="replace").rstrip())
-            except BlockingIOError:
-                break
-            except BrokenPipeError:  # it was too fast for us
-                continue
-        wrong = kernel_warnings(lines) if lines else []
-        if wrong:
-            raise KernelComplained("\n".join(wrong[:20]))
-
-
 class Fuzzer:
     """A run."""
 
@@ -93,6 +71,12 @@ class Fuzzer:
         self.last = os.open(OUT / "last.json", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
         self.world: World
 
+    def listen(self) -> None:
+        """Raise if the kernel complained."""
+        wrong = kernel_warnings(self.log.news())
+        if wrong:
+            raise KernelComplained("\n".join(wrong[:20]))
+
     # ---- one message, or many
 
     def send(self, target: Target, wire: Wire, messages: Sequence[Message]) -> None:
@@ -102,7 +86,7 @@ class Fuzzer:
         os.pwrite(self.last, text, 0)
         os.ftruncate(self.last, len(text))
         wire.exchange(messages)
-        self.log.check()
+        self.listen()
         for message in messages:
             self.tally.saw(message, target.names(message))
             if message.missing():
@@ -230,7 +214,7 @@ class Fuzzer:
         self.look()
         for target, protocol in ((self.channel, NETLINK_GENERIC), (self.link, NETLINK_ROUTE)):
             target.verify(self.world.wires[protocol], self.tally)
-        self.log.check()
+        self.listen()
 
     def crowd(self, rng: Random) -> None:
         """A dump of many paths, read while they change; or not to its end."""
@@ -269,7 +253,7 @@ class Fuzzer:
         self.link.clear(self.world.wires[NETLINK_ROUTE], self.tally)
         self.channel.clear(self.world.wires[NETLINK_GENERIC], self.tally)
         self.world.close()
-        self.log.check()
+        self.listen()
 
     # ---- the run
 

@@ -24,7 +24,9 @@ def summary(sent: dict[str, Any], came: dict[str, Any]) -> dict[str, Any]:
         "packet_bytes": sent.get("packet_bytes"),
         "sent_packets": sent.get("packets"),
         "received_packets": received,
-        "lost_packets": sent["packets"] - (received - twice) if "packets" in sent else None,
+        "lost_packets": sent["packets"] - (received - twice)
+        if "packets" in sent and "packets" in came
+        else None,
         "out_of_order_packets": came.get("late_packets"),
         "duplicate_packets": came.get("duplicate_packets"),
         "largest_lateness_s": _seconds(sent.get("max_late_ns")),
@@ -52,6 +54,10 @@ def flow_of_packets(record: dict[str, Any], headers: int) -> dict[str, Any]:
     seconds = sent.get("seconds")
     overflowed = came.get("overflowed_packets", 0)
     error = record["client_errors"].strip() or None
+    if error is None and "packets" not in came:
+        error = (
+            f"the receiver told nothing: {record.get('server_errors', '').strip() or 'no errors'}"
+        )
     if overflowed:  # not the link's
         error = f"the receiver had no room for {overflowed} packets"
     return {

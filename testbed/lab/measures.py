@@ -128,10 +128,12 @@ def _constant(flow: dict[str, Any], scenario: Scenario) -> dict[str, float]:
 
 def _losses(flow: dict[str, Any], link: dict[str, Any]) -> dict[str, float]:
     dropped, offered = link["dropped_packets"].get("buffer", 0), link["offered_packets"]
-    packets = flow["bytes"] / (flow.get("mss_bytes") or 1460)
+    again, sent = flow["retransmits"], flow.get("data_segments")
     found = {}
-    if flow["retransmits"] is not None:  # the server left word of them
-        found["retransmits_per_1000"] = 1e3 * flow["retransmits"] / max(packets, 1)
+    if again is not None:  # the server left word of them
+        if sent is None:
+            sent = again + flow["bytes"] / (flow.get("mss_bytes") or 1460)
+        found["retransmits_per_1000"] = 1e3 * again / max(sent, 1)
     return found | {
         "buffer_drops_per_1000": 1e3 * dropped / max(offered, 1),
         "buffer_drops_per_1000_s": 1e3 * dropped / max(flow["end_s"] - flow["start_s"], 1e-9),

@@ -8,6 +8,11 @@ set -eu
 results=/sys/kernel/debug/kunit
 if ! ls "$results"/*/results > /dev/null 2>&1; then
 	echo "TAP version 13"
+	if [ -n "${KUNIT_REQUIRED:-}" ]; then
+		echo "1..1"
+		echo "not ok 1 no KUnit module is loaded"
+		exit 1
+	fi
 	echo "1..0 # SKIP no KUnit module is loaded"
 	exit 4
 fi

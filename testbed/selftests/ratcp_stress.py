@@ -17,7 +17,10 @@ from collections.abc import Callable
 from lib import net, rate
 from lib.pair import Pair
 from lib.rate import S, channel
-from lib.tap import equal, main, true
+from lib.tap import KernelLog, equal, main, true
+
+#: Level of the kernel's log; what is below is worse.
+WARNING = 4
 
 MS = 10**6
 AGE = 400 * MS
@@ -25,19 +28,15 @@ ABSURD = [0, 1, 2, 1499, 10**5, 10**6, 10**9, 10**15, (1 << 50) - 1, 1 << 50, 1 
 ABSURD += [rate.UNLIMITED - 1, rate.UNLIMITED]
 
 
-def warnings() -> list[str]:
-    """Return what the kernel has said at the level of a warning or above."""
-    return net.run("dmesg --level=emerg,alert,crit,err,warn").splitlines()
-
-
 def silent(test: Callable[[], None]) -> Callable[[], None]:
     """Let a test fail if the kernel says anything during it."""
 
     @functools.wraps(test)
     def watched() -> None:
-        before = len(warnings())
+        log = KernelLog()
         test()
-        equal(warnings()[before:], [], "what the kernel said")
+        said = [line for line in log.news() if int(line.partition(",")[0]) & 7 <= WARNING]
+        equal(said, [], "what the kernel said")
 
     return watched
 

@@ -86,6 +86,10 @@ def test_what_went_wrong() -> None:
     assert "no room for 3 packets" in told(SENT, {**CAME, "overflowed_packets": 3})["error"]
     assert not told(SENT, CAME, status=1)["completed"]
     assert told(SENT, CAME, client_errors="wale send: no\n")["error"] == "wale send: no"
+    mute = told(SENT, {}, server_errors="wale receive: it broke\n")
+    assert not mute["completed"]
+    assert mute["error"] == "the receiver told nothing: wale receive: it broke"
+    assert mute["constant"]["lost_packets"] is None
     silent = told({}, {})
     assert silent["goodput_Bps"] is None
     assert silent["constant"]["lost_packets"] is None

@@ -394,6 +394,25 @@ def test_folders_of_launchers_that_were_killed(
     assert set(tmp_path.iterdir()) == {used}
 
 
+def test_the_end_of_a_console_that_comes_in_pieces(tmp_path: Path) -> None:
+    shown = b""
+
+    def show(data: bytes) -> None:
+        nonlocal shown
+        shown += data
+
+    path = tmp_path / "console"
+    console = Console(path, show, b"#the end#")
+    written = b""
+    for piece in (b"a #", b"b", b"# c#the ", b"end", b"#", b" more"):
+        written += piece
+        path.write_bytes(written)
+        console.show()
+    assert console.complete
+    assert shown == b"a #b# c"
+    assert console.text() == "a #b# c"
+
+
 def test_module_that_is_loaded_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It must be the one that was asked for, if the kernel can tell."""
     monkeypatch.setattr(host, "LOADED", tmp_path)

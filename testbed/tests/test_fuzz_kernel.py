@@ -65,6 +65,28 @@ def test_a_seed_is_repeated(tmp_path: Path) -> None:
     assert said[:2] == said[2:]
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--from", 60_000, "--messages", 50_000], "expected --messages above --from 60000"),
+        (["--from", 60_000, "--count", 0], "expected --messages above --from 60000"),
+        (["--case", "no-such-file"], "there is no such file"),
+    ],
+)
+def test_nothing_to_send(words: list[str | int], said: str, tmp_path: Path) -> None:
+    done = fuzz(tmp_path, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_case_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "last.json").write_text("mine")
+    done = fuzz(tmp_path, "--case", str(tmp_path / "last.json"), "--messages", 0)
+    assert done.returncode == 2
+    assert "expected another --out" in done.stderr
+    assert (tmp_path / "last.json").read_text() == "mine"
+
+
 @pytest.mark.guest
 def test_what_is_wrong_is_found(tmp_path: Path) -> None:
     """A specification that promises less than the module accepts."""

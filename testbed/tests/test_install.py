@@ -70,6 +70,27 @@ def test_install_and_uninstall(prefix: str, folder: str, tmp_path: Path) -> None
     assert list(root.rglob("wale*")) == []
 
 
+@pytest.mark.parametrize("words", [["DESTDIR=stage"], ["PREFIX=usr"], ["DESTDIR=a b", "PREFIX=/"]])
+def test_no_folder_that_depends_on_where_one_is(words: list[str]) -> None:
+    for target in ("install", "uninstall"):
+        command = ["make", "-n", "-C", TOP, target, *words]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert done.returncode == 2
+        assert "expected a path from / on" in done.stderr
+
+
+def test_make_refuses_a_folder_with_spaces(tmp_path: Path) -> None:
+    """It would take the name for two; `clean` would delete the first."""
+    folder = tmp_path / "my project"
+    (folder / "userspace").mkdir(parents=True)
+    for name in ("Makefile", "userspace/Makefile"):
+        (folder / name).symlink_to(TOP / name)
+        command = ["make", "-C", (folder / name).parent, "clean"]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert done.returncode == 2
+        assert "cannot build in a folder with spaces" in done.stderr
+
+
 def test_uninstall_leaves_what_others_put_there(tmp_path: Path) -> None:
     """Files of others in the same folders stay."""
     others = [tmp_path / "usr/bin/other", tmp_path / "usr/share/man/man1/other.1"]
@@ -82,3 +103,23 @@ def test_uninstall_leaves_what_others_put_there(tmp_path: Path) -> None:
     make("install", *words)
     make("uninstall", *words)
     assert files(tmp_path) == {str(path.relative_to(tmp_path)) for path in others}
+
+
+def test_packages_that_can_be_done_without_need_no_root(tmp_path: Path) -> None:
+    """Of a distribution that does not offer them, for a user who may not install them."""
+    stubs = {
+        "id": "echo 1000",
+        "sudo": "exit 1",
+        "apt-cache": "exit 1",
+        "dpkg-query": '[ "$4" = there ] && echo "ii "',
+    }
+    for name, script in stubs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    packages = tmp_path / "packages.txt"
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    for text, code in (("there\nelsewhere?\n", 0), ("there\nmissing\n", 1)):
+        packages.write_text(text)
+        words = [TOP / "testbed/setup/install-packages", packages]
+        done = subprocess.run(words, check=False, capture_output=True, text=True, env=env)
+        assert done.returncode == code, done.stdout + done.stderr

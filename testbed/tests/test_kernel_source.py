@@ -131,6 +131,17 @@ def test_source_that_only_sid_has(apt: Apt, tmp_path: Path) -> None:
     assert [p.name for p in (cache / "source").iterdir()] == ["sid"]
 
 
+def test_the_newer_package_of_a_line_is_taken(apt: Apt, tmp_path: Path) -> None:
+    for package in ("6.12.9-1", "6.12.41-1", "6.12.41-1~deb12u1"):
+        folder = tmp_path / f"source/distribution/linux-source-6.12_{package}/usr/src"
+        folder.mkdir(parents=True)
+        (folder / "linux-source-6.12.tar.xz").touch()
+    found = kernel_source.at_hand("6.12", tmp_path)
+    assert found is not None
+    assert found.package.startswith("6.12.41-1")
+    assert kernel_source.at_hand(None, tmp_path) == found
+
+
 def test_source_that_nobody_has(apt: Apt, tmp_path: Path) -> None:
     message = r"no package linux-source-6\.99; there are: 6\.1, 6\.12, 7\.2$"
     with pytest.raises(EngineError, match=message):

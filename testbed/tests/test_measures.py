@@ -67,9 +67,11 @@ def test_measures_beside_sessions() -> None:
     assert found["efficiency"] == pytest.approx(50 / (100 * share))
     adjusted = 50 * sessions.mean_share(chain) / share
     assert found["adjusted_throughput_kBps"] == pytest.approx(adjusted)
-    assert found["retransmits_per_1000"] == pytest.approx(2)
+    assert found["retransmits_per_1000"] == pytest.approx(20_000 / 10_020)
     assert found["buffer_drops_per_1000"] == pytest.approx(0.5)
     assert found["buffer_drops_per_1000_s"] == pytest.approx(50)
+    sent = measure(result_of(data_segments=10_020), scenario, 7)["tcp"]
+    assert sent["retransmits_per_1000"] == pytest.approx(20_000 / 10_020)
     other = measure(result_of(), scenario, 8)["tcp"]
     assert other["fair_rate_kBps"] != found["fair_rate_kBps"]
 
