@@ -85,6 +85,21 @@ def check_loss(loss_probability: float) -> None:
         raise ValueError(f"loss_probability: expected 0 to below 1, got {loss_probability!r}")
 
 
+#: Above it timeouts are all that there is, which neither the formula nor the chain knows: beyond
+#: one half the former rises with q, and the latter a little later.
+LARGEST_LOSS = 0.3
+
+
+def check_rare_loss(loss_probability: float) -> None:
+    """Raise ValueError if q is no probability, or one that no analysis here is of."""
+    check_loss(loss_probability)
+    if loss_probability > LARGEST_LOSS:
+        raise ValueError(
+            f"loss_probability: expected at most {LARGEST_LOSS}, got {loss_probability!r}: the "
+            "analysis has no timeouts, and there is little else then"
+        )
+
+
 @dataclass(frozen=True)
 class Link:
     """A bottleneck and the way to it and back; ValueError if a value is out of range."""
@@ -348,7 +363,7 @@ def throughput(
 
     Without random loss these are (16), (17).  Raises ValueError for bad arguments.
     """
-    check_loss(loss_probability)
+    check_rare_loss(loss_probability)
     one = cycle(link, tcp, typical_threshold(link, loss_probability), reading)
     if loss_probability == 0:
         return one.throughput_packets_per_s

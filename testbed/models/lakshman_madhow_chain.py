@@ -21,9 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, exp1
 
-from models.lakshman_madhow import Link, check_loss, cycle
+from models.lakshman_madhow import Link, check_rare_loss, cycle
 
-#: Cells of the grid: the result differs from that with twice as many by less than 1e-5.
+#: Cells of the grid that are alike, and as many in proportion: few windows are large where losses
+#: are many, few are small where they are rare.  The result differs from that with four times as
+#: many by less than 0.3 %; of the links of the papers by less than 3e-4.
 CELLS = 200
 
 Vector = NDArray[np.float64]
@@ -115,13 +117,15 @@ def analyse(
 
     Raises ValueError for bad arguments.
     """
-    check_loss(loss_probability)
+    check_rare_loss(loss_probability)
     mu = link.rate_packets_per_s
     periodic = cycle(link, tcp, None, reading)
     if loss_probability < 1e-12:
         rate = periodic.throughput_packets_per_s
         return Analysis(rate, rate / mu, periodic.last_window / 2, 1 / periodic.time_s, 1.0)
-    edges = np.linspace(1, link.largest_window / 2, cells + 1)
+    largest = link.largest_window / 2
+    alike, in_proportion = (space(1, largest, cells + 1) for space in (np.linspace, np.geomspace))
+    edges = np.union1d(alike, in_proportion[1:-1])
     places = np.append((edges[1:] + edges[:-1]) / 2, edges[-1])
     found = [_cycles(link, tcp, float(w), edges, loss_probability, reading) for w in places]
     pi = _stationary(np.array([one.law for one in found]))

@@ -7,7 +7,7 @@ import json
 import math
 import random
 import re
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from scipy.integrate import quad
@@ -233,12 +233,27 @@ def test_random_walk_agrees_with_the_chain(tcp: str, beta: float, q: float) -> N
 
 
 def test_chain_does_not_depend_on_its_grid() -> None:
-    link = Link.of_beta(0.8)
-    for tcp in TCPS:
+    long = Link(1e9 / 8 / 1500, 0.2, 8000)
+    for link, tcp, q in product(
+        (Link.of_beta(0.8), Link.of_beta(0.2), long), TCPS, (1e-4, 1e-3, 1e-2, 0.3)
+    ):
         coarse, fine = (
-            lakshman_madhow_chain.analyse(link, tcp, 1e-3, cells=n).utilisation for n in (200, 800)
+            lakshman_madhow_chain.analyse(link, tcp, q, cells=n).utilisation for n in (200, 400)
         )
-        assert coarse == pytest.approx(fine, abs=1e-5)
+        assert coarse == pytest.approx(fine, rel=3e-3)
+        if link is not long:
+            assert coarse == pytest.approx(fine, abs=3e-4)
+
+
+def test_more_loss_is_never_better() -> None:
+    for tcp in TCPS:
+        for of in (utilisation, lambda *a: lakshman_madhow_chain.analyse(*a).utilisation):
+            values = [of(Link.of_beta(0.8), tcp, q) for q in (0.001, 0.01, 0.1, 0.2, 0.3)]
+            assert values == sorted(values, reverse=True)
+            with pytest.raises(
+                ValueError, match=r"expected at most 0\.3, got 0\.5: .* no timeouts"
+            ):
+                of(Link.of_beta(0.8), tcp, 0.5)
 
 
 def test_table_1() -> None:
