@@ -343,10 +343,11 @@ def test_accurate_ecn() -> None:
     """Where AccECN was negotiated, the receiver needs no congestion control that echoes."""
     if not os.path.exists("/proc/sys/net/ipv4/tcp_ecn_option"):
         raise Skip("the kernel has no AccECN")
-    pair = marked_pair(5, receiver=RENO, tcp_ecn="3")
+    pair = marked_pair(0, receiver=RENO, tcp_ecn="3")
     weigh(pair, int(600_000 * price_of(5)))
     with rate.Trace() as trace:
         sender = rate.Sender(pair, "ratcp")
+        mark(pair, 5)
         send(sender, 20)
         sender.close()
     records = trace.windows(sender.sport)
