@@ -13,7 +13,7 @@ from lab import units
 #: Of every part of a scenario: unknown keys are errors.
 STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True)
 
-#: What the qdisc takes at most, and what a transfer's size may be.
+#: What the qdisc takes at most, what a transfer's size may be, and how long a run.
 MAX_DELAY_NS = 86_400 * 10**9
 MAX_LIMIT_NS = 4000 * 86_400 * 10**9
 MAX_RATE_BPS = 8 * 10**15

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import BaseModel, Field, field_serializer, field_validator, model_validator
 
 from lab.fields import (
     MAX_DELAY_NS,
@@ -125,6 +126,13 @@ class Jitter(BaseModel):
         if value.startswith("/"):
             _check_table(Path(value))
         return value
+
+    @field_serializer("distribution", when_used="json")
+    def _by_content(self, value: str) -> str:
+        """What a run depends on is what is in a file, not its name."""
+        if not value.startswith("/"):
+            return value
+        return f"{value} sha256:{hashlib.sha256(Path(value).read_bytes()).hexdigest()}"
 
     def options(self) -> list[str]:
         """Return the tc options."""

@@ -7,7 +7,6 @@ what is not given gets its default, so that a dumped Scenario says everything.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from functools import cache
 from pathlib import Path
@@ -442,18 +441,7 @@ class Scenario(Strict):
             if pair.profile is not None:
                 profile = load_profile(pair.profile)
                 data["hosts"]["pairs"][name]["profile"] = profile.model_dump(mode="json")
-        _name_tables_by_content(data)
         return data
-
-
-def _name_tables_by_content(data: Any) -> None:
-    """Of a jitter's table that is a file, what is in it counts."""
-    for value in data.values() if isinstance(data, dict) else data:
-        if isinstance(value, dict) and str(value.get("distribution", "")).startswith("/"):
-            content = Path(value["distribution"]).read_bytes()
-            value["distribution"] += f" sha256:{hashlib.sha256(content).hexdigest()}"
-        elif isinstance(value, dict | list):
-            _name_tables_by_content(value)
 
 
 @cache
