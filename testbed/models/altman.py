@@ -16,6 +16,7 @@ Two readings:
 printed
     Theorem 1 as it stands, but for the bracket in N_3 of (9), without which the throughput is
     more than twice what can be.  It has one slow start in a cycle, always.
+    The buffer of (2) is B packets and the one in service, as that of the studies' link.
 reproducing
     What gives the table of section 4: within 0.1 % with one slow start, 2.7 % with two.
     * W_max = (B / mu + tau) (mu - lambda), which is (2) less one packet: that in service is one
