@@ -29,8 +29,8 @@ RESULTS ?= results
 KERNEL ?=
 MESSAGES ?= 1000000
 SEED ?= 1
-# Files of tests side by side; the tests of a file one after the other.
-SIDE_BY_SIDE = -n $(or $(JOBS),logical --maxprocesses 8) --dist loadfile
+# Files of tests side by side, in the order of conftest.py; the tests of a file one after the other.
+SIDE_BY_SIDE = -n $(or $(JOBS),logical --maxprocesses 8) --dist loadfile --no-loadscope-reorder
 # Kernels whose packaged headers are installed.
 STOCK_KDIRS = $(wildcard /usr/src/linux-headers-*-amd64 /usr/src/linux-headers-*-arm64)
 

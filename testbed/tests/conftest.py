@@ -20,6 +20,18 @@ TESTBED = Path(__file__).resolve().parents[1]
 #: A kernel with sanitizers or counters takes so many times as long, at most.
 SLOWNESS = 20 if "+" in os.environ.get("WALE_KERNEL", "") else 1
 
+#: Files whose tests take minutes, the longest first; `make check` has files side by side.
+LONGEST = (
+    "test_selftests",
+    "test_reproduction",
+    "test_examples",
+    "test_study_command",
+    "test_ratcp",
+    "test_conform",
+    "test_lint",
+    "test_engine",
+)
+
 
 def run_in_guest(*command: str, out: Path, limit_s: int = 60) -> str:
     """Run a command in a guest with the modules; return what it prints.
@@ -82,6 +94,12 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for module in (points, study):
         monkeypatch.setattr(module, "STUDIES", folder.parent)
     return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest: one that is left for the end keeps one core busy."""
+    place = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.stem, len(LONGEST)))
 
 
 def pytest_configure(config: pytest.Config) -> None:
