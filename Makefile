@@ -10,7 +10,7 @@
 #   PYTEST_ARGS  more words for pytest, such as -x or -k accuracy
 #   STUDY=NAME   tables and figures for the report, such as karnik-kumar/table1 (default: all)
 #   QUICK=1      fewer and shorter runs of them, or of the benchmarks
-#   JOBS=N       runs, or files of tests, at once (default: all cores)
+#   JOBS=N       runs, or files of tests, at once (default: all cores; for tests, 8 at most)
 #   FUZZ_SECONDS=N     for each fuzz target (default: 20)
 #   MESSAGES=N SEED=S  what fuzz-kernel sends (default: 1000000, 1)
 #   BENCH_ARGS   words for the benchmarks, such as "--rounds 9 --json"

@@ -82,7 +82,7 @@ LINK_COLUMNS = {
     "dropped_buffer_packets": "that found the buffer full",
     "dropped_loss_packets": "lost at random",
     "dropped_memory_packets": "for want of memory",
-    "dropped_purge_packets": "held when the device went down",
+    "dropped_purge_packets": "held when the device went down, or by a child that was replaced",
     "backlog_packets": "waiting or in service now",
     "backlog_bytes": "waiting or in service now",
     "peak_backlog_packets": "largest backlog so far",

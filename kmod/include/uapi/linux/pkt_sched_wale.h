@@ -513,7 +513,7 @@ enum {
 	TCA_WALE_STATS_SESSIONS,	/* M now; absent without sessions */
 	TCA_WALE_STATS_NOW_NS,		/* CLOCK_MONOTONIC of this report */
 	TCA_WALE_STATS_EPOCH_NS,	/* start of trace or chain, s64; absent without */
-	TCA_WALE_STATS_DROPPED_PURGE_PACKETS,	/* held when the device went down */
+	TCA_WALE_STATS_DROPPED_PURGE_PACKETS,	/* held at device down, or by a replaced child */
 	TCA_WALE_STATS_DROPPED_PURGE_BYTES,
 	/* absent without feedback: */
 	TCA_WALE_STATS_ACTIVE_FLOWS,	/* now */
