@@ -289,8 +289,8 @@ u64 wale_schedule_reach_ns(const struct wale_schedule *schedule, u64 work)
  * @now: ns; not before @schedule->until_ns
  *
  * A trace goes to where it is by then at once, however many steps that are (what
- * a busy server passes: wale_server_skip_periods()).  The chain has to draw every
- * step that passed: some ns each.
+ * a busy server passes: wale_server_skip_periods(), and wale_timer.c).  The chain
+ * has to draw every step that passed: some ns each.
  */
 void wale_schedule_pass(struct wale_schedule *schedule, u64 now)
 {

@@ -2,8 +2,8 @@
 /*
  * wale_timer.c - has a link run in time though no packet moves it
  *
- * For the chain of sessions, for what is to be published, and for parents that are to
- * know of losses.
+ * For the chain of sessions, for traces, for what is to be published, and for parents
+ * that are to know of losses.
  */
 
 #include <linux/timer.h>
@@ -17,6 +17,22 @@
  */
 #define WALE_CHAIN_PERIOD	(10 * HZ)
 
+/*
+ * A busy server passes every step of a trace, a million in a second of the shortest,
+ * and so does rem.  With a long delay it is alone with them until a packet departs.
+ */
+#define WALE_TRACE_PERIOD	HZ
+
+/* So often the rate is to be followed, in jiffies; MAX_JIFFY_OFFSET: it stays. */
+static unsigned long wale_timer_period(const struct wale_schedule *schedule)
+{
+	if (schedule->sessions)
+		return WALE_CHAIN_PERIOD;
+	if (schedule->trace && schedule->until_ns != U64_MAX)
+		return WALE_TRACE_PERIOD;
+	return MAX_JIFFY_OFFSET;
+}
+
 /* The timer wheel is exact to a jiffy for delays below so many of them. */
 #define WALE_TIMER_EXACT	64
 
@@ -29,8 +45,7 @@
 static unsigned long wale_timer_delay(const struct wale_sched_data *q,
 				      u64 now)
 {
-	unsigned long delay = q->schedule.sessions ? WALE_CHAIN_PERIOD :
-						     MAX_JIFFY_OFFSET;
+	unsigned long delay = wale_timer_period(&q->schedule);
 	unsigned long until_next;
 	u64 next;
 

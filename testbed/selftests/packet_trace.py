@@ -69,6 +69,18 @@ def test_one_event_for_each_packet() -> None:
     pair.close()
 
 
+def test_fine_trace_with_a_long_delay() -> None:
+    """Steps of 1 us are not left to the first packet that departs, an hour later."""
+    trace = net.Tracing()
+    pair = Pair()
+    pair.add(trace=[(1000, 1000), (1000, 2000)], delay=3600 * 1000 * MS)
+    trace.on()
+    pair.send(3)
+    net.sleep_ns(4000 * MS)  # 2.03 s of service, and some more
+    equal(len(events(trace.text())["packet"]), 3, "ends of service so far")
+    pair.close()
+
+
 def test_service() -> None:
     """The server is never idle while a packet waits, and serves one at a time."""
     trace = net.Tracing()
