@@ -259,7 +259,8 @@ _wale_receive()
 _wale()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local words=
+	local words='' word
+	local -a all
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
@@ -276,7 +277,11 @@ _wale()
 	fi
 
 	# What is no word of ours may be a file.
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+	# compgen -W would expand the words, of which names of devices can be any text.
+	read -r -d '' -a all <<<"$words"
+	for word in "${all[@]}"; do
+		[[ $word == "$cur"* ]] && COMPREPLY+=("$(printf %q "$word")")
+	done
 	if [[ -z $words ]]; then
 		case $prev in
 		--out | -o | --links-csv | --flows-csv | --packets-csv | file | serve | play)

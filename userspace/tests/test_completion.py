@@ -14,15 +14,16 @@ COMPLETION = TOP / "userspace" / "completion" / "wale.bash"
 WALE = TOP / "build" / "userspace" / "wale" / "wale"
 
 
-def offered(*words: str) -> set[str]:
-    """What bash offers for the last of these words."""
+def offered(*words: str, device: str = "eth0") -> set[str]:
+    """What bash offers for the last of these words, where there is this device."""
     script = """
-        source "$1"; shift
+        source "$1"; device=$2; shift 2
+        _wale_interfaces() { printf '%s\\n' "$device"; }
         COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
         _wale wale "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
         printf '%s\\n' "${COMPREPLY[@]}"
     """
-    command = ["bash", "-c", script, "bash", COMPLETION, "wale", *words]
+    command = ["bash", "-c", script, "bash", COMPLETION, device, "wale", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return set(done.stdout.split())
 
@@ -44,3 +45,9 @@ def test_options_of_the_help(words: str) -> None:
 def test_values() -> None:
     assert "rem" in offered("link", "add", "eth0", "--policy", "")
     assert offered("link", "add", "eth0", "--loss", "ge") == {"gemodel"}
+
+
+def test_names_of_devices_are_text() -> None:
+    """A device can have the name of a command: it is offered, quoted, and not run."""
+    assert offered("link", "add", "eth") == {"eth0"}
+    assert offered("link", "add", "", device="$(id)*'") == {r"\$\(id\)\*\'"}

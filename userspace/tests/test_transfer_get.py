@@ -275,6 +275,36 @@ def test_output_file(server: Server, tmp_path: Path) -> None:
     assert (tmp_path / "mode").stat().st_mode & 0o777 == 0o600
 
 
+def test_replaced_file_keeps_its_group(server: Server, tmp_path: Path) -> None:
+    """Who could not read it before cannot now."""
+    others = [gid for gid in os.getgroups() if gid != os.getegid()]
+    if os.geteuid() == 0:
+        others = [1234]
+    if not others:
+        pytest.skip("needs root, or a second group")
+    old = tmp_path / "old"
+    old.touch()
+    os.chown(old, -1, others[0])
+    old.chmod(0o660)
+    get_json(server, "small", "--out", old)
+    assert (old.stat().st_gid, old.stat().st_mode & 0o777) == (others[0], 0o660)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a link of another user")
+def test_link_that_another_user_planted(server: Server, tmp_path: Path) -> None:
+    if Path("/proc/sys/fs/protected_symlinks").read_text(encoding="ascii") != "1\n":
+        pytest.skip("fs.protected_symlinks is off on this machine")
+    (tmp_path / "mine").write_bytes(b"mine")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    (shared / "big").symlink_to(tmp_path / "mine")
+    os.chown(shared / "big", 1234, 1234, follow_symlinks=False)
+    done = get("127.0.0.1:small", "--port", str(server.port), "--out", shared / "big")
+    assert done.returncode == 1 and "Permission denied" in done.stderr
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+
+
 def test_signal_while_nobody_reads_the_output(server: Server, folder: Path) -> None:
     unread, pipe = os.pipe()
     words = [WALE, "get", "127.0.0.1:big", "--port", str(server.port), "--out", "-"]

@@ -12,30 +12,52 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "get_transfer.h"
+
+/*
+ * Where a path leads, and so which file is replaced; the path itself, if there is
+ * none.  Links are followed as open(2) follows them: not one that somebody else
+ * left in /tmp (fs.protected_symlinks), which realpath(3) does not know of.
+ */
+static char *followed_path(const char *path)
+{
+	char *name = NULL, *target = NULL;
+	int fd = open(path, O_PATH | O_CLOEXEC), err;
+	ssize_t len = -1;
+
+	if (fd < 0)
+		return errno == ENOENT ? strdup(path) : NULL;
+	target = calloc(1, PATH_MAX);
+	if (target && asprintf(&name, "/proc/self/fd/%d", fd) >= 0)
+		len = readlink(name, target, PATH_MAX - 1);
+	err = errno;
+	free(name);
+	close(fd);
+	if (len < 0) {
+		free(target);
+		errno = err;
+		return NULL;
+	}
+	return target;
+}
 
 /* The path to write: for a folder, with the last component of the name. */
 static char *wanted_path(const struct transfer *t)
 {
 	const char *slash = strrchr(t->name, '/');
-	char *path, *real;
+	char *path, *followed;
 
 	if (!t->opt->out_is_folder)
-		path = strdup(t->opt->out);
-	else if (asprintf(&path, "%s/%s", t->opt->out,
-			  slash ? slash + 1 : t->name) < 0)
-		path = NULL;
-	if (!path)
+		return followed_path(t->opt->out);
+	if (asprintf(&path, "%s/%s", t->opt->out, slash ? slash + 1 : t->name) <
+	    0)
 		return NULL;
-	/* of a symbolic link the file it leads to is replaced */
-	real = realpath(path, NULL);
-	if (real) {
-		free(path);
-		path = real;
-	}
-	return path;
+	followed = followed_path(path);
+	free(path);
+	return followed;
 }
 
 /* A name beside @path, for mkostemp(). */
@@ -51,13 +73,29 @@ static char *temporary_path(const char *path)
 	return temporary;
 }
 
-/* The mode of the file that is replaced, or what open(2) would give a new one. */
-static void set_mode(int fd, const struct stat *replaced)
+/* What open(2) would give a new file. */
+static void set_new_mode(int fd)
 {
 	mode_t mask = umask(0);
 
 	umask(mask);
-	(void)!fchmod(fd, replaced ? replaced->st_mode & 0777 : 0666 & ~mask);
+	(void)!fchmod(fd, 0666 & ~mask);
+}
+
+/*
+ * Owner, group and mode of the file that is replaced, as far as we may: what its
+ * group could do another one cannot, nor can it if a list (ACL) said who could.
+ */
+static void keep_mode(int fd, const char *path, const struct stat *replaced)
+{
+	mode_t mode = replaced->st_mode & 0777;
+
+	if (fchown(fd, replaced->st_uid, replaced->st_gid) < 0 &&
+	    fchown(fd, (uid_t)-1, replaced->st_gid) < 0)
+		mode &= ~(mode_t)0070;
+	if (getxattr(path, "system.posix_acl_access", NULL, 0) > 0)
+		mode &= ~(mode_t)0070;
+	(void)!fchmod(fd, mode);
 }
 
 bool output_open(struct transfer *t)
@@ -96,7 +134,10 @@ bool output_open(struct transfer *t)
 		output_discard(output);
 		return false;
 	}
-	set_mode(output->fd, replaces ? &stat_now : NULL);
+	if (replaces)
+		keep_mode(output->fd, output->path, &stat_now);
+	else
+		set_new_mode(output->fd);
 	return true;
 }
 

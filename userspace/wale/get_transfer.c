@@ -190,11 +190,16 @@ static bool connect_elsewhere(struct transfer *t)
 static void connected(struct transfer *t)
 {
 	char line[WALE_REQUEST_MAX];
-	socklen_t len = sizeof(int);
+	socklen_t len = sizeof(int), peer_len = sizeof(struct sockaddr_storage);
+	struct sockaddr_storage peer;
 	int err = 0;
 	size_t n;
 
 	getsockopt(t->socket.fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	/* the event was of an address that was tried before */
+	if (!err &&
+	    getpeername(t->socket.fd, (struct sockaddr *)&peer, &peer_len) < 0)
+		return;
 	if (err && connect_elsewhere(t))
 		return;
 	if (err) {
