@@ -55,7 +55,7 @@ class Measured:
     departed: int
     refused: int
     behind_ns: int
-    changes: int  # of the qdisc, while packets were sent
+    changes_per_s: float  # of the qdisc, while packets were sent
     used_kb: int  # more memory than before, with a full line
     lateness_ns: dict[str, float] = field(default_factory=dict)
     failed: bool = False  # it dropped packets that it should not have

@@ -98,8 +98,8 @@ class _Run(threading.Thread):
         (FILES / "run").write_text("1")
 
 
-def _change_meanwhile(change: dict[str, int]) -> int:
-    """Send, and meanwhile change and ask for the qdisc over and over; return how many times.
+def _change_meanwhile(change: dict[str, int]) -> float:
+    """Send, and meanwhile change and ask for the qdisc over and over; return changes/s.
 
     The changes: the same rate again, and another limit, which nothing comes near.
     """
@@ -116,7 +116,7 @@ def _change_meanwhile(change: dict[str, int]) -> int:
         # From the beginning, so that what a change takes and a late timer add up to nothing.
         due_s = begun_s + changes / change["per_second"]
         time.sleep(max(0, due_s - time.monotonic()))
-    return changes
+    return changes / (time.monotonic() - begun_s)
 
 
 def _measure(step: dict[str, Any]) -> dict[str, Any]:
@@ -127,9 +127,9 @@ def _measure(step: dict[str, Any]) -> dict[str, Any]:
         (FILES / name).write_text(str(value))
     _wait_until_idle()
     free_kb = _free_kb()
-    changes = 0
+    changes_per_s = 0.0
     if step.get("change"):
-        changes = _change_meanwhile(step["change"])
+        changes_per_s = _change_meanwhile(step["change"])
     else:
         (FILES / "run").write_text("1")
     used_kb = free_kb - _free_kb()
@@ -140,7 +140,12 @@ def _measure(step: dict[str, Any]) -> dict[str, Any]:
         if name != "busy_ns":
             (result[name],) = result[name]
     _tc(f"qdisc replace dev {DEVICE} root noqueue")
-    return {"changes": changes, "used_kb": used_kb, "lateness_ns": _lateness(), **result}
+    return {
+        "changes_per_s": changes_per_s,
+        "used_kb": used_kb,
+        "lateness_ns": _lateness(),
+        **result,
+    }
 
 
 def main() -> None:

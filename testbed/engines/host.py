@@ -3,11 +3,13 @@
 
 A job runs in mount, network and process namespaces of its own: what it mounts, the
 network namespaces it makes and the processes it starts go when it ends.  Modules are
-loaded for the job, and unloaded after it if they were not there before.
+loaded for the job, and unloaded after it if they were not there before, and no other job
+goes on.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -17,6 +19,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from engines.base import (
     EXIT_TIMEOUT,
@@ -35,6 +38,9 @@ from engines.processes import ended_before
 
 #: What the kernel says of its modules.
 LOADED = Path("/sys/module")
+
+#: Modules that runs have loaded, in order; those that go on hold a shared lock.
+LOADED_BY_US = Path("/run/wale-modules")
 
 #: Runs inside the namespaces: sh -c SCRIPT sh OUT COMMAND...
 _SCRIPT = f"""
@@ -97,23 +103,42 @@ class HostEngine:
 
 @contextmanager
 def _modules_loaded(job: Job) -> Iterator[None]:
-    """Load the job's modules that are not loaded yet, and unload those again."""
-    before = {line.split()[0] for line in Path("/proc/modules").read_text().splitlines()}
-    loaded: list[str] = []
-    try:
-        for path in job.modules:
-            name = path.stem.replace("-", "_")
-            if name in before:
-                _refuse_another(name, path)
-                continue
-            done = subprocess.run(["insmod", path], capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise EngineError(f"module {path.name} cannot be loaded: {done.stderr.strip()}")
-            loaded.append(name)
-        yield
-    finally:
-        for name in reversed(loaded):
-            _unload(name)
+    """Load the job's modules that are not loaded yet; the last of several runs unloads them.
+
+    Runs have a lock in common, on a file that lists what they loaded.
+    """
+    with LOADED_BY_US.open("a+") as ours:
+        fcntl.flock(ours, fcntl.LOCK_SH)
+        try:
+            for path in job.modules:
+                _load(path, ours)
+            yield
+        finally:
+            with suppress(BlockingIOError):  # another run goes on
+                fcntl.flock(ours, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                ours.seek(0)
+                for name in filter(_is_loaded, reversed(ours.read().split())):
+                    _unload(name)
+                ours.truncate(0)
+
+
+def _load(path: Path, ours: IO[str]) -> None:
+    """Load a module, and write that down, unless it is loaded; EngineError if that fails."""
+    name = path.stem.replace("-", "_")
+    if not _is_loaded(name):
+        done = subprocess.run(["insmod", path], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            ours.write(f"{name}\n")
+            ours.flush()
+            return
+        if not _is_loaded(name):  # else another run was faster
+            raise EngineError(f"module {path.name} cannot be loaded: {done.stderr.strip()}")
+    _refuse_another(name, path)
+
+
+def _is_loaded(name: str) -> bool:
+    lines = Path("/proc/modules").read_text().splitlines()
+    return name in (line.split()[0] for line in lines)
 
 
 def _refuse_another(name: str, path: Path) -> None:

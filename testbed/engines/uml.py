@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 from engines import coverage, kernel_build, kernel_source
 from engines.base import (
@@ -133,13 +134,27 @@ def _job_folder() -> Iterator[Path]:
     base = _temp_base()
     for old in base.glob("wale-guest-*-*"):
         _remove_if_left(old)
-    folder = Path(tempfile.mkdtemp(prefix=f"wale-guest-{os.getpid()}-", dir=base))
+    folder, lock = _locked_folder(base)
     try:
-        with (folder / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with lock:
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _locked_folder(base: Path) -> tuple[Path, IO[str]]:
+    """A new folder, and the lock that says that its launcher lives.
+
+    Before it is locked another launcher may take it for one that was left, and remove it.
+    """
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=f"wale-guest-{os.getpid()}-", dir=base))
+        with suppress(FileNotFoundError):
+            lock = (folder / "lock").open("w")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if (folder / "lock").exists():
+                return folder, lock
+            lock.close()
 
 
 def _remove_if_left(folder: Path) -> None:

@@ -22,7 +22,8 @@ import os
 import select
 import subprocess
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 TRACING = Path("/sys/kernel/tracing")
@@ -57,12 +58,9 @@ def buffer_kb(virtual: bool) -> int:
     return int(SHARE * next(int(words[1]) for words in memory if words[0] == "MemAvailable:"))
 
 
-def make_instance() -> tuple[Path, list[int]]:
-    """A new instance, and files that read its buffer: one for each processor.
-
-    While one of those is open, nobody can remove the instance.  Those that were left by
-    runs that were killed are removed.
-    """
+@contextmanager
+def tidy_instances() -> Iterator[Path]:
+    """The folder of instances, locked, without those that were left by runs that were killed."""
     instances = TRACING / "instances"
     lock = os.open(instances, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -70,13 +68,28 @@ def make_instance() -> tuple[Path, list[int]]:
         for left in instances.glob(NAME + "*"):
             with suppress(OSError):  # a run that goes on reads it
                 left.rmdir()
+        yield instances
+    finally:
+        os.close(lock)
+
+
+def tidy() -> None:
+    """Remove what runs that were killed have left."""
+    with suppress(OSError), tidy_instances():
+        pass
+
+
+def make_instance() -> tuple[Path, list[int]]:
+    """A new instance, and files that read its buffer: one for each processor.
+
+    While one of those is open, nobody can remove the instance.
+    """
+    with tidy_instances() as instances:
         instance = instances / f"{NAME}{Path('/proc/self/ns/net').stat().st_ino}"
         instance.mkdir()
         flags = os.O_RDONLY | os.O_NONBLOCK
         cpus = sorted(instance.glob("per_cpu/cpu*"))
         return instance, [os.open(cpu / "trace_pipe_raw", flags) for cpu in cpus]
-    finally:
-        os.close(lock)
 
 
 def enable(events: tuple[str, ...], virtual: bool) -> tuple[Path, list[int]]:

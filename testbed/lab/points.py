@@ -29,10 +29,11 @@ from topologies import dumbbell
 
 #: What is done with a plan, and what is made of it, follows from these; the plan is in the key.
 CODE = (
-    "engines/guest_init.c", "engines/guest_preload.c", "engines/uml.py", "lab/agent.py",
-    "lab/channel_recorder.py", "lab/constant.py", "lab/link.py", "lab/measures.py",
-    "lab/netlink.py", "lab/result.py", "lab/run.py", "lab/sessions.py", "lab/study_command.py",
-    "models/arrivals.py", "models/sessions.py", "models/streams.py", "topologies/dumbbell.py",
+    "engines/base.py", "engines/guest_init.c", "engines/guest_preload.c", "engines/uml.py",
+    "lab/agent.py", "lab/channel_recorder.py", "lab/constant.py", "lab/link.py",
+    "lab/measures.py", "lab/netlink.py", "lab/result.py", "lab/run.py", "lab/scenario.py",
+    "lab/sessions.py", "lab/study_command.py", "models/arrivals.py", "models/sessions.py",
+    "models/streams.py", "topologies/dumbbell.py",
 )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from engines.base import (
     Outcome,
 )
 from engines.modules import INSTALLED, ROOT, find_modules, find_userspace
+from lab import packet_recorder
 from lab import result as results
 from lab.progress import Progress
 from lab.scenario import Scenario, find_scenario, load_scenario
@@ -115,7 +116,11 @@ def run_scenario(
                 env=env,
                 modules=modules,
             )
-            outcome = engine.run(kernel, job)
+            try:
+                outcome = engine.run(kernel, job)
+            finally:
+                if packets and engine.name == "host":  # its kernel is there afterwards
+                    packet_recorder.tidy()
             raw = _observed(folder / "raw.json", outcome)
             logged = _log_packets(folder, out, packets, plan, raw, progress) if packets else None
             about = {

@@ -242,11 +242,18 @@ class Check(Strict):
         if self.interval is not None:
             if self.value != "measured":
                 raise ValueError("expected an interval of what is measured: a model has none")
+            others = (self.to, self.each, self.mean, self.at_least, self.at_most)
+            if any(value is not None for value in (*others, self.ratio, self.over)):
+                raise ValueError("expected an interval alone, without other bounds")
             return self
         if (self.at_least or -math.inf) > (math.inf if self.at_most is None else self.at_most):
             raise ValueError("expected at_least not above at_most")
         if self.ratio is not None and self.over is not None:
             raise ValueError("expected either ratio or over")
+        if self.to and (self.ratio, self.over) != (None, None):
+            raise ValueError("expected ratio or over with at_least or at_most, not with `to`")
+        if self.to == self.value:
+            raise ValueError("expected `value: model` with `to: measured`: else all are equal")
         limits, bounds = (self.each, self.mean), (self.at_least, self.at_most)
         wanted, other = (limits, bounds) if self.to else (bounds, limits)
         if all(value is None for value in wanted) or any(value is not None for value in other):

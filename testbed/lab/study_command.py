@@ -53,6 +53,7 @@ def point_command(args: argparse.Namespace) -> int:
         point = _find_point(args)
         with tempfile.TemporaryDirectory(prefix="wale-point-") as temporary:
             record = _run(point, Path(args.keep or temporary), args)
+        _check_build(args.kernel)
         write_whole(out, json.dumps(record) + "\n")
     except Exception as error:
         expected = isinstance(error, EngineError | ScenarioError | ValueError | OSError)
@@ -73,6 +74,16 @@ def _find_point(args: argparse.Namespace) -> Point:
         f"{args.study} has no run {args.key}: what goes into it (scenario, sources, kernel) has "
         "changed since then; start `wale-lab study` again"
     )
+
+
+def _check_build(kernel: str | None) -> None:
+    """EngineError if what took part may be other than what the key of a run says."""
+    before = build(kernel)
+    if find_build(before.kernel, Progress(quiet=True)).digest != before.digest:
+        raise EngineError(
+            "modules, programs or sources changed while the run was made, which is not kept; "
+            "start `wale-lab study` again"
+        )
 
 
 def _run(point: Point, folder: Path, args: argparse.Namespace) -> dict[str, Any]:

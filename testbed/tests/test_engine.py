@@ -8,7 +8,6 @@ import json
 import multiprocessing
 import os
 import pwd
-import shlex
 import shutil
 import signal
 import subprocess
@@ -26,7 +25,6 @@ from engines import (
     debian,
     engine_names,
     get_engine,
-    host,
     kernel_build,
     kernel_source,
     kvm,
@@ -48,7 +46,7 @@ from engines.base import (
     Reason,
     is_of_line,
 )
-from engines.modules import check_file, find_modules, find_userspace
+from engines.modules import check_file
 from lab.run import run_scenario
 from lab.scenario import find_scenario, load_scenario
 
@@ -258,19 +256,6 @@ def test_version_of_a_kernel(version: str, fits: bool) -> None:
     assert is_of_line("6.12.86+deb13-amd64", version) is fits
 
 
-def test_host_engine_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("WALE_KERNEL", raising=False)  # of make check KERNELS="..."
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(EngineError, match="needs root"):
-        get_engine("host").prepare(None, print)
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
-    with pytest.raises(EngineError, match="runs this machine's kernel"):
-        get_engine("host").prepare("1.0", print)
-    if not Path("/proc/modules").exists():
-        with pytest.raises(EngineError, match="no loadable modules"):
-            get_engine("host").prepare(None, print)
-
-
 def test_kernel_that_is_not_offered() -> None:
     with pytest.raises(EngineError, match=r"Linux 5\.99 is too old: the modules are for 6\.1"):
         kernel_build.find_or_build("5.99", print)
@@ -411,20 +396,6 @@ def test_the_end_of_a_console_that_comes_in_pieces(tmp_path: Path) -> None:
     assert console.complete
     assert shown == b"a #b# c"
     assert console.text() == "a #b# c"
-
-
-def test_module_that_is_loaded_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It must be the one that was asked for, if the kernel can tell."""
-    monkeypatch.setattr(host, "LOADED", tmp_path)
-    file, note = tmp_path / "some.ko", tmp_path / "some/notes/.note.gnu.build-id"
-    file.write_bytes(b"ELF GNU\0one ...")
-    host._refuse_another("some", file)
-    note.parent.mkdir(parents=True)
-    note.write_bytes(b"GNU\0one")
-    host._refuse_another("some", file)
-    note.write_bytes(b"GNU\0two")
-    with pytest.raises(EngineError, match=r"some that is loaded is not .*some.ko: unload it first"):
-        host._refuse_another("some", file)
 
 
 def test_what_changed_while_make_ran_is_built_again(
@@ -741,42 +712,3 @@ def test_modules_that_are_built_elsewhere(tmp_path: Path) -> None:
             check_file(kernel, file)
     file.write_bytes(b"\0depends=rate_feedback\0vermagic=6.12.117 mod_unload\0")
     assert check_file(kernel, file) == file.resolve()
-
-
-@pytest.mark.guest
-def test_host_engine_inside_a_guest(kernel: Kernel, tmp_path: Path) -> None:
-    """A guest is a machine that takes modules: the host engine runs in it, and cleans up.
-
-    Of logs of packets, there are that of a run that was killed, and that of one that goes on.
-    """
-    skip_if_counted(kernel)
-    find_modules(kernel, ["sch_wale"], print)
-    find_userspace(print)
-    changes = [
-        "time=real",
-        "flows.cubic.duration=1s",
-        "flows.reno.duration=1s",
-        "flows.reno.start=0",
-    ]
-    sets = " ".join(f"--set {change}" for change in changes)
-    logs = "/sys/kernel/tracing/instances/wale-packets-"
-    script = (
-        "mount -t tracefs tracefs /sys/kernel/tracing; set -e; "
-        f"mkdir {logs}1 {logs}2; exec 3<{logs}2/per_cpu/cpu0/trace_pipe_raw; "
-        f"{shlex.quote(str(LAB))} run shared --engine host {sets} --packets csv --quiet "
-        "--out /run/wale/out/r; "
-        'test -z "$(ip netns)"; ! grep -q wale /proc/modules; '
-        f'test "$(echo {logs}*)" = {logs}2'
-    )
-    cache = kernel_build.cache_root().parent
-    command = [LAB, "exec", "--quiet", "--real", "--memory", "1024", "--modules", "none"]
-    command += ["--out", tmp_path, "--env", f"XDG_CACHE_HOME={cache}", "--env", "WALE_NO_BUILD=1"]
-    command += ["--wall-limit", "300", "--", "sh", "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "r" / "result.json").read_text())
-    assert (result["engine"], result["kernel"]) == ("host", kernel.release)
-    assert [flow["completed"] for flow in result["flows"]] == [True, True]
-    offered = sum(link["offered_packets"] for link in result["links"])
-    assert result["packets"]["rows"] == offered
-    assert len((tmp_path / "r/packets.csv").read_text().splitlines()) == 1 + offered

@@ -219,3 +219,11 @@ def test_refused_chains_have_no_law() -> None:
     too_many = sessions.Parameters(int(0.9 * TWO32), TWO32 // 2, 3, 10**6)
     assert not too_many.fits_walk()
     assert not too_many.is_valid()
+
+
+def test_sessions_that_all_end_within_a_step() -> None:
+    """The smallest mean that a link takes: exp(-1000) is nothing beside 1, to 60 digits."""
+    chain = sessions.Parameters(arrival=1 << 20, mean=(1 << 32) // 1000, maximum=3, step_ns=10**6)
+    assert chain.departure(1) == 1
+    assert [chain.down(i) for i in range(4)] == [[], [1], [0, 1], [0, 0, 1]]
+    assert not chain.fits_walk()
