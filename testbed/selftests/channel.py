@@ -230,7 +230,7 @@ def refusals(pair: Pair) -> list[tuple[int, str, dict[str, Any]]]:
     ]
     value: list[tuple[int, str, dict[str, Any]]] = [
         (errno.EINVAL, "must come with rate", {**now}),
-        (errno.ERANGE, "must not lie in the future", {"rate": 1, "time": now["time"] + S}),
+        (errno.ERANGE, "must not lie in the future", {"rate": 1, "time": now["time"] + 3600 * S}),
         (errno.ERANGE, "must not lie in the future", {"rate": 1, "time": rate.UNLIMITED}),
         (errno.ERANGE, "nor before the last change", {"rate": 1, "time": 1}),
         (errno.ERANGE, "age-limit must be 0 to 1 day", {"age_limit": DAY + 1}),

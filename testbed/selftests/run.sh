@@ -189,7 +189,7 @@ if [[ ${1:-} == -t ]]; then
 fi
 run=in_guest
 if [[ ${1:-} == -H ]]; then
-	run=on_this_machine limit=900
+	run=on_this_machine limit=1800
 	shift
 fi
 for name in "$@"; do
