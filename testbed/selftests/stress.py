@@ -318,19 +318,25 @@ def modules(draw: random.Random, pair: Pair) -> Act:
     return act
 
 
-def tracing(draw: random.Random, pair: Pair) -> Act:
-    """Have the tracepoints on, also those of modules that came back, and throw records away.
+def trace_all() -> None:
+    """Have the tracepoints on of what modules there are.
 
-    They are not switched off again, and names of tasks are not recorded: both patch code
-    that runs, which an emulated second processor (QEMU 7.2, TCG) may see half done.  The
-    kernel then dies of an int3 in its scheduler, where none of ours is.
+    They are on before anything runs, they are not switched off again, and names of tasks are not
+    recorded: all of that patches code that runs, which an emulated second processor (QEMU 7.2,
+    TCG) may see half done.  The kernel then dies of an int3 in its scheduler, where none of
+    ours is, or one processor stays at the patched instruction for ever.
     """
     net.write(f"{net.TRACING}/options/record-cmd", "0")
+    for system in ("wale", "ratcp"):
+        with contextlib.suppress(OSError):
+            net.write(f"{net.TRACING}/events/{system}/enable", "1")
+
+
+def tracing(draw: random.Random, pair: Pair) -> Act:
+    """Have the tracepoints on, also those of modules that came back, and throw records away."""
 
     def act() -> None:
-        for system in ("wale", "ratcp"):
-            with contextlib.suppress(OSError):
-                net.write(f"{net.TRACING}/events/{system}/enable", "1")
+        trace_all()
         time.sleep(draw.random() / 10)
         if draw.random() < 0.2:
             net.write(f"{net.TRACING}/trace", "")
@@ -410,6 +416,7 @@ def test_everything_at_once() -> None:
     pairs = [Pair(queues=2), Pair(queues=2)]
     for pair in pairs:
         prepare(pair)
+    trace_all()
     tally = Tally()
     sys.stdout.flush()
     children = [start(worker, pairs, tally) for worker in range(len(WORKERS))]
