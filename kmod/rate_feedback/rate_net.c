@@ -181,7 +181,7 @@ out_netlink:
 	rate_netlink_exit();
 out_pernet:
 	unregister_pernet_subsys(&rate_net_ops);
-	rcu_barrier();	/* paths of who was quick */
+	rcu_barrier();	/* of who set a path meanwhile */
 out_workqueue:
 	destroy_workqueue(rate_workqueue);
 	return err;

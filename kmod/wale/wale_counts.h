@@ -22,7 +22,7 @@ enum wale_drop_reason {
 	WALE_DROP_BUFFER,	/* did not fit */
 	WALE_DROP_LOSS,		/* lost at random, after service */
 	WALE_DROP_MEMORY,	/* could not be split */
-	WALE_DROP_PURGE,	/* held when the device went down */
+	WALE_DROP_PURGE,	/* held at device down, or by a replaced child */
 	WALE_DROP_EARLY,	/* would have fit; refused by the policy */
 	WALE_DROP_PARTIAL,	/* cells of it did not fit; after service */
 	WALE_DROP_CHILD,	/* by the child qdisc that is the buffer */

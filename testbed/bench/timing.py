@@ -53,18 +53,14 @@ def _place(name: str) -> Callable[[Measured], float]:
     return lambda measured: measured.lateness_ns[name]
 
 
-def _changes_per_s(measured: Measured) -> float:
-    return measured.changes_per_s
-
-
 def _lateness_of(
     where: Where, case: Case, rounds: int, progress: Progress
 ) -> Sequence[Sequence[str]]:
     found = packets.measure_rounds(where.engine, where.kernel, case, rounds, progress)
     by_place = [summary.medians(found, _place(name)) for name in PLACES]
-    changes = f"{summary.medians(found, _changes_per_s)[case.subjects[-1]]:.0f}"
+    changes = summary.medians(found, lambda measured: measured.changes_per_s)[case.subjects[-1]]
     return [
-        [case.name, subject, *where.written, case.time, changes]
+        [case.name, subject, *where.written, case.time, f"{changes:.0f}"]
         + [f"{values[subject]:.0f}" for values in by_place]
         for subject in case.subjects
     ]

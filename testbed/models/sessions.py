@@ -65,8 +65,10 @@ class Parameters:
             context.prec = PRECISION
             p = self.departure(i)
             # p may be 1, to 60 digits, and Decimal has no value for 0**0
-            stay = [*((1 - p) ** (i - d) for d in range(1, i)), Decimal(1)]
-            return [math.comb(i, d) * p**d * stay[d - 1] for d in range(1, i + 1)]
+            return [
+                math.comb(i, d) * p**d * ((1 - p) ** (i - d) if d < i else 1)
+                for d in range(1, i + 1)
+            ]
 
     def row(self, i: int) -> list[Decimal]:
         """Return the row of the transition matrix for state i: to 0 .. max."""

@@ -51,15 +51,15 @@ class Line:
         place = bisect.bisect_right(self.steps, (when, rate.UNLIMITED))
         return self.steps[place - 1][1] if place else None
 
-    def just_told(self, when: int) -> int | None:
-        """Return the time of the step before, for who looks while a rate is being told.
+    def rate_before(self, when: int) -> int | None:
+        """Return the rate before the present one, if that was just being told.
 
         The time of a step is when the channel was called; an acknowledgment can come then.
         """
         place = bisect.bisect_right(self.steps, (when, rate.UNLIMITED))
         if place < 2 or when > self.told[self.steps[place - 1][0]]:
             return None
-        return self.steps[place - 2][0]
+        return self.steps[place - 2][1]
 
     def play(self, sender: rate.Sender, count: int, seed: int, gap_ms: int = 7) -> None:
         """Set a new random rate every few ms, while the sender sends."""
@@ -81,9 +81,8 @@ def check_lag(line: Line, records: list[dict[str, Any]], lag_ns: int | None) -> 
         lag = record["base_rtt_ns"] if lag_ns is None else lag_ns
         now = record["now_ns"]
         expected = line.rate_at(now - lag)
-        earlier = line.just_told(now) if lag == 0 else None
-        if earlier is not None and record["rate"] != expected:
-            expected = line.rate_at(earlier)
+        if lag == 0 and record["rate"] == line.rate_before(now):
+            expected = record["rate"]
         equal(record["rate"], expected or 0, f"rate at {now} with lag {lag}")
         right += expected is not None
     return right

@@ -326,7 +326,6 @@ def trace_all() -> None:
     TCG) may see half done.  The kernel then dies of an int3 in its scheduler, where none of
     ours is, or one processor stays at the patched instruction for ever.
     """
-    net.write(f"{net.TRACING}/options/record-cmd", "0")
     for system in ("wale", "ratcp"):
         with contextlib.suppress(OSError):
             net.write(f"{net.TRACING}/events/{system}/enable", "1")
@@ -416,6 +415,7 @@ def test_everything_at_once() -> None:
     pairs = [Pair(queues=2), Pair(queues=2)]
     for pair in pairs:
         prepare(pair)
+    net.write(f"{net.TRACING}/options/record-cmd", "0")
     trace_all()
     tally = Tally()
     sys.stdout.flush()

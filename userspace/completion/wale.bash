@@ -276,12 +276,12 @@ _wale()
 		esac
 	fi
 
-	# What is no word of ours may be a file.
 	# compgen -W would expand the words, of which names of devices can be any text.
 	read -r -d '' -a all <<<"$words"
 	for word in "${all[@]}"; do
 		[[ $word == "$cur"* ]] && COMPREPLY+=("$(printf %q "$word")")
 	done
+	# What is no word of ours may be a file.
 	if [[ -z $words ]]; then
 		case $prev in
 		--out | -o | --links-csv | --flows-csv | --packets-csv | file | serve | play)

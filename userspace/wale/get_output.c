@@ -24,7 +24,7 @@
  */
 static char *followed_path(const char *path)
 {
-	char *name = NULL, *target = NULL;
+	char *name = NULL, *target;
 	int fd = open(path, O_PATH | O_CLOEXEC), err;
 	ssize_t len = -1;
 
@@ -90,10 +90,9 @@ static void keep_mode(int fd, const char *path, const struct stat *replaced)
 {
 	mode_t mode = replaced->st_mode & 0777;
 
-	if (fchown(fd, replaced->st_uid, replaced->st_gid) < 0 &&
-	    fchown(fd, (uid_t)-1, replaced->st_gid) < 0)
-		mode &= ~(mode_t)0070;
-	if (getxattr(path, "system.posix_acl_access", NULL, 0) > 0)
+	if ((fchown(fd, replaced->st_uid, replaced->st_gid) < 0 &&
+	     fchown(fd, (uid_t)-1, replaced->st_gid) < 0) ||
+	    getxattr(path, "system.posix_acl_access", NULL, 0) > 0)
 		mode &= ~(mode_t)0070;
 	(void)!fchmod(fd, mode);
 }
