@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import re
 import resource
 import selectors
-import signal
 import socket
 import subprocess
 import time
@@ -108,6 +106,11 @@ def counts(summary: str) -> tuple[int, ...]:
     match = re.search(r"(\d+) transfers, (\d+) complete, .*; (\d+) requests refused", summary)
     assert match, summary
     return tuple(map(int, match.groups()))
+
+
+def limit_descriptors(server: Server, most: int) -> None:
+    """From now on, as when others have them all."""
+    resource.prlimit(server.proc.pid, resource.RLIMIT_NOFILE, (most, most))
 
 
 def cpu_seconds(server: Server) -> float:
@@ -261,11 +264,8 @@ def test_transfers_have_their_descriptors(own: Callable[..., Server], tmp_path: 
 
 def test_no_descriptors_left(own: Callable[..., Server], folder: Path) -> None:
     """Who comes is told; who is there goes on; the server does not spin."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
-
-    server = own(preexec_fn=limit)
+    server = own()
+    limit_descriptors(server, 40)
     reader = Reader(server, "big")
     with contextlib.ExitStack() as stack:
         crowd = [stack.enter_context(server.connect()) for _ in range(60)]
@@ -283,13 +283,10 @@ def test_no_descriptors_left(own: Callable[..., Server], folder: Path) -> None:
 
 def test_no_descriptor_for_the_file(own: Callable[..., Server], tmp_path: Path) -> None:
     """A connection that was taken, whose file cannot be opened for that reason, is told so."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
-
     for i in range(30):
         (tmp_path / f"f{i}").write_bytes(bytes(4 << 20))
-    server = own(folder=tmp_path, preexec_fn=limit)
+    server = own(folder=tmp_path)
+    limit_descriptors(server, 24)
     codes = set()
     with contextlib.ExitStack() as stack:
         for i in range(20):
@@ -300,28 +297,104 @@ def test_no_descriptor_for_the_file(own: Callable[..., Server], tmp_path: Path) 
     assert codes == {b"OK", b"busy"}
 
 
-def test_signal_while_nobody_reads_the_records(folder: Path) -> None:
-    """Records wait for a reader, and with them the server; a signal ends it."""
-    unread, pipe = os.pipe()
-    os.set_blocking(pipe, False)
-    with contextlib.suppress(BlockingIOError):
-        while os.write(pipe, bytes(4096)):
-            pass
-    os.set_blocking(pipe, True)
-    words = [WALE, "serve", str(folder), "--port", "0"]
-    with (
-        subprocess.Popen(words, stdout=pipe, stderr=subprocess.PIPE, text=True) as server,
-        os.fdopen(unread),
-        os.fdopen(pipe, "w"),
-    ):
+@pytest.mark.parametrize("descriptors", [12, 16, 30, 64])
+def test_few_descriptors(own: Callable[..., Server], tmp_path: Path, descriptors: int) -> None:
+    """A crowd at once: some are served, the others told that it is busy."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+
+    (tmp_path / "file").write_bytes(bytes(4 << 20))
+    server = own(folder=tmp_path, preexec_fn=limit)
+    with contextlib.ExitStack() as stack:
+        crowd = [stack.enter_context(connect_slowly(server)) for _ in range(100)]
+        for sock in crowd:
+            sock.sendall(b"WALE/1 GET name=file\n")
+        answers = [tuple(read_line(sock).split()[1:3]) for sock in crowd]
+    granted = [answer for answer in answers if answer[0] == b"OK"]
+    assert granted
+    assert set(answers) - set(granted) == {(b"ERROR", b"busy")}
+
+
+def test_too_few_descriptors(tmp_path: Path) -> None:
+    words = [WALE, "serve", str(tmp_path), "--port", "0", "--listen", "127.0.0.1"]
+    done = subprocess.run(
+        ["prlimit", "--nofile=11", *words], capture_output=True, text=True, timeout=WAIT_S
+    )
+    assert done.returncode == 1
+    assert "11 open files are allowed (ulimit -n): expected at least 12" in done.stderr
+
+
+@contextlib.contextmanager
+def unread_server(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A server whose records nobody reads, for the time being; and its port."""
+    words = [WALE, "serve", str(folder), "--port", "0", *options]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True) as server:
         assert server.stderr
-        port = server.stderr.readline().rpartition(":")[2].strip()
-        with socket.create_connection(("127.0.0.1", int(port)), WAIT_S) as client:
+        yield server, int(server.stderr.readline().rpartition(":")[2])
+        server.kill()
+
+
+def ask_nonsense(port: int, count: int) -> None:
+    """So many requests, which are refused, and make a record each."""
+    for _ in range(count):
+        with socket.create_connection(("127.0.0.1", port), WAIT_S) as client:
             client.sendall(b"no request\n")
-            status = Path(f"/proc/{server.pid}/status")
-            wait_until(lambda: "\nSigBlk:\t0000000000000000\n" in status.read_text())
-            server.terminate()
-            assert server.wait(WAIT_S) == -signal.SIGTERM
+            assert b"ERROR" in read_all(client)
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_nobody_reads_the_records(folder: Path, options: list[str]) -> None:
+    """More of them than a pipe has room for: transfers go on, and a late reader gets all."""
+    with unread_server(folder, *options) as (server, port):
+        ask_nonsense(port, 1500)
+        assert get("127.0.0.1:small", "--port", str(port)).returncode == 0
+        server.terminate()
+        out, err = server.communicate(timeout=WAIT_S)
+    assert server.returncode == 0, err
+    assert len(out.splitlines()) == 1501
+    assert "not written" not in err
+
+
+def test_records_are_lost(folder: Path) -> None:
+    """What nobody reads, not at the end either, is counted, and is a failure."""
+    with unread_server(folder) as (server, port):
+        ask_nonsense(port, 1500)
+        server.terminate()
+        assert server.wait(WAIT_S) == 1
+        out, err = server.communicate()
+    lost = re.search(r"(\d+) records were not written to standard output: nobody", err)
+    assert lost and int(lost[1]) + len(out.splitlines()) == 1500
+    assert out.endswith("\n"), "the last one is whole"
+
+
+def test_records_have_an_end(own: Callable[..., Server], folder: Path) -> None:
+    """Those for which there is no memory are lost; the server goes on in what it has."""
+    with unread_server(folder, "--json") as (server, port):
+        ask_nonsense(port, 3000)
+        assert get("127.0.0.1:small", "--port", str(port)).returncode == 0
+        server.terminate()
+        out, err = server.communicate(timeout=WAIT_S)
+    lost = re.search(r"(\d+) records were not written", err)
+    assert lost and server.returncode == 1
+    assert int(lost[1]) + len(out.splitlines()) == 3001
+    assert all(line.endswith("}") for line in out.splitlines())
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&-", "<&- >&- 2>&-"])
+def test_closed_streams(tmp_path: Path, closed: str) -> None:
+    """They are not those of the server: no record is written into a socket or an epoll."""
+    (tmp_path / "small").write_bytes(b"hello")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = f"exec {WALE} serve {tmp_path} --listen 127.0.0.1 --port {port} {closed}"
+    with subprocess.Popen(["sh", "-c", words]) as server:
+        for _ in range(3):
+            wait_until(lambda: get("127.0.0.1:small", "--port", str(port)).returncode == 0)
+        server.terminate()
+        assert server.wait(WAIT_S) == 1
 
 
 def test_once(own: Callable[..., Server]) -> None:

@@ -24,6 +24,7 @@
 #include "serve_conn.h"
 #include "serve_file.h"
 #include "serve_options.h"
+#include "serve_output.h"
 #include "serve_process.h"
 #include "transfer_proto.h"
 #include "transfer_util.h"
@@ -43,6 +44,8 @@
  * @signals: signalfd
  * @tick: timerfd of the timeouts
  * @ticking: it is armed
+ * @output: standard output, while records wait for it
+ * @output_watched: it is in the epoll
  * @spare_fd: given up to refuse a connection when descriptors are used up
  * @stop: a signal came
  */
@@ -55,39 +58,70 @@ struct loop {
 	struct watch signals;
 	struct watch tick;
 	bool ticking;
+	struct watch output;
+	bool output_watched;
 	int spare_fd;
 	int stop;
 };
 
-/* As many descriptors as the host allows, and no more connections than that. */
-static void set_limits(struct server *server)
+/* As many descriptors as the host allows. */
+static void raise_limit(void)
 {
 	struct rlimit limit;
-	rlim_t pairs;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return;
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/*
+ * No more connections than there are descriptors: in the worst case each has a file of
+ * its own.  @spare_fd was opened last.
+ */
+static int set_limits(struct server *server, int spare_fd)
+{
+	struct rlimit limit;
+	rlim_t used = (rlim_t)spare_fd + 1, spare, pairs;
+
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return;
-	if (limit.rlim_cur < SPARE_FDS * 2)
-		return;
-	/* in the worst case each connection has a file of its own */
-	pairs = (limit.rlim_cur - SPARE_FDS) / 2;
+		return 0;
+	/* one more to refuse a connection, and two for a transfer */
+	if (limit.rlim_cur < used + 3) {
+		fprintf(stderr,
+			"wale serve: %llu open files are allowed (ulimit -n): expected at least %llu\n",
+			(unsigned long long)limit.rlim_cur,
+			(unsigned long long)used + 3);
+		return 1;
+	}
+	spare = limit.rlim_cur / 2;
+	if (spare > SPARE_FDS)
+		spare = SPARE_FDS;
+	if (spare < used + 1)
+		spare = used + 1;
+	pairs = (limit.rlim_cur - spare) / 2;
 	if (server->max_lingering > pairs / 4)
 		server->max_lingering = (unsigned int)(pairs / 4);
 	pairs -= server->max_lingering;
 	if (server->max_transfers > pairs)
 		server->max_transfers = (unsigned int)pairs;
+	return 0;
 }
 
 static int add_watch(struct loop *loop, struct watch *watch)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = watch };
+	struct epoll_event event = {
+		.events = watch->kind == WATCH_OUTPUT ? EPOLLOUT : EPOLLIN,
+		.data.ptr = watch,
+	};
 
 	return epoll_ctl(loop->server.epoll_fd, EPOLL_CTL_ADD, watch->fd,
 			 &event);
+}
+
+static void drop_watch(struct loop *loop, const struct watch *watch)
+{
+	epoll_ctl(loop->server.epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
 }
 
 /* A socket that listens on @info; -1 with errno. */
@@ -184,8 +218,7 @@ static void set_listening(struct loop *loop, bool on)
 		if (on)
 			add_watch(loop, &loop->listeners[i]);
 		else
-			epoll_ctl(loop->server.epoll_fd, EPOLL_CTL_DEL,
-				  loop->listeners[i].fd, NULL);
+			drop_watch(loop, &loop->listeners[i]);
 	}
 }
 
@@ -270,6 +303,20 @@ static void set_ticking(struct loop *loop)
 	timer_set_fd(loop->tick.fd, on ? ns : 0, on ? ns : 0);
 }
 
+/* Be told when standard output takes records, while some wait. */
+static void set_output_watched(struct loop *loop)
+{
+	bool on = serve_output_waits();
+
+	if (loop->output_watched == on)
+		return;
+	loop->output_watched = on;
+	if (on)
+		add_watch(loop, &loop->output);
+	else
+		drop_watch(loop, &loop->output);
+}
+
 static void read_signal(struct loop *loop)
 {
 	struct signalfd_siginfo info;
@@ -311,6 +358,9 @@ static void serve_events(struct loop *loop, struct epoll_event *events, int n)
 		case WATCH_TICK:
 			ticked = true;
 			break;
+		case WATCH_OUTPUT:
+			serve_output_write();
+			break;
 		}
 	}
 	/* these end connections that may have had an event above */
@@ -332,6 +382,7 @@ static int run(struct loop *loop)
 		int n;
 
 		set_ticking(loop);
+		set_output_watched(loop);
 		n = epoll_wait(loop->server.epoll_fd, events,
 			       sizeof(events) / sizeof(events[0]),
 			       served_digest_pending() ? 0 : -1);
@@ -369,9 +420,11 @@ static int open_all(struct loop *loop, const struct serve_options *opt)
 	loop->server.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	loop->signals = (struct watch){ WATCH_SIGNAL, signals_open() };
 	loop->tick = (struct watch){ WATCH_TICK, timer_create_fd() };
-	loop->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (add_watch(loop, &loop->signals) || add_watch(loop, &loop->tick)) {
-		perror("wale serve: epoll");
+	loop->output = (struct watch){ WATCH_OUTPUT, STDOUT_FILENO };
+	if (loop->server.epoll_fd < 0 || loop->signals.fd < 0 ||
+	    loop->tick.fd < 0 || add_watch(loop, &loop->signals) ||
+	    add_watch(loop, &loop->tick)) {
+		perror("wale serve: epoll, signalfd or timerfd");
 		return 1;
 	}
 	if (!opt->n_listen)
@@ -380,7 +433,10 @@ static int open_all(struct loop *loop, const struct serve_options *opt)
 		err = listen_on(loop, opt, opt->listen[i]);
 	if (!err && opt->user && !serve_user_become(&user))
 		return 1;
-	return err ? err : open_folder(loop, opt);
+	if (err || open_folder(loop, opt))
+		return 1;
+	loop->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return set_limits(&loop->server, loop->spare_fd);
 }
 
 static void close_all(struct loop *loop)
@@ -428,7 +484,7 @@ int cmd_serve(int argc, char **argv)
 		.json = opt.json,
 		.quiet = opt.quiet,
 	};
-	set_limits(&loop.server);
+	raise_limit();
 	err = open_all(&loop, &opt);
 	if (err)
 		return err;
@@ -437,6 +493,8 @@ int cmd_serve(int argc, char **argv)
 	err = run(&loop);
 	serve_notify("STOPPING=1");
 	close_all(&loop);
+	if (!serve_output_finish())
+		err = 1;
 	summary(&loop.server);
 	return err;
 }

@@ -3,8 +3,10 @@
  * main.c - wale: finds the subcommand and runs it
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 
@@ -61,10 +63,25 @@ static int run(const char *name, int argc, char **argv)
 	return WALE_EXIT_USAGE;
 }
 
+/*
+ * A standard stream that is closed would be the next file that is opened.  So it becomes
+ * one that cannot be read, or written, which fails as it did.
+ */
+static void open_standard_streams(void)
+{
+	/* those below are open: it becomes the lowest that is not */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null",
+				    fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
 	static char help_option[] = "--help";
 	int status;
+
+	open_standard_streams();
 
 	if (argc < 2) {
 		usage(stderr);

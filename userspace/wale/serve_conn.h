@@ -33,7 +33,13 @@
  */
 #define SERVE_TICKS 4
 
-enum watch_kind { WATCH_LISTENER, WATCH_CONN, WATCH_SIGNAL, WATCH_TICK };
+enum watch_kind {
+	WATCH_LISTENER,
+	WATCH_CONN,
+	WATCH_SIGNAL,
+	WATCH_TICK,
+	WATCH_OUTPUT,
+};
 
 /* What the data pointer of an epoll event points to. */
 struct watch {

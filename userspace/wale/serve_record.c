@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 
 #include "serve_conn.h"
+#include "serve_output.h"
 
 uint64_t conn_unacked(const struct conn *conn)
 {
@@ -54,12 +55,13 @@ struct tcp_info conn_tcp_info(const struct conn *conn)
 	return info;
 }
 
-static void record_json(const struct conn *conn, uint64_t bytes, uint64_t ns)
+static void record_json(FILE *out, const struct conn *conn, uint64_t bytes,
+			uint64_t ns)
 {
 	const struct tcp_info info = conn_tcp_info(conn);
 	struct json_line json;
 
-	json_begin(&json, stdout);
+	json_begin(&json, out);
 	json_text(&json, "peer", conn->peer);
 	record_local(&json, conn);
 	if (conn->name)
@@ -94,29 +96,30 @@ static void record_json(const struct conn *conn, uint64_t bytes, uint64_t ns)
 	json_end(&json);
 }
 
-static void record_text(struct conn *conn, uint64_t bytes, uint64_t ns)
+static void record_text(FILE *out, struct conn *conn, uint64_t bytes,
+			uint64_t ns)
 {
 	char total[HUMAN_MAX], rate[HUMAN_MAX];
 
 	if (!conn->file) {
-		printf("%s %s: %s\n", conn->peer, conn->status, conn->why.text);
-		fflush(stdout);
+		fprintf(out, "%s %s: %s\n", conn->peer, conn->status,
+			conn->why.text);
 		return;
 	}
 	wale_make_printable(conn->name); /* its file is open */
-	printf("%s %s: %s, %s in %.3f s, %s/s, %s%s%s\n", conn->peer,
-	       conn->name, conn->status, human_bytes((double)bytes, total),
-	       (double)ns / 1e9,
-	       human_bytes(ns ? (double)bytes * 1e9 / (double)ns : 0, rate),
-	       conn->cc, conn->why.code ? ": " : "",
-	       conn->why.code ? conn->why.text : "");
-	fflush(stdout);
+	fprintf(out, "%s %s: %s, %s in %.3f s, %s/s, %s%s%s\n", conn->peer,
+		conn->name, conn->status, human_bytes((double)bytes, total),
+		(double)ns / 1e9,
+		human_bytes(ns ? (double)bytes * 1e9 / (double)ns : 0, rate),
+		conn->cc, conn->why.code ? ": " : "",
+		conn->why.code ? conn->why.text : "");
 }
 
 void conn_record(struct conn *conn)
 {
 	struct server *server = conn->server;
 	uint64_t bytes, ns;
+	FILE *out;
 
 	if (conn->recorded || !conn->status)
 		return;
@@ -133,9 +136,12 @@ void conn_record(struct conn *conn)
 	}
 	if (server->quiet && !server->json)
 		return;
-	stdout_wait();
+	out = serve_output_begin();
+	if (!out)
+		return;
 	if (server->json)
-		record_json(conn, bytes, ns);
+		record_json(out, conn, bytes, ns);
 	else
-		record_text(conn, bytes, ns);
+		record_text(out, conn, bytes, ns);
+	serve_output_end(out);
 }
