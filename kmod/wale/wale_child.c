@@ -83,7 +83,7 @@ static void wale_child_look(struct Qdisc *sch, u64 now)
 static bool wale_child_is_listed(const struct wale_sched_data *q,
 				 const struct sk_buff *skb)
 {
-	return q->impair && q->impair->params.drops.count &&
+	return q->child.listed &&
 	       qdisc_skb_cb(skb)->tc_classid == WALE_CHILD_LISTED;
 }
 
@@ -272,6 +272,7 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	int verdict;
 
 	wale_link_disown(skb, false);
+	child->listed |= listed;
 	qdisc_skb_cb(skb)->tc_classid = listed ? WALE_CHILD_LISTED : 0;
 	qdisc_skb_cb(skb)->pkt_len = len;
 	sch->q.qlen++;

@@ -18,12 +18,14 @@ struct sk_buff;
  * @packets: that it holds, as far as the link knows
  * @bytes: theirs, as the child counts them: on the wire
  * @drops: of the child's own count, when the link last looked
+ * @listed: it was given packets that are on the list of those that are lost
  */
 struct wale_child {
 	struct Qdisc *qdisc;
 	u32 packets;
 	u32 bytes;
 	u32 drops;
+	bool listed;
 };
 
 void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,

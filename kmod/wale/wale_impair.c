@@ -151,6 +151,7 @@ static u64 wale_impair_departure(struct wale_sched_data *q, u64 now)
 {
 	struct wale_impair *impair = q->impair;
 	const struct wale_impair_params *params = &impair->params;
+	bool overtakes = params->jitter_ns && params->reordering;
 	u64 delay_ns = q->delay_ns, draw;
 
 	if (params->jitter_ns) {
@@ -160,9 +161,11 @@ static u64 wale_impair_departure(struct wale_sched_data *q, u64 now)
 								impair->table,
 								draw));
 	}
-	if (wale_impair_skips(impair))
-		return now;
-	if (params->jitter_ns && params->reordering)
+	if (wale_impair_skips(impair)) {
+		overtakes = true;
+		delay_ns = 0;
+	}
+	if (overtakes && !params->slot.max_ns)
 		return now + delay_ns;
 	return max(q->last_departure_ns, now + delay_ns);
 }

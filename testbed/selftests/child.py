@@ -462,6 +462,21 @@ def test_list_of_losses() -> None:
     pair.close()
 
 
+def test_list_that_ends() -> None:
+    """What came while it was on the list is lost, also if the list has gone when it is served."""
+    pair = Pair()
+    pair.add(rate=RATE, delay=5 * MS, drop=[(0, 5, 5), (0, 8, 8), (0, 12, 12)])
+    graft(pair, "pfifo limit 100")
+    pair.send(10, 500)
+    pair.change(drop=[])
+    pair.send(10, 500)
+    pair.drain()
+    kept = [number for number in range(20) if number + 1 not in (5, 8)]
+    equal(pair.received(), kept, "packets")
+    equal(balanced(pair).stats["dropped_loss_packets"], 2, "lost")
+    pair.close()
+
+
 def filter_all(pair: Pair, flow: str) -> None:
     """Have a bpf program of the child 2: put all packets into a class."""
     match = "protocol all bpf bytecode '1,6 0 0 4294967295,' flowid"

@@ -484,6 +484,23 @@ def test_slots() -> None:
             equal(stats["reordered_packets"], 0, "reordered")
 
 
+def test_slots_that_begin() -> None:
+    """What leaves in slots overtakes nothing that was on the line, whatever jitter there was."""
+    pair = Pair()
+    pair.add(delay=100 * MS, jitter={"time": 5 * MS, "reordering": 1}, reorder=50 * PERCENT, seed=1)
+    pair.send(50, 500, gap_ns=MS)
+    held = pair.held()
+    true(held > 10, f"{held} held")
+    pair.change(delay=0, slot={"min": 10 * MS})
+    pair.send(50, 500, gap_ns=MS)
+    pair.drain()
+    net.sleep_ns(1000)
+    came = pair.received()
+    equal(came[50:], list(range(50, 100)), "packets in slots")
+    equal(sorted(came[:50]), list(range(50)), "packets before")
+    pair.close()
+
+
 def test_slots_that_end() -> None:
     """Slots that are over leave the line in order."""
     pair = Pair()
