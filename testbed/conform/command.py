@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from rich.table import Table
 from conform.checks import CHECKS, Check
 from conform.evidence import Evidence, Figure, Finding, Tolerance, Unmeasurable
 from conform.experiments import experiments
+from conform.plain import AQM
 from conform.promises import Promise, find_template, load_emulators, load_promises
 from conform.template import PLACEHOLDERS, Template
 from engines import get_engine
@@ -27,9 +29,16 @@ from lab.yaml_lines import ScenarioError
 
 GUEST = ["/usr/bin/python3", "-I", "-S", str(Path(__file__).with_name("guest.py"))]
 WALL_LIMIT_S = 900
-#: Qdiscs that drop packets of their own accord, in whosever place they queue.
-AQM = {"cake", "choke", "codel", "dualpi2", "fq_codel", "fq_pie", "gred", "hhf", "pie", "red",
-       "sfb", "sfq"}  # fmt: skip
+#: Words with a value that no check has chosen, which change when packets leave, or lose some.
+_VALUE = r"(?: [a-z]\S*){0,2} [\d.]*[1-9]\S*"
+MOVES = re.compile(
+    rf"(?<!\S)(?:(?:slot|sessions|jitter|reorder|duplicate)(?! off){_VALUE}"
+    r"|delay \S+ [\d.]*[1-9]\S*|trace [^{\s]\S*)"
+)
+LOSES = re.compile(
+    rf"(?<!\S)(?:(?:loss|drop|corrupt)(?! off){_VALUE}|limit \d\S*(?: cells)?"
+    r"|policy (?!tail(?!\S))\S+)"
+)
 STYLES = {
     "pass": "green",
     "fail": "bold red",
@@ -109,14 +118,27 @@ def judge(check: Check, template: Template, seen: dict[str, Evidence], virtual: 
     if promise is None:
         return Row(check.name, "figure", finding.figures)
     held = finding.holds.get(promise.expect, False)
-    droppers = sorted(set(template.kinds) & AQM)
-    if not held and droppers and any(any(one.lost) for one in mine.values()):
-        why = f"nobody can say whose: {', '.join(droppers)} drops as it sees fit"
-        lost = Figure(f"some were lost, and {why}", None)
-        return Row(check.name, "figure", [*finding.figures, lost])
+    if not held and (why := excuse(template, mine)):
+        return Row(check.name, "figure", [*finding.figures, Figure(why, None)])
     expected = check.expectations[promise.expect]
     verdict = "pass" if held else "fail"
     return Row(check.name, verdict, finding.figures, expected, promise.says, promise.source)
+
+
+def excuse(template: Template, seen: dict[str, Evidence]) -> str | None:
+    """Why it may not be the emulator's fault that a promise is not held."""
+    lost = any(any(one.lost) for one in seen.values())
+    droppers = sorted(set(template.kinds) & AQM)
+    if lost and droppers:
+        why = f"nobody can say whose: {', '.join(droppers)} drops as it sees fit"
+        return f"some were lost, and {why}"
+    told = [line.chosen(one.experiment.values(template))
+            for line in template.lines for one in seen.values()]  # fmt: skip
+    own = [match[0] for pattern in ([MOVES, LOSES] if lost else [MOVES])
+           for words in told for match in pattern.finditer(words)]  # fmt: skip
+    if not own:
+        return None
+    return f"nobody can say why: the command line has {', '.join(dict.fromkeys(own))} of its own"
 
 
 def promised(check: Check, template: Template, seen: dict[str, Evidence]) -> Promise | None:

@@ -45,9 +45,14 @@ def run(*words: str) -> str:
     """Run a command; what it prints, or RuntimeError with what it says."""
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
-        said = (done.stderr or done.stdout).partition("Usage:")[0]
-        raise RuntimeError("; ".join(said.strip().splitlines()))
+        raise RuntimeError(reason(done.stderr or done.stdout) or f"exit code {done.returncode}")
     return done.stdout
+
+
+def reason(said: str) -> str:
+    """Of what a command says as it fails: what is before its usage, or else the last line."""
+    lines = said.partition("Usage:")[0].strip().splitlines() or said.strip().splitlines()[-1:]
+    return "; ".join(lines)
 
 
 def lay_wire() -> None:

@@ -7,30 +7,61 @@ becomes
 
     netem [delay {delay}] [rate {rate}] limit {limit}
 
-What has a placeholder is replaced where it stands with its value; all else stays as it is.
+What has a placeholder is replaced where it stands with its value, and words that do something to
+packets are left out of the experiments that have no use for them; all else stays as it is.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 _PREFIX = re.compile(
     r"^(?:tc )?(?P<what>qdisc|class) (?:add|replace) dev \S+"
     r"(?: root| parent \S+| handle \S+| classid \S+)+ "
 )
+#: Qdiscs that drop packets of their own accord, in whosever place they queue.
+AQM = {"cake", "choke", "codel", "dualpi2", "fq_codel", "fq_pie", "gred", "hhf", "pie", "red",
+       "sfb", "sfq"}  # fmt: skip
+
+_NUMBER = r"[\d.]\S*(?!\S)"
 #: A value by itself: none of the values that some words take more of follows it.
-_VALUE = r"\d\S*(?!\S)(?! \d)"
-_SPREAD = r"(?P<more>(?: distribution \S+)?)"
+_VALUE = rf"{_NUMBER}(?! -?[\d.])"
+_SPREAD = r"(?: distribution \S+)?"
+_ROOM = r"(?: (?:packets|bytes) \S+)*"
+_LIST = r"drop (?:flow \S+ )?packets \S+"
+
+
+def _rest(most: int, words: str = "") -> str:
+    """What follows the value that the checks choose, and stays as it is: values, then words."""
+    return rf"(?P<rest>(?: -?{_NUMBER}){{0,{most}}}{words})(?!\S)(?! -?[\d.])"
+
+
+def _states(match: re.Match[str]) -> str:
+    """Loss in four states: the checks choose all but P32 and P23, which are 0% and 100%."""
+    given = match["values"].split()[2:4]
+    p32, p23 = given + ["0%", "100%"][len(given) :]
+    return f"[loss state {{state_p13}} {{state_p31}} {p32} {p23} {{state_p14}}]"
+
+
+def _beside(first: str, word: str) -> tuple[str, str]:
+    """A word of netem that may stand apart from what it is of, put beside it."""
+    values, word = rf"(?: {_NUMBER})+(?! [\d.])", rf"(?<!slot)(?P<word> {word} \S+)"
+    return rf"(?P<first>{first}{values})(?P<between> .*?){word}", r"\g<first>\g<word>\g<between>"
+
 
 _LINK = (
-    (rf"rate {_VALUE}", "[rate {rate}]"),
-    (rf"loss (?:random )?{_VALUE}", "[loss {loss}]"),
-    (rf"loss gemodel \d\S* {_VALUE}", "[loss gemodel {gemodel_p} {gemodel_r}]"),
+    (rf"loss (?:random )?{_NUMBER}{_rest(1)}", r"[loss {loss}\g<rest>]"),
+    (
+        rf"loss gemodel {_NUMBER}(?: {_NUMBER})?{_rest(2)}",
+        r"[loss gemodel {gemodel_p} {gemodel_r}\g<rest>]",
+    ),
+    (rf"loss state(?P<values>(?: {_NUMBER}){{1,5}})", _states),
     (r"ecn(?!\S)", "[{ecn}]"),
-    (rf"reorder {_VALUE}", "[reorder {reorder}]"),
-    (rf"duplicate {_VALUE}", "[duplicate {duplicate}]"),
-    (rf"corrupt {_VALUE}", "[corrupt {corrupt}]"),
-    (rf"slot {_VALUE}", "[slot {slot}]"),
+    (rf"reorder {_NUMBER}{_rest(1, r'(?: gap [0-9]+)?')}", r"[reorder {reorder}\g<rest>]"),
+    (rf"duplicate {_NUMBER}{_rest(1)}", r"[duplicate {duplicate}\g<rest>]"),
+    (rf"corrupt {_NUMBER}{_rest(1)}", r"[corrupt {corrupt}\g<rest>]"),
+    (rf"slot {_NUMBER}(?: {_NUMBER})?{_rest(0, _ROOM)}", r"[slot {slot}\g<rest>]"),
     (rf"seed {_VALUE}", "[seed {seed}]"),
     (rf"delay {_VALUE}", "[delay {delay}]"),
 )
@@ -42,15 +73,34 @@ _PACKETS = (rf"limit {_VALUE}", "limit {limit}")
 _BYTES = (rf"(?:limit|latency) {_VALUE}", "limit {limit_bytes}")
 
 #: Kind of qdisc: what is replaced by what. Kinds that are not here: _SHAPER.
-_KINDS = {
+_KINDS: dict[str, tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] = {
+    **dict.fromkeys(AQM - {"cake"}, ()),
     "wale": (
-        (rf"limit {_VALUE}", "limit {limit}p"),
-        (rf"jitter {_VALUE}{_SPREAD}", r"[jitter {jitter}\g<more>]"),
+        (rf"limit {_VALUE}(?! cells)", "limit {limit}p"),
+        (rf"rate {_VALUE}", "[rate {rate}]"),
+        (
+            rf"jitter {_NUMBER}{_rest(0, rf'{_SPREAD}(?: (?:no)?reordering)?{_SPREAD}')}",
+            r"[jitter {jitter}\g<rest>]",
+        ),
+        # no check has a use for where a trace ends, nor for sessions
+        (r"(?:loop|hold|stop)(?!\S)|start at \S+|sessions(?: (?:arrival|mean|max|step) \S+)+", ""),
+        (r"trace (?:file )?\S+", "[trace {outage} start at {start}]"),
+        (rf"{_LIST}(?: {_LIST})*", "[drop packets {drop_first}-{drop_last}]"),
         *_LINK,
     ),
     "netem": (
         _PACKETS,
-        (rf"delay \d\S* {_VALUE}{_SPREAD}", r"[delay {delay}] [{jitter}\g<more>]"),
+        _beside("delay", "distribution"),
+        _beside("reorder", "gap"),
+        (rf"rate {_NUMBER}{_rest(3)}", r"[rate {rate}\g<rest>]"),
+        (
+            rf"delay {_NUMBER} {_NUMBER}{_rest(1, _SPREAD)}",
+            r"[delay {delay}] [{jitter}\g<rest>]",
+        ),
+        (
+            rf"slot (?P<name>distribution \S+) {_NUMBER}{_rest(1, _ROOM)}",
+            r"[slot \g<name> {slot}\g<rest>]",
+        ),
         *_LINK,
     ),
     "tbf": (_BYTES, *_SHAPER),
@@ -66,7 +116,8 @@ def _line(text: str, first: bool) -> str:
         return re.sub(rf"^pfifo limit {_VALUE}$", "[pfifo limit {child_limit}]", text)
     for pattern, replacement in _KINDS.get(kind, _SHAPER):
         words = re.sub(rf"(?<!\S){pattern}", replacement, words)
-    return ("class " if text.startswith("class ") else "") + kind + space + words
+    line = ("class " if text.startswith("class ") else "") + kind + space + words
+    return " ".join(line.split())
 
 
 def to_template(text: str) -> str:

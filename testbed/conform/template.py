@@ -98,17 +98,22 @@ class Line:
         """The kind of the qdisc, such as netem."""
         return self.text.lstrip("[").removeprefix("class ").split()[0]
 
-    def words(self, asked: Asked) -> str:
-        """The line with these values, without brackets that need others."""
+    def chosen(self, asked: Asked) -> str:
+        """The line without the brackets that need other values than these."""
 
         def group(match: re.Match[str]) -> str:
             return match[1] if all(name in asked for name in _names(match[1])) else ""
+
+        return _GROUP.sub(group, self.text)
+
+    def words(self, asked: Asked) -> str:
+        """The same, with the values."""
 
         def value(match: re.Match[str]) -> str:
             placeholder = PLACEHOLDERS[match[1]]
             return placeholder.show(asked.get(match[1], placeholder.neutral))
 
-        text = _PLACEHOLDER.sub(value, _GROUP.sub(group, self.text))
+        text = _PLACEHOLDER.sub(value, self.chosen(asked))
         return " ".join(text.removeprefix("class ").split())
 
 
