@@ -208,8 +208,25 @@ def table(rows: list[Row]) -> Table:
     return result
 
 
-def list_command() -> int:
+def list_json() -> str:
+    """`--list --json`: the same as the tables, a list for each."""
+    emulators = [
+        {"name": name, "about": emulator.about, "tc": emulator.tc}
+        for name, emulator in load_emulators().items()
+    ]
+    values = [{"name": name, "meaning": one.meaning} for name, one in PLACEHOLDERS.items()]
+    checks = [
+        {"name": name, "measures": check.measures, "promises": dict(check.expectations)}
+        for name, check in CHECKS.items()
+    ]
+    return json.dumps({"emulators": emulators, "placeholders": values, "checks": checks}, indent=2)
+
+
+def list_command(as_json: bool) -> int:
     """`--list`: the emulators, the placeholders and the checks."""
+    if as_json:
+        print(list_json())
+        return 0
     emulators, checks, values = (Table(header_style="bold", pad_edge=False) for _ in range(3))
     for title in ("emulator", "what it is", "tc command line"):
         emulators.add_column(title)
@@ -238,7 +255,7 @@ def _console() -> Console:
 def main(args: argparse.Namespace) -> int:
     """The subcommand; 1 if a check failed."""
     if args.list:
-        return list_command()
+        return list_command(args.json)
     template = find_template(args.qdisc)
     with Progress(quiet=args.quiet) as log:
         rows, kernel = conform(args, template, log)

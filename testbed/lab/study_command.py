@@ -137,9 +137,7 @@ def summary_command(args: argparse.Namespace) -> int:
 def study_command(args: argparse.Namespace) -> int:
     """`wale-lab study`: what is missing of studies, and a line for each check."""
     if args.list:
-        for name in study_names():
-            print(f"{name:32} {load_study(name).title}")
-        return 0
+        return _list(args.json)
     if not args.studies:
         raise ScenarioError("expected a study, a paper, or all; `wale-lab study --list` names them")
     names = find_studies(args.studies)
@@ -161,6 +159,17 @@ def study_command(args: argparse.Namespace) -> int:
     if not schedule.make(results, config, args.jobs, args.snakemake, args.quiet):
         return 1
     return _report(names, results, args)
+
+
+def _list(as_json: bool) -> int:
+    """`--list`: the studies that there are."""
+    studies = [{"name": name, "title": load_study(name).title} for name in study_names()]
+    if as_json:
+        print(json.dumps(studies, indent=2))
+        return 0
+    for study in studies:
+        print(f"{study['name']:32} {study['title']}")
+    return 0
 
 
 def _options(args: argparse.Namespace) -> list[str]:

@@ -718,6 +718,17 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
         assert name in said
 
 
+def test_list_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["conform", "--list", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert {kind: [one["name"] for one in some] for kind, some in shown.items()} == {
+        "emulators": list(load_emulators()),
+        "placeholders": list(template.PLACEHOLDERS),
+        "checks": list(CHECKS),
+    }
+    assert all(len(one) == len(some[0]) > 1 for some in shown.values() for one in some)
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -32,6 +32,9 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert wale_lab(["study", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(line.split()[:2] == ["karnik-kumar/table1", "Throughput"] for line in lines)
+    assert wale_lab(["study", "--list", "--json"]) == 0
+    studies = json.loads(capsys.readouterr().out)
+    assert [f"{study['name']:32} {study['title']}" for study in studies] == lines
 
 
 @pytest.mark.parametrize(
