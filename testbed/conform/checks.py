@@ -107,5 +107,9 @@ def _all() -> list[Check]:
     ]  # fmt: skip
 
 
+#: Those that an emulator may fail because the machine is late.
+TIMED = {"delay", "rate", "overhead", "schedule", "rate_step", "limit", "limit_line", "child",
+         "gso", "gso_limit", "jitter", "jitter_order", "reorder", "slot", "start"}  # fmt: skip
+
 #: By name, in the order of the table.
 CHECKS = {check.name: check for check in _all()}

@@ -15,11 +15,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from conform.checks import CHECKS, Check
+from conform.checks import CHECKS, TIMED, Check
 from conform.evidence import Evidence, Figure, Finding, Tolerance, Unmeasurable
 from conform.experiments import experiments
 from conform.plain import AQM
 from conform.promises import Promise, find_template, load_emulators, load_promises
+from conform.statistics import percentile
 from conform.template import PLACEHOLDERS, Template
 from engines import get_engine
 from engines.base import OUT_DIR, Engine, EngineError, Job, Kernel
@@ -108,17 +109,20 @@ def judge(check: Check, template: Template, seen: dict[str, Evidence], virtual: 
     refused = [one.refused for one in mine.values() if one.refused is not None]
     if refused:
         return Row(check.name, "refused", says=refused[0])
-    promise = promised(check, template, mine)
+    promise, tolerance = promised(check, template, mine), Tolerance.of(virtual)
     try:
         if not all(one.first for one in mine.values()):
             raise Unmeasurable("nothing came out")
-        finding = check.judge(mine, Tolerance.of(virtual))
+        finding = check.judge(mine, tolerance)
     except Unmeasurable as reason:
         finding = Finding([Figure(str(reason), None)])
     if promise is None:
         return Row(check.name, "figure", finding.figures)
     held = finding.holds.get(promise.expect, False)
-    if not held and (why := excuse(template, mine)):
+    why = None if held else excuse(template, mine)
+    if not held and check.name in TIMED:
+        why = why or too_late(mine, tolerance)
+    if why:
         return Row(check.name, "figure", [*finding.figures, Figure(why, None)])
     expected = check.expectations[promise.expect]
     verdict = "pass" if held else "fail"
@@ -139,6 +143,14 @@ def excuse(template: Template, seen: dict[str, Evidence]) -> str | None:
     if not own:
         return None
     return f"nobody can say why: the command line has {', '.join(dict.fromkeys(own))} of its own"
+
+
+def too_late(seen: dict[str, Evidence], tolerance: Tolerance) -> str | None:
+    """In real time: whether a plain timer was later than a departure may be."""
+    late_ns = max(percentile(one.timers_ns or [0], 0.99) for one in seen.values())
+    if late_ns <= tolerance.late_ns:
+        return None
+    return f"the machine was too late to tell: its timers were, p99 {late_ns / 1e6:.3g} ms"
 
 
 def promised(check: Check, template: Template, seen: dict[str, Evidence]) -> Promise | None:
@@ -175,7 +187,8 @@ def conform(
     if able:
         kernel = engine.prepare(args.kernel, log)
         release = kernel.release
-        plan = {name: one.plan(template) for name, one in able.items()}
+        watch = {"watch_timers": not virtual}
+        plan = {name: one.plan(template) | watch for name, one in able.items()}
         found = run_guest(engine, kernel, template, plan, args, log)
     seen = {name: Evidence(one, found[name], one.values(template)) for name, one in able.items()}
     refused = [one.refused for one in seen.values() if one.refused is not None]

@@ -85,6 +85,8 @@ class Evidence:
                 for when, number, segment, size, *flags in found["left"]
             ]
             self.arrivals: list[int] = found["arrivals"]
+            #: How late plain timers were meanwhile, in real time.
+            self.timers_ns: list[int] = found.get("timers_ns", [])
 
     @cached_property
     def first(self) -> dict[int, Departure]:

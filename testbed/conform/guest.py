@@ -37,7 +37,7 @@ IP_RECVERR, UDP_SEGMENT = 11, 103
 TX_SCHED, TX_SOFTWARE_REPORT, OPT_ID, OPT_TSONLY = 1 << 8, 1 << 4, 1 << 7, 1 << 11
 #: Memory for what waits to be read; and after so many packets it is read.
 QUEUE_BYTES, DRAIN_EVERY = 1 << 27, 50
-NS = 10**9
+NS, TIMER_STEP_NS = 10**9, 10**6
 CE = 3  # in the TOS: the mark of ECN
 
 
@@ -205,19 +205,32 @@ def remove() -> None:
     subprocess.run(words, capture_output=True, check=False)
 
 
+def rest(duration_ns: int, timers_ns: list[int] | None) -> None:
+    """Sleep; where a list is given, in steps, each noted there: how late its timer was."""
+    if timers_ns is None:
+        time.sleep(duration_ns / NS)
+        return
+    end = time.monotonic_ns() + duration_ns
+    while (now := time.monotonic_ns()) < end:
+        step = min(end - now, TIMER_STEP_NS)
+        time.sleep(step / NS)
+        timers_ns.append(time.monotonic_ns() - now - step)
+
+
 def send_all(plan: dict[str, Any], sender: Sender, receiver: Receiver) -> dict[str, Any]:
     """Send the packets, make the changes, look at the counters."""
     told, changes, shown = [], [], []
+    timers_ns: list[int] | None = [] if plan["watch_timers"] else None
     todo = list(plan["changes"])
     for number, (gap_ns, size, segment) in enumerate(plan["sends"]):
         if todo and todo[0]["before"] == number:
             change = todo.pop(0)
-            time.sleep(change["gap_ns"] / NS)
+            rest(change["gap_ns"], timers_ns)
             early = time.time_ns()
             apply("change", change["commands"])
             changes.append([early, time.time_ns()])
         if gap_ns:
-            time.sleep(gap_ns / NS)
+            rest(gap_ns, timers_ns)
         if sender.send(number, size, segment, plan["tos"]):
             told.append(number)
         if number % DRAIN_EVERY == DRAIN_EVERY - 1:
@@ -226,9 +239,9 @@ def send_all(plan: dict[str, Any], sender: Sender, receiver: Receiver) -> dict[s
             time.sleep(1e-6)  # the kernel's own threads want the processor too
         if number + 1 == plan["show_after"]:
             shown.append({"sends": number + 1, **counters()})
-    time.sleep(plan["settle_ns"] / NS)
+    rest(plan["settle_ns"], timers_ns)
     shown.append({"sends": len(plan["sends"]), **counters()})
-    return {"told": told, "changes": changes, "shown": shown}
+    return {"told": told, "changes": changes, "shown": shown, "timers_ns": timers_ns or []}
 
 
 def experiment(plan: dict[str, Any]) -> dict[str, Any]:

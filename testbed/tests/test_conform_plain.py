@@ -161,6 +161,20 @@ def test_what_the_command_line_does_by_itself(words: str, of_late: str, of_lost:
         assert own in row.figures[-1].name
 
 
+def test_a_machine_that_is_too_late() -> None:
+    """A plain timer tells, in real time, of what depends on time."""
+    seen, plain = late(lost=True), parse("wale delay {delay}")
+    for early, verdict in ((98, "figure"), (99, "fail")):
+        seen["delay"].timers_ns = [60_000] * early + [3 * MS] * (100 - early)
+        row = judge(CHECKS["delay"], plain, seen, virtual=False)
+        assert row.verdict == verdict
+        assert ("timers were, p99 3 ms" in row.figures[-1].name) == (verdict == "figure")
+    seen["duplicate"] = seen["delay"]  # none comes twice, which is no matter of time
+    seen["duplicate"].timers_ns = [3 * MS]
+    row = judge(CHECKS["duplicate"], parse("wale [duplicate {duplicate}]"), seen, virtual=False)
+    assert row.verdict == "fail"
+
+
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
