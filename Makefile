@@ -141,7 +141,7 @@ uninstall:	## remove what install put there
 	@testbed/setup/install-lab uninstall "$(PREFIX)" "$(DESTDIR)"
 	@testbed/setup/install-modules uninstall "$(KDIR)" "$(DESTDIR)"
 
-deb: packages-deb	## Debian packages wale-dkms, wale-tools, wale-dev and wale-lab, into build/deb
+deb: packages-deb	## Debian packages wale-dkms, wale-tools, wale-dev and python3-wale-lab, into build/deb
 	@testbed/setup/build-deb
 
 clean:	## remove build/, out/ and results/ (the cached kernel stays)
