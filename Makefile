@@ -17,7 +17,7 @@
 
 VERSION := 0.1.0
 
-$(if $(word 2,$(CURDIR)),$(error make cannot build in a folder with spaces: $(CURDIR)))
+include testbed/setup/paths.mk
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
@@ -97,6 +97,7 @@ help:	## this list
 ##@ Build
 
 modules:	## kernel modules, for the kernel of KDIR (default: the running one)
+	@:$(call plain_word,KDIR)
 	@testbed/setup/build-modules "$(KDIR)" $(ARCH)
 
 modules-stock:	## kernel modules, for each kernel whose headers are installed
@@ -126,17 +127,14 @@ packages-vm:	## install what is missing to boot stock kernels
 
 ##@ Install (DESTDIR and PREFIX are obeyed)
 
-# Each part is installed from another folder.
-absolute = $(if $(filter-out /%,$(firstword $($(1)))),$(error $(1)=$($(1)): expected a path from / on))
-
 install: userspace	## tc plugin, wale, man pages, headers, wale-lab; and the modules if there are headers
-	@:$(call absolute,PREFIX)$(call absolute,DESTDIR)
+	@:$(call absolute_word,PREFIX)$(call absolute_word,DESTDIR,spaces)$(call plain_word,KDIR)
 	@$(MAKE) -C userspace install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
 	@testbed/setup/install-lab install "$(PREFIX)" "$(DESTDIR)"
 	@testbed/setup/install-modules install "$(KDIR)" "$(DESTDIR)"
 
 uninstall:	## remove what install put there
-	@:$(call absolute,PREFIX)$(call absolute,DESTDIR)
+	@:$(call absolute_word,PREFIX)$(call absolute_word,DESTDIR,spaces)$(call plain_word,KDIR)
 	@$(MAKE) -C userspace uninstall PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
 	@testbed/setup/install-lab uninstall "$(PREFIX)" "$(DESTDIR)"
 	@testbed/setup/install-modules uninstall "$(KDIR)" "$(DESTDIR)"

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import string
 import subprocess
 from pathlib import Path
 
@@ -79,16 +81,72 @@ def test_no_folder_that_depends_on_where_one_is(words: list[str]) -> None:
         assert "expected a path from / on" in done.stderr
 
 
-def test_make_refuses_a_folder_with_spaces(tmp_path: Path) -> None:
-    """It would take the name for two; `clean` would delete the first."""
-    folder = tmp_path / "my project"
-    (folder / "userspace").mkdir(parents=True)
-    for name in ("Makefile", "userspace/Makefile"):
+#: Characters that are not letters or digits, and stand in no way.
+PLAIN = "._+@~-\u00fc\u5c71"
+ODD = sorted({*string.punctuation, " ", "\t", "\n", "\x01"} - {*PLAIN, "/"})
+
+
+def tree_of_makefiles(folder: Path) -> None:
+    """The makefiles that one can start with, alone."""
+    for name in ("", "userspace", "userspace/fuzz", "Documentation"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "Makefile").symlink_to(TOP / name / "Makefile")
+    (folder / "testbed").symlink_to(TOP / "testbed")
+
+
+def said(*command: str | Path, code: int = 2) -> str:
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == code, (command, done.stdout, done.stderr)
+    return done.stderr
+
+
+def test_make_refuses_a_folder_that_it_would_take_for_something_else(tmp_path: Path) -> None:
+    """Of a name with a space it takes two, and `clean` deletes the first; in a$b it builds in a."""
+    for number, odd in enumerate([*ODD, " at the end"]):
+        folder = tmp_path / f"{number}" / (f"a{odd}b" if len(odd) == 1 else "a ")
+        tree_of_makefiles(folder)
+        names = ("", "userspace", "userspace/fuzz", "Documentation")
+        for name in names if odd in "$'" else names[number % 4 :][:1]:
+            error = said("make", "-C", folder / name, "-n")
+            assert "make cannot build in /" in error
+            assert error.rstrip().endswith("/ . _ + @ ~ - only.  Stop.")
+
+
+def test_make_builds_in_a_folder_with_letters_and_some_signs(tmp_path: Path) -> None:
+    """And sees there that a header has changed."""
+    folder = tmp_path / f"a{PLAIN}b"
+    shutil.copytree(TOP / "userspace", folder / "userspace")
+    for name in ("Makefile", "kmod", "testbed"):
         (folder / name).symlink_to(TOP / name)
-        command = ["make", "-C", (folder / name).parent, "clean"]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
-        assert done.returncode == 2
-        assert "cannot build in a folder with spaces" in done.stderr
+    make = ("make", "-C", folder / "userspace", folder / "build/userspace/obj/lib/units.o")
+    said(*make, code=0)
+    said(*make, "-q", code=0)
+    (folder / "userspace/lib/units.h").touch()
+    said(*make, "-q", code=1)
+
+
+def test_make_refuses_odd_words_for_folders() -> None:
+    """DESTDIR may have spaces: the unit, and the kernel's makefiles, bear none in the others."""
+    for odd in [*ODD, "$(HOME)", "$$"]:
+        for word in (f"DESTDIR=/x{odd}y", f"PREFIX=/x{odd}y", f"KDIR=/x{odd}y"):
+            if word != "DESTDIR=/x y":
+                error = said("make", "-n", "-C", TOP, "uninstall", word)
+                assert "/ . _ + @ ~ - only.  Stop." in error
+    for odd in "$'":
+        for word in (f"DESTDIR=/x{odd}y", f"MANDIR=/x{odd}y"):
+            assert "- only.  Stop." in said("make", "-n", "-C", TOP / "userspace", "install", word)
+        assert "- only.  Stop." in said("make", "-n", "-C", TOP, "modules", f"KDIR=/x{odd}y")
+
+
+@pytest.mark.parametrize("odd", "$,")
+def test_modules_are_not_built_in_odd_folders(odd: str, tmp_path: Path) -> None:
+    """Also when not make, but the testbed starts it."""
+    script = TOP / "testbed/setup/build-modules"
+    header = tmp_path / f"a{odd}b" / "include/generated/utsrelease.h"
+    header.parent.mkdir(parents=True)
+    header.write_text('#define UTS_RELEASE "6.12"\n')
+    error = said(script, header.parents[2])
+    assert error.startswith(f"build-modules: {tmp_path}/a{odd}b: expected a path of ")
 
 
 def test_uninstall_leaves_what_others_put_there(tmp_path: Path) -> None:
