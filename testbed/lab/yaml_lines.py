@@ -15,6 +15,9 @@ KeyPath = tuple[str | int, ...]
 #: How many keys and lists may be within one another.
 MAX_DEPTH = 50
 
+#: How many values a document may have: a few lines of aliases would have millions.
+MAX_VALUES = 100_000
+
 #: The tag of the key "<<".
 MERGE = "tag:yaml.org,2002:merge"
 
@@ -30,6 +33,7 @@ class Document:
     name: str
     value: Any
     lines: dict[KeyPath, int] = field(default_factory=dict)
+    values: int = 0  # read so far
 
     def where(self, path: KeyPath) -> str:
         """ "file:line" of this key, or of the nearest one above it."""
@@ -102,6 +106,11 @@ def _value(
         )
     if len(around) > MAX_DEPTH:  # with the help of aliases
         raise ScenarioError(_too_deep(document.where(path)))
+    document.values += 1
+    if document.values > MAX_VALUES:
+        raise ScenarioError(
+            f"{document.where(path)}: expected at most {MAX_VALUES} values, aliases written out"
+        )
     around = (*around, node)
     document.lines.setdefault(path, node.start_mark.line + 1)
     if isinstance(node, yaml.MappingNode):

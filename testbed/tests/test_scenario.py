@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -297,6 +298,15 @@ def test_keys_of_another_mapping_are_merged() -> None:
         with pytest.raises(ScenarioError) as caught:
             yaml_lines.parse(wrong, "s.yaml")
         assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("level", ["{k: *%s, l: *%s}", "{<<: *%s, k: *%s}"])
+def test_aliases_do_not_multiply_without_end(level: str) -> None:
+    names = [f"n{number}" for number in range(25)]
+    lines = ["n0: &n0 {k: 1}"]
+    lines += [f"{b}: &{b} {level % (a, a)}" for a, b in pairwise(names)]
+    with pytest.raises(ScenarioError, match=r"s\.yaml:\d+: expected at most 100000 values"):
+        yaml_lines.parse("\n".join(lines), "s.yaml")
 
 
 def test_ranges_include_their_ends() -> None:
