@@ -497,6 +497,7 @@ def check_scenario(document: Document, overrides: list[str], folder: Path) -> Sc
             raise ScenarioError(f"{document.where(path)}: {error}") from None
     _check_packets(scenario, document)
     _check_limits(scenario, document)
+    _check_times(scenario, document)
     _check_advice(scenario, document)
     return scenario
 
@@ -530,6 +531,25 @@ def _check_limits(scenario: Scenario, document: Document) -> None:
             raise ScenarioError(
                 f"{document.where(path)}: {show(path)}expected a buffer for at least one packet, "
                 f"which takes {least} {unit}, got {size} {unit}"
+            )
+
+
+def _check_times(scenario: Scenario, document: Document) -> None:
+    """Refuse what would begin when the run is over."""
+    begins: dict[str, int] = {}
+    times: list[tuple[KeyPath, int]] = [(("record", "settled"), scenario.record.settled or 0)]
+    for direction in ("forward", "reverse"):
+        link: Link = getattr(scenario.bottleneck, direction)
+        times.append((("bottleneck", direction, "start"), link.start or 0))
+    for n, flow in enumerate(scenario.flows):
+        begins[flow.name] = flow.start + (begins[flow.after] if flow.after else 0)
+        times.append((("flows", n, "start"), begins[flow.name]))
+    for path, time in times:
+        if time >= scenario.virtual_limit:
+            limit, at = (units.show_time_ns(ns) for ns in (scenario.virtual_limit, time))
+            raise ScenarioError(
+                f"{document.where(path)}: {show(path)}expected a time before virtual_limit, "
+                f"{limit}, got {at} after the scenario's start"
             )
 
 

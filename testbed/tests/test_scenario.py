@@ -278,6 +278,16 @@ def test_scenarios_of_the_tree(path: Path) -> None:
             "s.yaml:2: expected at most 50 levels",
         ),
         ("name: good\n", "name: good\nprofile: 2026-13-01\n", "s.yaml:2: not valid YAML: "),
+        (
+            "    cc: reno",
+            "    start: 1h",
+            "s.yaml:6: flows.0.start: expected a time before virtual_limit, 1 h, got 1 h after",
+        ),
+        (
+            "name: good\n",
+            "name: good\nrecord: {settled: 2h}\n",
+            "s.yaml:2: record.settled: expected a time before virtual_limit, 1 h, got 2 h",
+        ),
     ],
 )
 def test_refused_with_line_and_key(old: str, new: str, expected: str) -> None:
@@ -349,6 +359,14 @@ def test_options_refused(
 def test_every_error_is_a_line() -> None:
     lines = refused(GOOD.replace("50ms", "x").replace("1MB", "y").replace("2MB", "z"))
     assert [line.split(" ")[0] for line in lines] == ["s.yaml:3:", "s.yaml:7:", "s.yaml:9:"]
+
+
+def test_start_after_another_flow() -> None:
+    """That of the other one counts too; what is just before the limit is none."""
+    starts = ["flows.one.start=59min", "virtual_limit=1h"]
+    assert check(GOOD, *starts, "flows.two.start=59s")
+    (said,) = refused(GOOD, *starts, "flows.two.start=1min")
+    assert said.startswith("s.yaml: --set: flows.1.start: expected a time before virtual_limit")
 
 
 def test_missing_key() -> None:
