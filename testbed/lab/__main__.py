@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """`python -m lab`: what testbed/wale-lab runs in its environment."""
 
+import signal
 import sys
 
-from lab.cli import main
+try:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # the launcher blocked it
+    from lab.cli import main
 
-sys.exit(main())
+    sys.exit(main())
+except KeyboardInterrupt:
+    print("wale-lab: interrupted", file=sys.stderr)
+    sys.exit(130)

@@ -369,6 +369,3 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"wale-lab: {error}", file=sys.stderr)
         return EXIT_ENGINE
-    except KeyboardInterrupt:
-        print("wale-lab: interrupted", file=sys.stderr)
-        return 130

@@ -493,6 +493,20 @@ def test_interrupt_ends_the_guest(nohup: bool) -> None:
     assert "interrupted" in said
 
 
+def test_interrupt_while_python_starts() -> None:
+    """One that comes before the command line is read."""
+
+    def interrupted() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        os.kill(os.getpid(), signal.SIGINT)
+
+    done = subprocess.run(
+        [LAB, "list"], preexec_fn=interrupted, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "wale-lab: interrupted\n"
+
+
 @pytest.mark.guest
 def test_writes_only_to_its_folder(
     kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
