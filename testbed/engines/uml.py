@@ -84,6 +84,8 @@ class UmlEngine:
         return kernel_build.find_or_build(wanted_kernel(kernel), log)
 
     def run(self, kernel: Kernel, job: Job) -> Outcome:
+        if job.interactive and not os.isatty(0):
+            raise EngineError("expected a terminal as standard input of an interactive job")
         began = time.monotonic()
         counts = coverage.counts(kernel)
         with _job_folder() as folder, _one_cpu() as cpu:

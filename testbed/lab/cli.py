@@ -260,7 +260,8 @@ def _parser() -> argparse.ArgumentParser:
         "shell",
         "A prompt inside a scenario's topology, in real time.",
         "  wale-lab shell shared\n"
-        "  wale-lab shell demo -c 'ns reno.pair1-receiver ping -c 3 10.1.1.2; links'",
+        "  wale-lab shell demo -c 'ns reno.pair1-receiver ping -c 3 10.1.1.2; links'\n"
+        "  echo links | wale-lab shell demo       the same: commands, and no terminal",
     )
     scenario_options(sub)
     sub.add_argument("-c", dest="command_line", metavar="COMMANDS", help="run these, no prompt")

@@ -198,6 +198,7 @@ def run_command(args: argparse.Namespace) -> int:
 def shell_command(args: argparse.Namespace) -> int:
     """The subcommand `shell`."""
     scenario = load_scenario(find_scenario(args.scenario), [*args.set, "time=real"])
+    commands = _commands(args)
     engine = get_engine(args.engine)
     if args.out:
         results.make_folder(Path(args.out))
@@ -206,7 +207,7 @@ def shell_command(args: argparse.Namespace) -> int:
             scenario, args.seed, engine, args.kernel, progress, args.module_files
         )
     plan = dumbbell.plan(scenario, args.seed)
-    interactive = not args.command_line
+    interactive = commands is None
     with (
         tempfile.TemporaryDirectory(prefix="wale-shell-") as own,
         tempfile.TemporaryDirectory(prefix=".wale-shell-", dir=args.out or own) as hidden,
@@ -215,8 +216,9 @@ def shell_command(args: argparse.Namespace) -> int:
         inside = f"{OUT_DIR}/{exchange.name}"
         startup = Path(__file__).with_name("shell.bashrc")
         command = ["/bin/bash", "--rcfile", str(startup), "-i"]
-        if not interactive:
-            command = ["/bin/bash", "-c", f'. "$0"; {args.command_line}', str(startup)]
+        if commands is not None:
+            (exchange / "commands").write_bytes(commands)
+            command = ["/bin/bash", "-c", f'. "$0"; . {inside}/commands', str(startup)]
         data = results.plan_data(plan, scenario, args.seed, shell=command)
         (exchange / "plan.json").write_text(json.dumps(data))
         size = os.get_terminal_size() if interactive and os.isatty(1) else None
@@ -243,6 +245,15 @@ def shell_command(args: argparse.Namespace) -> int:
     if outcome.reason not in ("ok", "exit"):
         raise EngineError(f"{outcome.describe()}\n{outcome.tail()}")
     return outcome.exit_code
+
+
+def _commands(args: argparse.Namespace) -> bytes | None:
+    """What a shell is to do: that of -c, or what comes in by no terminal; None: it has a prompt."""
+    if args.command_line is not None:
+        return os.fsencode(args.command_line)
+    if sys.stdin is None:  # closed
+        return b""
+    return None if sys.stdin.isatty() else sys.stdin.buffer.read()
 
 
 def _write_through(data: bytes) -> None:

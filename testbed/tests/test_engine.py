@@ -666,6 +666,31 @@ def test_commands_in_a_shell() -> None:
 
 
 @pytest.mark.guest
+@pytest.mark.parametrize(
+    ("commands", "code", "says"),
+    [
+        ("echo hi\nns pair1-receiver ip -br addr show eth0\nexit 3\n", 3, ["hi", "10.2.1.2/24"]),
+        ("", 0, []),
+    ],
+)
+def test_commands_that_a_shell_reads(commands: str, code: int, says: list[str]) -> None:
+    """They are not those of a terminal: no prompt."""
+    words = [LAB, "shell", "shared", "--quiet"]
+    done = subprocess.run(
+        words, input=commands, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert (done.returncode, done.stderr) == (code, "")
+    assert done.stdout.startswith("hi\n") == bool(commands)
+    assert all(text in done.stdout for text in says)
+
+
+def test_interactive_job_needs_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "isatty", lambda _: False)
+    with pytest.raises(EngineError, match="expected a terminal as standard input"):
+        get_engine("uml").run(Kernel("6.12", "none"), Job(argv=["true"], interactive=True))
+
+
+@pytest.mark.guest
 def test_shell_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text("mine")
     words = [LAB, "shell", "demo", "--quiet", "--out", tmp_path, "-c", "touch /run/wale/out/new"]
