@@ -630,8 +630,12 @@ def main():
     finally:
         for pid in list(agent.children):
             agent.stop(pid, signal.SIGKILL)
-    with open(result_path, "w", encoding="utf-8") as file:
-        json.dump(result, file)
+    try:
+        with open(result_path, "w", encoding="utf-8") as file:
+            json.dump(result, file)
+    except OSError as error:
+        print(error.strerror)
+        sys.exit(os.EX_IOERR)
     sys.exit(1 if "error" in result else 0)
 
 

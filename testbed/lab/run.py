@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import hashlib
 import json
 import os
@@ -12,8 +13,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,8 @@ def run_scenario(
             results.clear(out)
             folder = Path(exchange)
             data = results.plan_data(plan, scenario, seed, packets=OUT_DIR if packets else None)
-            (folder / "plan.json").write_text(json.dumps(data))
+            with _written_in(out):
+                (folder / "plan.json").write_text(json.dumps(data))
             progress(f"running {scenario.name} in {scenario.time} time on {kernel.release}")
             job = Job(
                 argv=[*AGENT, f"{OUT_DIR}/plan.json", f"{OUT_DIR}/raw.json"],
@@ -121,7 +123,8 @@ def run_scenario(
             finally:
                 if packets and engine.name == "host":  # its kernel is there afterwards
                     packet_recorder.tidy()
-            raw = _observed(folder / "raw.json", outcome)
+            with _written_in(out):
+                raw = _observed(folder / "raw.json", outcome)
             logged = _log_packets(folder, out, packets, plan, raw, progress) if packets else None
             about = {
                 "engine": engine.name,
@@ -132,8 +135,18 @@ def run_scenario(
             result, series = results.make_result(raw, scenario, plan, seed, about)
             if logged:
                 result["packets"] = logged
-            results.write(out, result, series)
+            with _written_in(out):
+                results.write(out, result, series)
     return result
+
+
+@contextmanager
+def _written_in(out: Path) -> Iterator[None]:
+    """Say which folder cannot be written to: its disk may be full."""
+    try:
+        yield
+    except OSError as error:
+        raise EngineError(f"cannot write the result in {out}: {error.strerror}") from None
 
 
 def _log_packets(
@@ -149,7 +162,9 @@ def _log_packets(
 
 
 def _observed(path: Path, outcome: Outcome) -> dict[str, Any]:
-    """What the agent wrote; EngineError if it could not."""
+    """What the agent wrote; EngineError if there is nothing, OSError if it could not write."""
+    if outcome.exit_code == os.EX_IOERR:
+        raise OSError(errno.EIO, outcome.console.splitlines()[-1])
     raw: dict[str, Any] = {}
     if path.exists():
         try:

@@ -10,13 +10,17 @@ import json
 import os
 import re
 import signal
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from engines.base import EngineError, Outcome
 from lab import agent as agents
 from lab import result as results
+from lab import run as runs
 from lab.cli import main
 from lab.link import Link
 from lab.run import run_scenario
@@ -403,6 +407,26 @@ def test_a_link_that_stays_closed_is_not_waited_for(
 
     monkeypatch.setattr(agents, "now", lambda: clock[0])
     monkeypatch.setattr("time.sleep", sleep)
-    monkeypatch.setattr(agent, "qdiscs", qdiscs)
+    monkeypatch.setattr(agents, "qdiscs", qdiscs)
     assert agent.drained_qdiscs()["a"]["stats"]["backlog_packets"] == 5
     assert len(seen) in looks
+
+
+def test_full_disk(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """What the agent says in the guest is a sentence on the host."""
+    plan = tmp_path / "plan.json"
+    plan.write_text("{}")
+    monkeypatch.setattr(agents, "WORK", str(tmp_path))
+    monkeypatch.setattr(agents, "Agent", lambda _: SimpleNamespace(children={}, scenario=dict))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["agent.py", str(plan), "/dev/full"])
+    with pytest.raises(SystemExit) as ended:
+        agents.main()
+    code = ended.value.code
+    assert isinstance(code, int)
+    outcome = Outcome(code, "exit", capsys.readouterr().out, "", 0.1)
+    says = "^cannot write the result in out/demo: No space left on device$"
+    with pytest.raises(EngineError, match=says), runs._written_in(Path("out/demo")):
+        runs._observed(tmp_path / "raw.json", outcome)
