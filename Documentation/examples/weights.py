@@ -10,14 +10,20 @@ kernel, as root in the senders' namespace:
 
 import ipaddress
 import select
+import signal
 import sys
 
 from lib import YnlFamily
 
+if len(sys.argv) != 2 or not sys.argv[1].isdecimal():
+    print("usage: weights.py BYTES_PER_SECOND, a number such as 1250000", file=sys.stderr)
+    sys.exit(2)
+capacity = int(sys.argv[1])
+signal.signal(signal.SIGINT, lambda *_: sys.exit(130))  # Ctrl-C
+
 spec = "Documentation/netlink/specs/rate_feedback.yaml"
 channel, events = YnlFamily(spec, schema=""), YnlFamily(spec, schema="")
 events.ntf_subscribe("flows")
-capacity = int(sys.argv[1])
 
 
 def key(flow):
