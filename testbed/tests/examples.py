@@ -11,6 +11,10 @@ reStructuredText: each `code-block:: console` is an example, in which a line bel
 
 and every other line is output.  A line that ends with a backslash goes on.  A
 `code-block::` with a :caption: is the file of that name.
+
+Where a page says "kernel X, seed 1", what it shows was measured so: what is of the
+form 12.3 % or 123 kB/s in that paragraph, and the cells that begin with a number of the table
+there or after it.
 """
 
 from __future__ import annotations
@@ -21,16 +25,23 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
+from docutils import nodes
+from docutils.core import publish_doctree
+
+_MEASURED = re.compile(r"[Kk]ernel\s+(\d+\.\d+\.\d+),\s+seed\s+1\b")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_INLINE = re.compile(r"\d+\.\d+(?=\s%)|\d+(?=(?:\sand\s\d+)?\skB/s)")
 _PROMPT = re.compile(r"(?P<shell>[\w-]+: )?(?P<who>[$#]) (?P<command>.*)")
 
 
 @dataclass
 class Example:
-    """Commands that belong together, and who gives them: "$", "#" or a scenario."""
+    """Commands that belong together, who gives them ("$", "#" or a scenario), what they print."""
 
     where: str
     who: str
     lines: list[str] = field(default_factory=list)
+    output: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -107,6 +118,8 @@ def of_page(page: Path) -> list[Example]:
                     block.append(Example(f"{page.name}:{number}", who))
                 block[-1].lines.append(prompt["command"])
             else:
+                if block and line:
+                    block[-1].output.append(line)
                 continue
             goes_on = block[-1].lines[-1].endswith("\\")
         assert block, f"{page.name}:{number}: no line of this console has a prompt"
@@ -121,6 +134,54 @@ def files_of_page(page: Path) -> dict[str, str]:
         for _, _, options, body in _directives(page.read_text(encoding="utf-8"))
         if "caption" in options
     }
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that a page gives as measured, and what it is of: headings of row and column."""
+
+    text: str
+    of: tuple[str, ...] = ()
+
+
+def _blocks(page: Path) -> Iterator[tuple[str, list[list[str]]]]:
+    """Each paragraph, without rows, and each table of a page."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".md":
+        for block in text.split("\n\n"):
+            lines = [line.strip("| ").split(" | ") for line in block.splitlines()]
+            yield block, [lines[0], *lines[2:]] if block.startswith("|") else []
+        return
+    quiet = {"report_level": 5, "file_insertion_enabled": False}  # directives are Sphinx's
+    for node in publish_doctree(text, str(page), settings_overrides=quiet).findall():
+        if isinstance(node, nodes.table):
+            rows = [[cell.astext() for cell in row.children] for row in node.findall(nodes.row)]
+            yield node.astext(), rows
+        elif isinstance(node, nodes.paragraph) and not isinstance(node.parent, nodes.entry):
+            yield node.astext(), []
+
+
+def _of_table(rows: list[list[str]]) -> Iterator[Number]:
+    """Those of cells that begin with one."""
+    head = rows[0]
+    for first, *cells in rows[1:]:
+        for above, cell in zip(head[-len(cells) :], cells, strict=True):
+            if cell[:1].isdigit():
+                for number in _NUMBER.findall(cell):
+                    yield Number(number.replace(",", ""), (first, above))
+
+
+def measured(page: Path) -> tuple[str, list[Number]]:
+    """The kernel with which a page was made, and its numbers."""
+    kernel, before = "", ""
+    found: list[Number] = []
+    for text, rows in _blocks(page):
+        said = _MEASURED.search(text) or (_MEASURED.search(before) if rows else None)
+        before = text
+        if said:
+            kernel = said[1]
+            found += _of_table(rows) if rows else [Number(n) for n in _INLINE.findall(text)]
+    return kernel, found
 
 
 def literal_blocks(page: Path) -> Iterator[tuple[int, str]]:

@@ -4,6 +4,8 @@
 Commands of root run in one guest for each page, the others on the host, in a folder
 that looks like the top of the tree.  What stands in no table below is run as it is; what
 cannot be run here stands in NOT_RUN, with the reason.
+
+On the kernel that a page says it was made with, its numbers are compared with what comes out.
 """
 
 from __future__ import annotations
@@ -18,7 +20,16 @@ from pathlib import Path
 
 import pytest
 
-from examples import Example, files_of_page, literal_blocks, of_man_page, of_page
+from conftest import lab_says
+from examples import (
+    Example,
+    Number,
+    files_of_page,
+    literal_blocks,
+    measured,
+    of_man_page,
+    of_page,
+)
 
 TOP = Path(__file__).resolve().parents[2]
 MAN = TOP / "userspace/man"
@@ -35,8 +46,27 @@ NOT_RUN = {
     "wale-lab study karnik-kumar/fig9 --quick -j 2": "there is no cluster here",
 }
 
-#: Of the flows of scenarios that a page shows, instead of what is said there.
+#: Of the flows of scenarios that a page shows, instead of what is said there, on other kernels
+#: than that of the page.
 DURATION = "4s"
+
+#: Runs whose numbers a page shows that has no examples.
+_RATCP = (
+    "ratcp",
+    "ratcp --set flows.ratcp.cc=reno",
+    "ratcp-loss",
+    "ratcp-fairness",
+    "ratcp-fairness --set flows.near.cc=reno --set flows.far.cc=reno",
+    "ratcp-steps",
+)
+RUNS = {
+    TOP / "README.md": ("demo",),
+    DOCUMENTATION / "ratcp.rst": _RATCP,
+    DOCUMENTATION / "sch_wale-child.rst": (
+        "bufferbloat --set bottleneck.forward.queue=null",
+        "bufferbloat",
+    ),
+}
 
 #: Commands that end only when they are told to, and after how many seconds they are.
 ENDLESS = {
@@ -144,7 +174,7 @@ def script_of(example: Example) -> str:
     lines = []
     for line in example.lines:
         if line in ENDLESS:
-            line = f"timeout -s INT {ENDLESS[line]} {line} > /dev/null || test $? = 124"
+            line = f"timeout -s INT {ENDLESS[line]} {line} || test $? = 124"
         lines.append(line + ("\nsleep 1" if line.endswith("&") else ""))
     return "\n".join(lines)
 
@@ -178,10 +208,10 @@ def run(command: list[str | Path], folder: Path, what: str) -> str:
     return done.stdout
 
 
-def run_in_guest(page: str, examples: list[Example], tree: Path, more: str) -> None:
-    """All examples of root of a page, in one guest, after more commands."""
+def run_in_guest(page: str, examples: list[Example], tree: Path, more: str) -> str:
+    """All examples of root of a page, in one guest, after more commands; return what they print."""
     if not examples:
-        return
+        return ""
     command: list[str | Path] = ["testbed/wale-lab", "exec", "--quiet", "--wall-limit", "120"]
     command += [
         "--modules",
@@ -193,19 +223,23 @@ def run_in_guest(page: str, examples: list[Example], tree: Path, more: str) -> N
     ]
     said = run(command, tree, page)
     assert said.rstrip().endswith("=== end"), said[-4000:]
+    return said
 
 
-def run_on_host(examples: list[Example], tree: Path, path: str = "") -> None:
-    """Examples of a user, and of the prompts of wale-lab shell."""
+def run_on_host(examples: list[Example], tree: Path, path: str = "") -> list[str]:
+    """Examples of a user, and of the prompts of wale-lab shell; return what each prints."""
+    said = []
     for example in examples:
         script = f"set -e\n{path}{script_of(example)}"
         if example.who != "$":
             typed = "; ".join(line for line in example.lines if line != "exit")
             typed = re.sub(r"&; ", "& sleep 1; ", typed)
             words: list[str | Path] = ["testbed/wale-lab", "shell", example.who, "--quiet"]
-            run([*words, "-c", f"set -e; {typed}"], tree, f"{example.where}\n{typed}")
+            words += ["-c", f"set -e; {typed}"]
+            said.append(run(words, tree, f"{example.where}\n{typed}"))
         else:
-            run(["bash", "-c", script], tree, f"{example.where}\n{script}")
+            said.append(run(["bash", "-c", script], tree, f"{example.where}\n{script}"))
+    return said
 
 
 def to_run(examples: list[Example]) -> list[Example]:
@@ -224,6 +258,46 @@ def client(page: Path, request: pytest.FixtureRequest) -> str:
     return YNL.format(ynl=folder, top=TOP, python=Path(sys.executable).parent)
 
 
+def lines_of(said: str) -> list[list[str]]:
+    """The words of each line, without the borders of tables and what clears a line."""
+    plain = said.replace("│", " ").replace("\x1b[K", "")
+    return [line.split() for line in plain.splitlines()]
+
+
+def about(names: tuple[str, ...], said: list[list[str]]) -> list[list[str]]:
+    """What a run prints about flows of such a name or congestion control, and about all flows."""
+    flows = {line[0]: line[1] for line in said if any(word.endswith("B/s") for word in line)}
+    others = {flow for flow, control in flows.items() if not {flow, control} & set(names)}
+    if flows.keys() == others:
+        return []
+    return [line for line in said if line and line[0].split(".")[0] not in others]
+
+
+def is_among(number: str, lines: list[list[str]]) -> bool:
+    """Was this number printed, as it is?"""
+    text = "\n".join(" ".join(line) for line in lines)
+    return number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)", text)
+
+
+def compare_numbers(numbers: list[Number], outputs: list[str]) -> None:
+    """What a page gives as measured is what came out."""
+    runs = [lines_of(said) for said in outputs]
+    for number in numbers:
+        of_these = [line for run in runs for line in about(number.of, run)]
+        everything = [line for run in runs for line in run]
+        assert is_among(number.text, of_these or everything), f"{number} did not come out"
+
+
+def compare_output(examples: list[Example], outputs: list[str]) -> None:
+    """Each line that a page shows was printed; "..." is anything."""
+    printed = [" ".join(line) for said in outputs for line in lines_of(said)]
+    for example in examples:
+        for line in example.output:
+            pattern = ".*".join(re.escape(part) for part in " ".join(line.split()).split("..."))
+            shown = any(re.fullmatch(pattern, other) for other in printed)
+            assert shown, f"{example.where}: did not come out: {line}\n" + "\n".join(printed)
+
+
 @pytest.mark.parametrize("page", MAN_PAGES, ids=lambda page: page.name)
 def test_manual_page(page: Path, tree: Path, client: str) -> None:
     examples = to_run(of_man_page(page))
@@ -238,12 +312,28 @@ def test_manual_page(page: Path, tree: Path, client: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_page(page: Path, tree: Path, client: str) -> None:
+    kernel, numbers = measured(page)
+    comparable = kernel == lab_says("release")
     for name, text in files_of_page(page).items():
-        (tree / name).write_text(re.sub(r"\bduration: \d+s", f"duration: {DURATION}", text))
+        short = re.sub(r"\bduration: \d+s", f"duration: {DURATION}", text)
+        (tree / name).write_text(text if comparable else short)
     examples = to_run(of_page(page))
     assert examples, "the page has no example, or its form has changed"
-    run_on_host([e for e in examples if e.who != "#"], tree)
-    run_in_guest(page.name, [e for e in examples if e.who == "#"], tree, client)
+    said = run_on_host([e for e in examples if e.who != "#"], tree)
+    said.append(run_in_guest(page.name, [e for e in examples if e.who == "#"], tree, client))
+    if comparable:
+        compare_numbers(numbers, said)
+        compare_output(examples, said)
+
+
+@pytest.mark.parametrize("page", RUNS, ids=lambda page: page.name)
+def test_numbers(page: Path, tree: Path) -> None:
+    kernel, numbers = measured(page)
+    assert numbers, "the page has no number, or its form has changed"
+    if kernel != lab_says("release"):
+        pytest.skip("the page has the numbers of another kernel")
+    runs = [Example(page.name, "$", [f"testbed/wale-lab run {what}"]) for what in RUNS[page]]
+    compare_numbers(numbers, run_on_host(runs, tree))
 
 
 def every_example() -> list[Example]:
