@@ -77,15 +77,16 @@ static void raise_limit(void)
 
 /*
  * No more connections than there are descriptors: in the worst case each has a file of
- * its own.  @spare_fd was opened last.
+ * its own.  @spare_fd was opened last, if there was room for it.
  */
 static int set_limits(struct server *server, int spare_fd)
 {
 	struct rlimit limit;
-	rlim_t used = (rlim_t)spare_fd + 1, spare, pairs;
+	rlim_t used, spare, pairs;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return 0;
+	used = spare_fd < 0 ? limit.rlim_cur : (rlim_t)spare_fd + 1;
 	/* one more to refuse a connection, and two for a transfer */
 	if (limit.rlim_cur < used + 3) {
 		fprintf(stderr,

@@ -58,7 +58,7 @@ static size_t room(int wait_ms)
 
 	if (!fstat(STDOUT_FILENO, &file) && S_ISREG(file.st_mode))
 		return SIZE_MAX;
-	return poll(&out, 1, wait_ms) ? PIPE_BUF : 0;
+	return poll(&out, 1, wait_ms) > 0 ? PIPE_BUF : 0;
 }
 
 /* How many of the @most bytes behind @text to write at once: whole records if possible. */
