@@ -83,7 +83,6 @@ class Job:
     cwd: str = "/"
     modules: Sequence[Path] = ()
     interactive: bool = False
-    terminal: bool = False  # it prints to one, if the engine can; else into a pipe or a file
     on_output: Callable[[bytes], None] | None = None  # called with output as it comes
 
 

@@ -14,7 +14,6 @@
  *   cwd     the command's working directory
  *   after   shell script to run when the command has ended
  *   tty     "1": the command has the console as its controlling terminal
- *   pipe    "1": it prints into a pipe, as its output goes to no terminal
  *   limit   seconds after which everything is ended; a guest in virtual time
  *           that waits for what cannot come gets there at once
  *   arg     the command and its arguments, in order
@@ -27,8 +26,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
-#include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,8 +47,7 @@ static char *args[WORDS_MAX + 1];
 static char *envs[WORDS_MAX + 1];
 static char *modules[WORDS_MAX + 1];
 static const char *out, *job, *after, *cwd = "/";
-static int tty, use_pipe;
-static int output[2] = { -1, -1 };
+static int tty;
 static unsigned int limit_s;
 
 static void power_off(void)
@@ -145,8 +141,6 @@ static void read_job(const char *self)
 			cwd = value;
 		else if (!strcmp(key, "tty"))
 			tty = *value == '1';
-		else if (!strcmp(key, "pipe"))
-			use_pipe = *value == '1';
 		else if (!strcmp(key, "limit"))
 			limit_s = strtoul(value, NULL, 10);
 		else if (!strcmp(key, "arg"))
@@ -207,14 +201,6 @@ static void open_console(void)
 	dup2(fd, 0);
 	if (fd > 2)
 		close(fd);
-}
-
-static void make_pipe(void)
-{
-	if (!use_pipe)
-		return;
-	if (pipe2(output, O_CLOEXEC) || fcntl(output[0], F_SETFL, O_NONBLOCK))
-		fail("make", "pipe");
 }
 
 static void loopback_up(void)
@@ -288,10 +274,6 @@ static void allow_files(void)
 static void run(void)
 {
 	setsid();
-	if (use_pipe) {
-		dup2(output[1], 1);
-		dup2(output[1], 2);
-	}
 	if (tty)
 		ioctl(0, TIOCSCTTY, 1);
 	if (chdir(cwd))
@@ -361,82 +343,16 @@ static void look_at_lockdep(void)
 		fclose(stats);
 }
 
-/* What is in the pipe goes to the console. */
-static void copy_output(void)
-{
-	char text[4096];
-	ssize_t len;
-
-	while ((len = read(output[0], text, sizeof(text))) > 0)
-		if (write(1, text, len) < 0)
-			return;
-}
-
-/*
- * What was printed is copied before anything else runs: it is on the console when
- * the kernel dies next.
- */
-static void go_first(void)
-{
-	struct sched_param first = { .sched_priority = 1 };
-
-	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
-}
-
-/* Bury all that have ended; tells whether the command has, and how. */
-static int command_ended(pid_t command, int *status)
-{
-	pid_t pid;
-	int how;
-
-	while ((pid = waitpid(-1, &how, WNOHANG)) > 0) {
-		if (pid == command) {
-			*status = how;
-			return 1;
-		}
-	}
-	return 0;
-}
-
-static void wake(int number)
-{
-	(void)number;
-}
-
-/* Copy what the command prints until it ends; returns how it did. */
-static int wait_for(pid_t command)
-{
-	struct pollfd from = { .fd = output[0], .events = POLLIN };
-	sigset_t child, none;
-	int status;
-
-	sigemptyset(&none);
-	sigemptyset(&child);
-	sigaddset(&child, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &child, NULL);	/* it comes in ppoll() only */
-	signal(SIGCHLD, wake);
-	go_first();
-	while (!command_ended(command, &status)) {
-		copy_output();
-		ppoll(&from, 1, NULL, &none);
-	}
-	copy_output();
-	signal(SIGCHLD, SIG_DFL);
-	sigprocmask(SIG_UNBLOCK, &child, NULL);
-	return status;
-}
-
 int main(int argc, char **argv)
 {
 	char text[64];
-	int status;
-	pid_t pid;
+	int status = 0;
+	pid_t pid, got;
 
 	(void)argc;
 	read_job(argv[0]);
 	mount_all();
 	open_console();
-	make_pipe();
 	loopback_up();
 	load_modules();
 	allow_files();
@@ -450,7 +366,10 @@ int main(int argc, char **argv)
 		signal(SIGALRM, hung);
 		alarm(limit_s);
 	}
-	status = wait_for(pid);
+	do {
+		got = wait(&status);
+	} while (got != pid && (got > 0 || errno == EINTR));
+
 	if (after && system(after))
 		fail("run", after);
 	snprintf(text, sizeof(text), "exit %d\n",

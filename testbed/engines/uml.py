@@ -177,7 +177,6 @@ def _write_job(folder: Path, job: Job, after: str | None) -> None:
     env = {"HOME": "/run/tmp", "TMPDIR": "/run/tmp", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0"}
     env |= {"PYTHONDONTWRITEBYTECODE": "1", "TZ": "UTC", "TERM": "dumb", **job.env}
     pairs = [("job", str(folder / "exchange")), ("tty", "1" if job.interactive else "0")]
-    pairs.append(("pipe", "0" if job.interactive or job.terminal else "1"))
     if job.out is not None:
         pairs.append(("out", str(job.out.resolve())))
     pairs += [("module", str(path)) for path in job.modules]

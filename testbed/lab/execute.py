@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -66,7 +65,6 @@ def exec_command(args: argparse.Namespace) -> int:
         cwd=str(Path.cwd()),
         modules=modules,
         interactive=args.interactive,
-        terminal=os.isatty(1),
         on_output=write_through,
     )
     outcome = engine.run(kernel, job)

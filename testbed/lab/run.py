@@ -251,7 +251,6 @@ def shell_command(args: argparse.Namespace) -> int:
             env=env,
             modules=modules,
             interactive=interactive,
-            terminal=os.isatty(1),
             on_output=None if interactive else _write_through,
         )
         outcome = engine.run(kernel, job)

@@ -319,24 +319,6 @@ def test_exit_code_and_output(kernel: Kernel) -> None:
 
 
 @pytest.mark.guest
-@pytest.mark.parametrize("terminal", [False, True])
-def test_what_a_job_prints_into(kernel: Kernel, terminal: bool) -> None:
-    """A pipe, or the console itself; all of it arrives, in order, and so does the exit code."""
-    script = "for n in 1 2; do test -t $n && echo terminal; done; seq 50000; echo x >&2; kill -9 $$"
-    outcome = run(kernel, script, terminal=terminal)
-    numbers = "".join(f"{n}\n" for n in range(1, 50001))
-    assert outcome.console == "terminal\n" * (2 * terminal) + numbers + "x\n"
-    assert outcome.exit_code == 128 + signal.SIGKILL
-
-
-@pytest.mark.guest
-def test_orphans_are_buried(kernel: Kernel) -> None:
-    """While the command goes on, and prints nothing."""
-    script = "(sleep 1 & echo $! > /run/pid); sleep 2; ! test -e /proc/$(cat /run/pid)"
-    assert run(kernel, script).reason == "ok"
-
-
-@pytest.mark.guest
 def test_panic_is_reported(kernel: Kernel) -> None:
     script = "echo before; echo 1 > /proc/sys/vm/panic_on_oom; head -c 500M /dev/zero | tail"
     outcome = run(kernel, script, memory_mb=256)
