@@ -237,7 +237,8 @@ def shell_command(args: argparse.Namespace) -> int:
         data = results.plan_data(plan, scenario, args.seed, shell=command)
         (exchange / "plan.json").write_text(json.dumps(data))
         size = os.get_terminal_size() if interactive and os.isatty(1) else None
-        env |= {"TERM": os.environ.get("TERM", "dumb"), "WALE_SCENARIO": scenario.name}
+        terminal = os.environ.get("TERM", "dumb") if os.isatty(1) else "dumb"
+        env |= {"TERM": terminal, "WALE_SCENARIO": scenario.name}
         env |= {"WALE_NAMESPACES": " ".join(ns.name for ns in plan.namespaces)}
         if size:
             env |= {"WALE_ROWS": str(size.lines), "WALE_COLUMNS": str(size.columns)}

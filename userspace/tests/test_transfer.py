@@ -147,6 +147,22 @@ def test_200_at_once(server: Server, folder: Path) -> None:
     assert all(result["sha256"] == digest and result["sha256_ok"] for result in results)
 
 
+def on_terminal(command: list[str], **env: str) -> bytes:
+    """What a command that ends well writes to a terminal as its standard error."""
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=slave, env={**os.environ, **env}
+    ) as proc:
+        os.close(slave)
+        text = b""
+        with contextlib.suppress(OSError):  # EIO at the end
+            while part := os.read(master, 4096):
+                text += part
+        assert proc.wait(WAIT_S) == 0
+    os.close(master)
+    return text
+
+
 def test_progress_only_on_a_terminal(server: Server) -> None:
     command = [
         WALE,
@@ -164,15 +180,8 @@ def test_progress_only_on_a_terminal(server: Server) -> None:
             command, capture_output=True, text=True, check=True, timeout=WAIT_S
         ).stderr
     )
-    master, slave = pty.openpty()
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=slave) as proc:
-        os.close(slave)
-        text = b""
-        with contextlib.suppress(OSError):  # EIO at the end
-            while part := os.read(master, 4096):
-                text += part
-        assert proc.wait(WAIT_S) == 0
-    os.close(master)
+    assert b"\r" not in on_terminal(command, TERM="dumb")
+    text = on_terminal(command, TERM="xterm")
     assert re.search(rb"\rbig|\[Kbig", b"\r" + text) and b"B/s" in text
 
 

@@ -399,7 +399,7 @@ int get_options_parse(int argc, char **argv, struct get_options *opt)
 		.port = WALE_PORT,
 		.timeout_ns = DEFAULT_TIMEOUT_S * NSEC_PER_SEC,
 		.request.sha256 = true,
-		.progress = isatty(STDERR_FILENO),
+		.progress = stderr_shows_progress(),
 	};
 	optind = 0;
 	while ((c = getopt_long(argc, argv, "c:n:rd:o:p:46P:t:jh", long_options,

@@ -15,6 +15,7 @@
 #include "lib/rate_trace.h"
 #include "lib/units.h"
 #include "rate.h"
+#include "transfer_util.h"
 
 /* Advice that may grow old is renewed so often before it does. */
 #define RENEWALS 3
@@ -247,7 +248,7 @@ int rate_play(struct genl *g, int argc, char **argv)
 	if (!status && rate_wait_open(&wait, -1)) {
 		status = rate_cannot("wait", strerror(errno));
 	} else if (!status) {
-		p.progress = !p.quiet && isatty(STDERR_FILENO);
+		p.progress = !p.quiet && stderr_shows_progress();
 		status = play(g, &p, &wait);
 		rate_wait_close(&wait);
 		if (p.delete)

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -191,6 +192,13 @@ size_t stdout_wait(void)
 	sigemptyset(&none);
 	ppoll(&out, 1, NULL, &none);
 	return PIPE_BUF;
+}
+
+bool stderr_shows_progress(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && (!term || strcmp(term, "dumb"));
 }
 
 void json_begin(struct json_line *json, FILE *out)

@@ -75,6 +75,9 @@ int signals_open(void);
  */
 size_t stdout_wait(void);
 
+/* Standard error is a terminal that can go back in a line: it may show progress. */
+bool stderr_shows_progress(void);
+
 /*
  * One JSON object on one line, written member by member.  Text that is not
  * UTF-8 is written with U+FFFD in its place.
