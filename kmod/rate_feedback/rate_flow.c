@@ -46,6 +46,7 @@ static u32 rate_flow_route(const struct rate_flow *flow,
 			   const struct dst_entry *dst, u32 ifindex)
 {
 	const struct rtable *rt = (const struct rtable *)dst;
+	__be32 gateway = rt->rt_gw4;
 
 #if IS_ENABLED(CONFIG_IPV6)
 	if (flow->key.family == AF_INET6) {
@@ -57,7 +58,10 @@ static u32 rate_flow_route(const struct rate_flow *flow,
 	if (rt->rt_gw_family == AF_INET6)
 		return jhash(&rt->rt_gw6, sizeof(rt->rt_gw6), ifindex) | 1;
 #endif
-	return jhash_1word((__force u32)rt->rt_gw4, ifindex) | 1;
+	/* an exception of a route without one, as for a path MTU, has the peer */
+	if (gateway == flow->key.daddr.s6_addr32[0])
+		gateway = 0;
+	return jhash_1word((__force u32)gateway, ifindex) | 1;
 }
 
 /* Context: RCU read side, path->lock. */
@@ -343,12 +347,12 @@ void rate_flow_find_idle(struct work_struct *work)
 
 	rcu_read_lock();
 	xa_for_each(&rn->flows, id, flow) {
-		if (!READ_ONCE(flow->active))
-			continue;
+		bool active = READ_ONCE(flow->active);
+
 		/* it may have been used since this began */
-		if (time_after_eq(now, READ_ONCE(flow->used) + RATE_IDLE))
+		if (active && time_after_eq(now, READ_ONCE(flow->used) + RATE_IDLE))
 			rate_flow_count(flow, false);
-		else
+		else if (active)
 			any = true;
 		if (need_resched())
 			cond_resched_rcu();

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import bisect
 import random
+import select
+import socket
+import struct
 from typing import Any
 
 from lib import net, rate
@@ -18,6 +21,7 @@ from lib.rate import S, channel
 from lib.tap import equal, main, true
 
 MS = 10**6
+ETH_P_IP = 0x0800
 
 
 class Line:
@@ -469,6 +473,44 @@ def test_small_packets() -> None:
         equal(flow["rate_window"], 300_000 // 5 // mtu + 1, "W_rate")
         sender.close()
     line.close()
+
+
+def tell_path_mtu(pair: Pair, sender: rate.Sender, mtu: int) -> None:
+    """Have b tell a, for packets that are on their way, that they are too long for a path."""
+    with pair.b.entered():
+        heard = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_IP))
+        teller = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+    heard.bind(("b0", ETH_P_IP))
+    sender.step(0.02)
+    while select.select([heard], [], [], 0)[0]:
+        head = heard.recv(28)
+    (seq,) = struct.unpack("!I", head[24:])
+    for n in range(1, 50):
+        quote = head[:24] + struct.pack("!I", (seq + n * 1448) % 2**32)
+        words = [0x0304, 0, mtu, *struct.unpack("!14H", quote)]
+        check = ~(sum(words) % 0xFFFF) & 0xFFFF
+        teller.sendto(struct.pack("!4H", 0x0304, check, 0, mtu) + quote, ("10.0.0.1", 0))
+    heard.close()
+    teller.close()
+
+
+def test_path_mtu_is_no_other_route() -> None:
+    """The base RTT stays when a neighbour has a smaller MTU, though packets wait at the link."""
+    pair = Pair()
+    rate.prepare(pair)
+    rate.slow_link(pair, rate=1_250_000)
+    ch = channel(pair.a)
+    ch.set(ifindex=pair.dev, rate=1_250_000, beta=50)
+    sender = rate.Sender(pair)
+    sender.step(4)
+    before = ch.flow(sender.sport)
+    tell_path_mtu(pair, sender, 1400)
+    sender.step(3)
+    after = ch.flow(sender.sport)
+    equal((before["mss"], after["mss"]), (1448, 1348), "MSS")
+    equal(after["base_rtt"], before["base_rtt"], "base RTT")
+    sender.close()
+    pair.close()
 
 
 if __name__ == "__main__":
