@@ -274,7 +274,7 @@ def test_utilisation_with_and_without_the_start(raw: dict[str, Any], plan: Plan)
     assert counts["peak_backlog_packets"] <= forward["peak_backlog_packets"]
     expected = counts["sent_bytes"] / ((counts["until_s"] - 1) * 250_000)
     assert counts["utilisation"] == pytest.approx(expected)
-    late = load_scenario(find_scenario("demo"), [*sizes, "record.settled=1h"])
+    late = load_scenario(find_scenario("demo"), [*sizes, "record.settled=59min"])
     assert made(raw, late, plan)["links"][0]["settled"] == {}
 
 
@@ -407,7 +407,7 @@ def test_a_link_that_stays_closed_is_not_waited_for(
 
     monkeypatch.setattr(agents, "now", lambda: clock[0])
     monkeypatch.setattr("time.sleep", sleep)
-    monkeypatch.setattr(agents, "qdiscs", qdiscs)
+    monkeypatch.setattr(agent, "qdiscs", qdiscs)
     assert agent.drained_qdiscs()["a"]["stats"]["backlog_packets"] == 5
     assert len(seen) in looks
 
