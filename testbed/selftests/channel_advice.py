@@ -21,7 +21,6 @@ from lib.rate import S, channel
 from lib.tap import equal, main, true
 
 MS = 10**6
-ETH_P_IP = 0x0800
 
 
 class Line:
@@ -478,9 +477,9 @@ def test_small_packets() -> None:
 def tell_path_mtu(pair: Pair, sender: rate.Sender, mtu: int) -> None:
     """Have b tell a, for packets that are on their way, that they are too long for a path."""
     with pair.b.entered():
-        heard = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_IP))
+        heard = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(net.ETH_P_IP))
         teller = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
-    heard.bind(("b0", ETH_P_IP))
+    heard.bind(("b0", net.ETH_P_IP))
     sender.step(0.02)
     while select.select([heard], [], [], 0)[0]:
         head = heard.recv(28)
@@ -496,21 +495,18 @@ def tell_path_mtu(pair: Pair, sender: rate.Sender, mtu: int) -> None:
 
 def test_path_mtu_is_no_other_route() -> None:
     """The base RTT stays when a neighbour has a smaller MTU, though packets wait at the link."""
-    pair = Pair()
-    rate.prepare(pair)
-    rate.slow_link(pair, rate=1_250_000)
-    ch = channel(pair.a)
-    ch.set(ifindex=pair.dev, rate=1_250_000, beta=50)
-    sender = rate.Sender(pair)
+    line = Line(speed=1_250_000, delay_ms=50)
+    line.set(rate=1_250_000, beta=50)
+    sender = rate.Sender(line.pair)
     sender.step(4)
-    before = ch.flow(sender.sport)
-    tell_path_mtu(pair, sender, 1400)
+    before = line.channel.flow(sender.sport)
+    tell_path_mtu(line.pair, sender, 1400)
     sender.step(3)
-    after = ch.flow(sender.sport)
+    after = line.channel.flow(sender.sport)
     equal((before["mss"], after["mss"]), (1448, 1348), "MSS")
     equal(after["base_rtt"], before["base_rtt"], "base RTT")
     sender.close()
-    pair.close()
+    line.close()
 
 
 if __name__ == "__main__":

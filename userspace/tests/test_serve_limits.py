@@ -244,13 +244,9 @@ def test_who_stays_is_not_slower(own: Callable[..., Server]) -> None:
 
 def test_transfers_have_their_descriptors(own: Callable[..., Server], tmp_path: Path) -> None:
     """The limit of open files makes a limit of transfers: all that begin get their file."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))
-
     for i in range(100):
         (tmp_path / f"f{i}").write_bytes(bytes(1 << 20))
-    server = own(folder=tmp_path, preexec_fn=limit)
+    server = own(folder=tmp_path, prefix=["prlimit", "--nofile=200"])
     answers = []
     with contextlib.ExitStack() as stack:
         for i in range(100):
@@ -300,12 +296,8 @@ def test_no_descriptor_for_the_file(own: Callable[..., Server], tmp_path: Path) 
 @pytest.mark.parametrize("descriptors", [12, 16, 30, 64])
 def test_few_descriptors(own: Callable[..., Server], tmp_path: Path, descriptors: int) -> None:
     """A crowd at once: some are served, the others told that it is busy."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
-
     (tmp_path / "file").write_bytes(bytes(4 << 20))
-    server = own(folder=tmp_path, preexec_fn=limit)
+    server = own(folder=tmp_path, prefix=["prlimit", f"--nofile={descriptors}"])
     with contextlib.ExitStack() as stack:
         crowd = [stack.enter_context(connect_slowly(server)) for _ in range(100)]
         for sock in crowd:
@@ -369,7 +361,7 @@ def test_records_are_lost(folder: Path) -> None:
     assert out.endswith("\n"), "the last one is whole"
 
 
-def test_records_have_an_end(own: Callable[..., Server], folder: Path) -> None:
+def test_records_have_an_end(folder: Path) -> None:
     """Those for which there is no memory are lost; the server goes on in what it has."""
     with unread_server(folder, "--json") as (server, port):
         ask_nonsense(port, 3000)

@@ -3,22 +3,21 @@
  * serve_output.c - the records of "wale serve" on their way to standard output
  *
  * Standard output may be shared with other processes, so it stays as blocking as it is:
- * nothing is written before poll(2) has said that there is room for PIPE_BUF bytes.
+ * nothing is written for which there is no room (stdout_room()).
  */
 #include "serve_output.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <poll.h>
-#include <stdint.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "transfer_util.h"
 
 /* Bytes that wait: some 10,000 records, or 1,500 of them in JSON. */
 #define WAITING_MAX (1 << 20)
-/* How long a reader may pause at the end of the server. */
-#define LAST_WAIT_MS 1000
+/* How long a reader may pause, and at the end of the server. */
+static const struct timespec no_wait, last_wait = { .tv_sec = 1 };
 
 static char waiting[WAITING_MAX];
 static size_t n_waiting;
@@ -50,17 +49,6 @@ void serve_output_end(FILE *record)
 	serve_output_write();
 }
 
-/* How many bytes standard output takes now without waiting. */
-static size_t room(int wait_ms)
-{
-	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
-	struct stat file;
-
-	if (!fstat(STDOUT_FILENO, &file) && S_ISREG(file.st_mode))
-		return SIZE_MAX;
-	return poll(&out, 1, wait_ms) > 0 ? PIPE_BUF : 0;
-}
-
 /* How many of the @most bytes behind @text to write at once: whole records if possible. */
 static size_t whole_records(const char *text, size_t len, size_t most)
 {
@@ -81,12 +69,12 @@ static unsigned long long count_records(const char *text, size_t len)
 	return records;
 }
 
-/* Write what waits, as long as standard output takes some within @wait_ms. */
-static void write_waiting(int wait_ms)
+/* Write what waits, as long as standard output takes some within @wait. */
+static void write_waiting(const struct timespec *wait)
 {
 	size_t done = 0, most;
 
-	while (!error && done < n_waiting && (most = room(wait_ms))) {
+	while (!error && done < n_waiting && (most = stdout_room(wait, NULL))) {
 		size_t left = n_waiting - done;
 		ssize_t n = write(STDOUT_FILENO, waiting + done,
 				  whole_records(waiting + done, left, most));
@@ -107,7 +95,7 @@ static void write_waiting(int wait_ms)
 
 void serve_output_write(void)
 {
-	write_waiting(0);
+	write_waiting(&no_wait);
 }
 
 bool serve_output_waits(void)
@@ -117,7 +105,7 @@ bool serve_output_waits(void)
 
 bool serve_output_finish(void)
 {
-	write_waiting(LAST_WAIT_MS);
+	write_waiting(&last_wait);
 	lost += count_records(waiting, n_waiting);
 	n_waiting = 0;
 	if (lost)

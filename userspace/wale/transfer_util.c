@@ -181,17 +181,22 @@ int signals_open(void)
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-size_t stdout_wait(void)
+size_t stdout_room(const struct timespec *wait, const sigset_t *signals)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
 	struct stat file;
-	sigset_t none;
 
 	if (!fstat(STDOUT_FILENO, &file) && S_ISREG(file.st_mode))
 		return SIZE_MAX;
+	return ppoll(&out, 1, wait, signals) > 0 ? PIPE_BUF : 0;
+}
+
+size_t stdout_wait(void)
+{
+	sigset_t none;
+
 	sigemptyset(&none);
-	ppoll(&out, 1, NULL, &none);
-	return PIPE_BUF;
+	return stdout_room(NULL, &none);
 }
 
 bool stderr_shows_progress(void)

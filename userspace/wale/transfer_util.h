@@ -69,9 +69,15 @@ void end_signals(sigset_t *set);
 int signals_open(void);
 
 /*
+ * How many bytes standard output takes without waiting, once it takes any; 0 if that is
+ * not within @wait (NULL: however long), with @signals blocked (NULL: those that are).
+ */
+size_t stdout_room(const struct timespec *wait, const sigset_t *signals);
+
+/*
  * Wait until standard output takes something.  Should one of these signals come while it
  * does not, the process ends at once, as nobody reads what it would have to say.  Returns
- * how many bytes can be written now without waiting.
+ * as stdout_room().
  */
 size_t stdout_wait(void);
 
