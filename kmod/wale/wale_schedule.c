@@ -42,7 +42,7 @@ u64 wale_schedule_bytes_per_s(const struct wale_schedule *schedule)
 
 /**
  * wale_trace_append() - one more step at the end of a trace
- * @trace: the trace, with room for it; its sums and its peak are kept
+ * @trace: the trace, with room for it; its sums and its extremes are kept
  * @duration_ns: how long the step is, above 0
  * @rate: bytes/s
  */
@@ -52,6 +52,8 @@ void wale_trace_append(struct wale_trace *trace, u64 duration_ns, u64 rate)
 
 	trace->period_ns += duration_ns;
 	trace->peak_rate = max(trace->peak_rate, rate);
+	if (!trace->count || duration_ns < trace->shortest_ns)
+		trace->shortest_ns = duration_ns;
 	if (check_mul_overflow(rate * WALE_RATE_UNIT, duration_ns, &work) ||
 	    check_add_overflow(trace->period_work, work, &trace->period_work))
 		trace->period_work = U64_MAX;

@@ -35,6 +35,7 @@ struct wale_rate_step {
  * @period_ns: sum of their durations
  * @period_work: work that the link can do in @period_ns; U64_MAX: that or more
  * @peak_rate: largest of their rates, bytes/s
+ * @shortest_ns: smallest of their durations
  * @end: what comes after the last
  * @count: number of steps
  * @steps: the steps
@@ -43,6 +44,7 @@ struct wale_trace {
 	u64 period_ns;
 	u64 period_work;
 	u64 peak_rate;
+	u64 shortest_ns;
 	enum wale_trace_end end;
 	u32 count;
 	struct wale_rate_step steps[];

@@ -18,10 +18,19 @@
 #define WALE_CHAIN_PERIOD	(10 * HZ)
 
 /*
- * A busy server passes every step of a trace, a million in a second of the shortest,
- * and so does rem.  With a long delay it is alone with them until a packet departs.
+ * A busy server passes every step of a trace, and so does rem.  With a long delay
+ * it is alone with them until a packet departs.  So many are passed at once, as
+ * each holds a softirq up: in a second there are a million of the shortest.
  */
 #define WALE_TRACE_PERIOD	HZ
+#define WALE_TRACE_STEPS	BIT(16)
+
+static unsigned long wale_timer_trace_period(const struct wale_trace *trace)
+{
+	if (trace->shortest_ns >= NSEC_PER_SEC / WALE_TRACE_STEPS)
+		return WALE_TRACE_PERIOD;
+	return nsecs_to_jiffies(trace->shortest_ns * WALE_TRACE_STEPS) ?: 1;
+}
 
 /* So often the rate is to be followed, in jiffies; MAX_JIFFY_OFFSET: it stays. */
 static unsigned long wale_timer_period(const struct wale_schedule *schedule)
@@ -29,7 +38,7 @@ static unsigned long wale_timer_period(const struct wale_schedule *schedule)
 	if (schedule->sessions)
 		return WALE_CHAIN_PERIOD;
 	if (schedule->trace && schedule->until_ns != U64_MAX)
-		return WALE_TRACE_PERIOD;
+		return wale_timer_trace_period(schedule->trace);
 	return MAX_JIFFY_OFFSET;
 }
 

@@ -81,6 +81,18 @@ def test_fine_trace_with_a_long_delay() -> None:
     pair.close()
 
 
+def test_fine_trace_little_by_little() -> None:
+    """Steps of 1 us are passed often, so that there are few at a time."""
+    trace = net.Tracing()
+    pair = Pair()
+    pair.add(trace=[(1000, 1000), (1000, 2000)], delay=3600 * 1000 * MS)
+    trace.on()
+    pair.send(1)
+    net.sleep_ns(850 * MS)  # 0.68 s of service
+    equal(len(events(trace.text())["packet"]), 1, "ends of service so far")
+    pair.close()
+
+
 def test_service() -> None:
     """The server is never idle while a packet waits, and serves one at a time."""
     trace = net.Tracing()
