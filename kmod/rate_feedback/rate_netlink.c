@@ -7,6 +7,8 @@
  */
 
 #include <linux/netdevice.h>
+#include <linux/rcupdate_wait.h>
+#include <linux/sched/signal.h>
 #include <net/genetlink.h>
 
 #include "../compat.h"
@@ -52,6 +54,12 @@ static int rate_del_one(struct rate_net *rn, struct genl_info *info)
 	return 0;
 }
 
+/* Whether it was there when so many had been born. */
+static bool rate_born_before(unsigned long born, unsigned long births)
+{
+	return (long)(born - births) < 0;
+}
+
 static bool rate_has_attrs(struct nlattr **tb)
 {
 	int attr;
@@ -67,7 +75,7 @@ static int rate_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct rate_net *rn = rate_net(genl_info_net(info));
 	struct rate_path *path;
-	unsigned long id;
+	unsigned long births, id;
 	int err = 0;
 
 	mutex_lock(&rate_mutex);
@@ -75,13 +83,19 @@ static int rate_del_doit(struct sk_buff *skb, struct genl_info *info)
 		err = rate_del_one(rn, info);
 		goto out;
 	}
+	births = rn->path_births;
 	xa_for_each(&rn->paths, id, path) {
-		if (!rate_path_published(path))
+		if (rate_born_before(path->born, births) &&
+		    !rate_path_published(path))
 			rate_path_delete(path);
 		/* other namespaces, and who holds RTNL, wait for it */
 		mutex_unlock(&rate_mutex);
 		cond_resched();
 		mutex_lock(&rate_mutex);
+		if (fatal_signal_pending(current)) {
+			err = -EINTR;
+			break;
+		}
 	}
 out:
 	mutex_unlock(&rate_mutex);
@@ -122,7 +136,7 @@ static int rate_get_doit(struct sk_buff *skb, struct genl_info *info)
  */
 static bool rate_dump_wants(struct netlink_callback *cb, unsigned long born)
 {
-	return (long)(born - (unsigned long)cb->args[1]) < 0;
+	return rate_born_before(born, cb->args[1]);
 }
 
 static void rate_dump_begin(struct netlink_callback *cb, unsigned long births)
@@ -155,8 +169,10 @@ static int rate_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	rcu_read_lock();
 	xa_for_each_start(&rn->paths, id, path, cb->args[0]) {
 		if (!rate_dump_wants(cb, path->born) ||
-		    !rate_may_see(cb->skb, path))
+		    !rate_may_see(cb->skb, path)) {
+			cond_resched_rcu();
 			continue;
+		}
 		err = rate_put_path(skb, path, cb, NETLINK_CB(cb->skb).portid,
 				    cb->nlh->nlmsg_seq, NLM_F_MULTI,
 				    RATE_FEEDBACK_CMD_GET);
@@ -194,8 +210,10 @@ static int rate_flow_get_dumpit(struct sk_buff *skb,
 	xa_for_each_start(&rn->flows, id, flow, cb->args[0]) {
 		if (!rate_dump_wants(cb, flow->born) ||
 		    (!all && !uid_eq(READ_ONCE(flow->uid), uid)) ||
-		    !rate_flow_wanted(flow, path_id))
+		    !rate_flow_wanted(flow, path_id)) {
+			cond_resched_rcu();
 			continue;
+		}
 		err = rate_put_flow(skb, flow, sk_user_ns(NETLINK_CB(cb->skb).sk),
 				    NETLINK_CB(cb->skb).portid,
 				    cb->nlh->nlmsg_seq, NLM_F_MULTI,
