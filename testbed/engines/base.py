@@ -61,6 +61,7 @@ class Kernel:
     image: Path | None = None  # the program to start, for an engine that starts one
     tree: Path | None = None  # what modules are built against
     arch: str | None = None  # ARCH for module builds, None: the machine's own
+    flavour: str = ""  # what is added to find mistakes: "san", "cov"; a run takes far longer then
 
     @property
     def module_folder(self) -> str:

@@ -176,6 +176,7 @@ def _kernel(folder: Path, wanted: Wanted) -> Kernel:
         image=folder / "linux",
         tree=folder / "src",
         arch="um",
+        flavour=wanted.flavour,
     )
 
 

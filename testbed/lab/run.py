@@ -87,10 +87,12 @@ def run_scenario(
     progress: Progress | None = None,
     module_files: Sequence[Path] = (),
     packets: str | None = None,
+    wall_limit_s: float | None = None,
 ) -> dict[str, Any]:
     """Run a scenario, write the files of `out`, return result.json's content.
 
-    `packets`: log all of them, as a table of this form.
+    `packets`: log all of them, as a table of this form.  `wall_limit_s`: in the place of the
+    scenario's wall_limit.
     """
     progress = progress or Progress(quiet=True)
     engine = get_engine(engine_name)
@@ -113,7 +115,7 @@ def run_scenario(
                 seed=seed,
                 time=scenario.time,
                 memory_mb=scenario.memory_mb,
-                wall_limit_s=scenario.wall_limit / 1e9,
+                wall_limit_s=wall_limit_s or scenario.wall_limit / 1e9,
                 hung_after_s=HUNG_AFTER_S + scenario.virtual_limit / 1e9,
                 env=env,
                 modules=modules,

@@ -32,6 +32,10 @@ from lab.summary import summarise
 from lab.yaml_lines import ScenarioError
 from report.results import Check
 
+#: How many times its wall_limit a run may take on a kernel with sanitizers or counters, where it
+#: takes tens of times as long as on the plain one that limits are made for.
+PATIENCE = 5
+
 
 @cache
 def build(kernel: str | None) -> Build:
@@ -89,7 +93,10 @@ def _check_build(kernel: str | None) -> None:
 def _run(point: Point, folder: Path, args: argparse.Namespace) -> dict[str, Any]:
     """What is kept of the run; EngineError says which one failed, why, and how to repeat it."""
     try:
-        result = run_scenario(point.scenario, point.seed, folder, kernel_version=args.kernel)
+        limit_s = wall_limit_s(point, build(args.kernel))
+        result = run_scenario(
+            point.scenario, point.seed, folder, kernel_version=args.kernel, wall_limit_s=limit_s
+        )
         if trouble := problems(result):
             raise EngineError("\n".join(trouble))
         return _record(point, result, folder)
@@ -146,7 +153,10 @@ def study_command(args: argparse.Namespace) -> int:
     with Progress(quiet=args.quiet) as progress:
         find_build(get_engine("uml").prepare(args.kernel, progress), progress)
     studies = {
-        name: {p.key: _needs(p) for p in study_points(name, args.quick, args.kernel)}
+        name: {
+            p.key: _needs(p, build(args.kernel))
+            for p in study_points(name, args.quick, args.kernel)
+        }
         for name in names
     }
     config = {
@@ -177,11 +187,15 @@ def _options(args: argparse.Namespace) -> list[str]:
     return (["--quick"] if args.quick else []) + (["--kernel", args.kernel] if args.kernel else [])
 
 
-def _needs(point: Point) -> dict[str, int]:
+def wall_limit_s(point: Point, built: Build) -> float:
+    """How long a run may take on this kernel."""
+    return point.scenario.wall_limit / 1e9 * (PATIENCE if built.kernel.flavour else 1)
+
+
+def _needs(point: Point, built: Build) -> dict[str, int]:
     """What a run asks of a cluster: the guest and its programs; its limit, and some minutes."""
-    scenario = point.scenario
-    minutes = math.ceil(scenario.wall_limit / 60e9) + 5
-    return {"mem_mb": scenario.memory_mb + 512, "minutes": minutes}
+    minutes = math.ceil(wall_limit_s(point, built) / 60) + 5
+    return {"mem_mb": point.scenario.memory_mb + 512, "minutes": minutes}
 
 
 def _report(names: list[str], results: Path, args: argparse.Namespace) -> int:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lab.points import CODE, Build, Point, points_of
 from lab.study import find_studies, load_published, load_study, study_names
+from lab.study_command import wall_limit_s
 from lab.yaml_lines import ScenarioError
 from study_cases import BUILD, LINK, STUDY, changed
 
@@ -187,6 +189,13 @@ def test_names_of_studies(paper: Path) -> None:
 
 def runs_of(name: str = "paper/one", quick: bool = False, build: Build = BUILD) -> list[Point]:
     return points_of(name, build, quick)
+
+
+def test_a_slow_kernel_gets_more_time(paper: Path) -> None:
+    point = runs_of()[0]
+    assert wall_limit_s(point, BUILD) == point.scenario.wall_limit / 1e9 == 600
+    kernel = replace(BUILD.kernel, flavour="san")
+    assert wall_limit_s(point, replace(BUILD, kernel=kernel)) == 3000
 
 
 def test_points(paper: Path) -> None:
