@@ -34,7 +34,7 @@ from report.results import Check
 
 #: How many times its wall_limit a run may take on a kernel with sanitizers or counters, where it
 #: takes tens of times as long as on the plain one that limits are made for.
-PATIENCE = 5
+PATIENCE = 4
 
 
 @cache
@@ -151,12 +151,9 @@ def study_command(args: argparse.Namespace) -> int:
     results = Path(args.results)
     make_folder(results / "runs", "--results")
     with Progress(quiet=args.quiet) as progress:
-        find_build(get_engine("uml").prepare(args.kernel, progress), progress)
+        built = find_build(get_engine("uml").prepare(args.kernel, progress), progress)
     studies = {
-        name: {
-            p.key: _needs(p, build(args.kernel))
-            for p in study_points(name, args.quick, args.kernel)
-        }
+        name: {p.key: _needs(p, built) for p in points_of(name, built, args.quick)}
         for name in names
     }
     config = {

@@ -195,7 +195,7 @@ def test_a_slow_kernel_gets_more_time(paper: Path) -> None:
     point = runs_of()[0]
     assert wall_limit_s(point, BUILD) == point.scenario.wall_limit / 1e9 == 600
     kernel = replace(BUILD.kernel, flavour="san")
-    assert wall_limit_s(point, replace(BUILD, kernel=kernel)) == 3000
+    assert wall_limit_s(point, replace(BUILD, kernel=kernel)) == 2400
 
 
 def test_points(paper: Path) -> None:
