@@ -161,7 +161,7 @@ struct wale_skb_cb {
 			u32 merged : 1;
 		};
 	} __packed __aligned(4);
-	u32 wire_len : WALE_WIRE_LEN_BITS;
+	u32 wire_len : 20;	/* of WALE_WIRE_LEN_MAX; kernel-doc wants a number */
 	u32 lost : 1;
 	u32 twice : 1;
 	u32 copy : 1;

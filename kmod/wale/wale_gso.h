@@ -8,12 +8,12 @@
 #include <linux/types.h>
 
 /*
- * What the link can count of one packet: see struct wale_skb_cb, and the assertion
- * of wale_server.c.  Qdiscs below it may add a quantum until they have as much, so
- * that the kernel allows no more in its size tables (QDISC_PKT_LEN_MAX) either.
+ * What the link can count of one packet: the bits of it in struct wale_skb_cb (see
+ * wale_qdisc.c, and the assertion of wale_server.c).  Qdiscs below it may add a quantum
+ * until they have as much, so that the kernel allows no more in its size tables
+ * (QDISC_PKT_LEN_MAX) either.
  */
-#define WALE_WIRE_LEN_BITS	20
-#define WALE_WIRE_LEN_MAX	((1U << WALE_WIRE_LEN_BITS) - 1)
+#define WALE_WIRE_LEN_MAX	((1U << 20) - 1)
 
 /**
  * struct wale_gso - a GSO packet: some packets of the wire that have not been split

@@ -33,6 +33,7 @@
  * (packets are orphaned, as they would be once they have left the host).
  */
 
+#include <linux/build_bug.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <net/pkt_cls.h>
@@ -100,6 +101,9 @@ static struct Qdisc_ops wale_qdisc_ops __read_mostly = {
 
 static int __init wale_module_init(void)
 {
+	const struct wale_skb_cb most = { .wire_len = WALE_WIRE_LEN_MAX };
+
+	BUILD_BUG_ON(most.wire_len != WALE_WIRE_LEN_MAX);
 	return register_qdisc(&wale_qdisc_ops);
 }
 

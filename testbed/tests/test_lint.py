@@ -121,7 +121,9 @@ def test_stock_kernels_are_there() -> None:
         pytest.skip("no packaged kernel headers are installed (linux-headers-*)")
 
 
+@pytest.mark.guest
 def test_kernel_doc(kernel_tree: Path) -> None:
+    """With each kernel: an older one reads fewer forms of C."""
     script = kernel_tree / "scripts/kernel-doc"
     options = ["-none", *(["-Wall"] if "Wall" in script.read_text() else [])]  # 6.1 has none
     silent([script, *options, *kernel_code()])
