@@ -19,7 +19,8 @@
 /* How long a reader may pause, and at the end of the server. */
 static const struct timespec no_wait, last_wait = { .tv_sec = 1 };
 
-static char waiting[WAITING_MAX];
+/* fmemopen() ends what it holds with a null byte, over the last one of a full buffer. */
+static char waiting[WAITING_MAX + 1];
 static size_t n_waiting;
 static unsigned long long lost;
 static int error; /* why nothing can be written any more */
@@ -28,9 +29,9 @@ FILE *serve_output_begin(void)
 {
 	FILE *record = NULL;
 
-	if (!error && n_waiting < WAITING_MAX)
-		record = fmemopen(waiting + n_waiting, WAITING_MAX - n_waiting,
-				  "w");
+	if (!error)
+		record = fmemopen(waiting + n_waiting,
+				  sizeof(waiting) - n_waiting, "w");
 	if (!record)
 		lost++;
 	return record;
@@ -42,7 +43,7 @@ void serve_output_end(FILE *record)
 	long len = ftell(record);
 
 	fclose(record);
-	if (whole && len > 0)
+	if (whole && len > 0 && n_waiting + (size_t)len <= WAITING_MAX)
 		n_waiting += (size_t)len;
 	else
 		lost++;
