@@ -75,7 +75,7 @@ static void read_records(unsigned int *records, unsigned int *others)
 		while ((n = read(reader, text, sizeof(text))) > 0) {
 			for (ssize_t i = 0; i < n; i++) {
 				*records += text[i] == '\n';
-				*others += !strchr("x \n", text[i]) || !text[i];
+				*others += !memchr("x \n", text[i], 3);
 			}
 		}
 	} while (serve_output_waits());

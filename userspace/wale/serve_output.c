@@ -29,7 +29,7 @@ FILE *serve_output_begin(void)
 {
 	FILE *record = NULL;
 
-	if (!error)
+	if (!error && n_waiting < WAITING_MAX)
 		record = fmemopen(waiting + n_waiting,
 				  sizeof(waiting) - n_waiting, "w");
 	if (!record)
