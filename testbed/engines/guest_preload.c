@@ -14,7 +14,8 @@
  *  - The floating point registers of a guest's process are read and written only
  *    where that changes something.  The kernel does both at each of the
  *    process's system calls, and it is what costs most of them: some kilobytes,
- *    for which the host allocates memory.
+ *    for which the host allocates memory.  And a processor may have more of them
+ *    than Linux before 6.14 knows (AMX), which then fails to write them at all.
  *
  * cc -O2 -Wall -shared -fPIC -o guest_preload.so guest_preload.c
  */
@@ -111,29 +112,48 @@ static int may_change(int request)
 	}
 }
 
-/* Read or write all floating point registers, or find that it is done. */
+/* All of them, however few the kernel asks for. */
+static long fp_read(struct fp_regs *fp, pid_t pid, void *type)
+{
+	struct iovec all = { fp->regs, sizeof(fp->regs) };
+	long ret = libc_ptrace(PTRACE_GETREGSET, pid, type, &all);
+
+	fp->pid = ret ? 0 : pid;
+	fp->len = all.iov_len;
+	return ret;
+}
+
+/*
+ * The host takes all of them or none.  Those that the kernel does not know are zero:
+ * no guest can use them.
+ */
+static long fp_write(struct fp_regs *fp, void *type, const struct iovec *known_part)
+{
+	struct iovec all = { fp->regs, fp->len };
+	size_t len = known_part->iov_len;
+	long ret;
+
+	memcpy(fp->regs, known_part->iov_base, len);
+	memset(fp->regs + len, 0, fp->len - len);
+	ret = libc_ptrace(PTRACE_SETREGSET, fp->pid, type, &all);
+	if (ret)
+		fp->pid = 0;
+	return ret;
+}
+
 static long fp_request(int request, pid_t pid, void *type, struct iovec *iov)
 {
 	struct fp_regs *fp = &known[(unsigned int)pid % 64];
-	int read = request == PTRACE_GETREGSET;
-	long ret;
 
-	if (fp->pid == pid && iov->iov_len >= fp->len) {
-		if (read)
-			memcpy(iov->iov_base, fp->regs, fp->len);
-		if (read || !memcmp(iov->iov_base, fp->regs, fp->len)) {
-			iov->iov_len = fp->len;
-			return 0;
-		}
-	}
-	ret = libc_ptrace(request, pid, type, iov);
-	fp->pid = 0;
-	if (!ret && iov->iov_len <= sizeof(fp->regs)) {
-		fp->pid = pid;
-		fp->len = iov->iov_len;
-		memcpy(fp->regs, iov->iov_base, fp->len);
-	}
-	return ret;
+	if (fp->pid != pid && fp_read(fp, pid, type))
+		return -1;
+	if (iov->iov_len > fp->len)
+		iov->iov_len = fp->len;
+	if (request == PTRACE_GETREGSET)
+		memcpy(iov->iov_base, fp->regs, iov->iov_len);
+	else if (memcmp(iov->iov_base, fp->regs, iov->iov_len))
+		return fp_write(fp, type, iov);
+	return 0;
 }
 
 /* Every traced process is to be killed if its tracer goes. */

@@ -531,6 +531,15 @@ def test_floating_point_registers_are_each_threads_own(kernel: Kernel, tmp_path:
     assert (outcome.reason, outcome.console) == ("ok", "6 threads of 2 processes\n")
 
 
+def test_processor_with_more_registers_than_the_kernel_knows(tmp_path: Path) -> None:
+    source, program = Path(__file__).parent / "data/short_registers.c", tmp_path / "registers"
+    subprocess.run(["gcc", "-O2", "-Wall", "-o", program, source], check=True)
+    _, shim = uml._shim()
+    assert subprocess.run([program], check=False).returncode == 2  # all of them, or none
+    done = subprocess.run([program], check=False, env={"LD_PRELOAD": str(shim)})
+    assert done.returncode == 0
+
+
 def test_randomness_and_clock_follow_from_the_seed(kernel: Kernel) -> None:
     script = (
         "head -c 16 /dev/urandom | od -An -tx1; cat /proc/sys/kernel/random/uuid; date +%s.%N;"
