@@ -374,7 +374,8 @@ int link_config_parse(struct link_config *c, int argc, char **argv,
 				      "a value must follow");
 	if (c->set & options[i].bit & ~LINK_DROP) /* one for each flow */
 		return link_error_set(error, LINK_ERROR_DUPLICATE, argv[0],
-				      "%s", argc < 2 ? argv[0] : argv[1]);
+				      "%s",
+				      options[i].bit & bare ? argv[0] : argv[1]);
 
 	if (options[i].parse_words)
 		taken = options[i].parse_words(c, argc, argv, error);

@@ -301,5 +301,7 @@ int link_parse_failed(const char *word, int err, const char *expected,
 int link_error_set(struct link_error *error, enum link_error_kind kind,
 		   const char *word, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+/* The sentence, and the end of the line. */
+void link_error_print(FILE *to, const struct link_error *error);
 
 #endif /* WALE_LINK_CONFIG_H */

@@ -6,7 +6,6 @@
  * DURATION RATE, and what follows a # is a comment.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,19 +13,6 @@
 
 #include "link_config.h"
 #include "units.h"
-
-int link_error_set(struct link_error *error, enum link_error_kind kind,
-		   const char *word, const char *format, ...)
-{
-	va_list args;
-
-	error->kind = kind;
-	error->word = word;
-	va_start(args, format);
-	vsnprintf(error->text, sizeof(error->text), format, args);
-	va_end(args);
-	return -1;
-}
 
 static int trace_append(struct link_trace *trace, uint64_t duration_ns,
 			uint64_t rate)

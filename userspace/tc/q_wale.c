@@ -6,6 +6,7 @@
  * which wale link uses too.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,17 +30,10 @@ static void explain(void)
 			"The manual is tc-wale(8).\n");
 }
 
-/* Prints what is wrong and does not return, as tc does. */
 static int refuse(const struct link_error *error)
 {
-	switch (error->kind) {
-	case LINK_ERROR_MISSING:
-		incomplete_command();
-	case LINK_ERROR_DUPLICATE:
-		duparg(error->word, error->text);
-	case LINK_ERROR_INVALID:
-		invarg(error->text, error->word);
-	}
+	fputs("Error: wale: ", stderr);
+	link_error_print(stderr, error);
 	return -1;
 }
 
@@ -88,6 +82,9 @@ static int wale_parse_opt(struct qdisc_util *qu, int argc, char **argv,
 				    TCA_OPTIONS | NLA_F_NESTED);
 		err = link_config_encode(&c, put, request);
 		addattr_nest_end(request, nest);
+		if (err == -ENOMEM)
+			fputs("Error: wale: no memory for the options\n",
+			      stderr);
 	}
 	link_config_free(&c);
 	return err;

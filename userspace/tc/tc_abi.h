@@ -20,7 +20,11 @@
 /* Size of the buffer, behind nlmsghdr and tcmsg, that tc builds requests in. */
 #define TC_REQUEST_MAX (64 * 1024)
 
-/* Functions return 0, or -1 after they have printed what is wrong. */
+/*
+ * Functions return 0, or -1 after they have printed what is wrong.  They never
+ * leave the program, so that "tc -force -batch" goes on with the next line;
+ * functions of tc that exit, such as invarg(), are not declared here.
+ */
 struct qdisc_util {
 	struct qdisc_util *next;
 	const char *id;
@@ -43,11 +47,6 @@ int addattr_l(struct nlmsghdr *request, int maxlen, int type, const void *data,
 	      int length);
 struct rtattr *addattr_nest(struct nlmsghdr *request, int maxlen, int type);
 int addattr_nest_end(struct nlmsghdr *request, struct rtattr *nest);
-
-/* Complain on stderr and exit. */
-void incomplete_command(void) __attribute__((noreturn));
-void duparg(const char *key, const char *arg) __attribute__((noreturn));
-void invarg(const char *message, const char *arg) __attribute__((noreturn));
 
 /* End of a line of text: "\n", or "\\" with tc -oneline. */
 extern const char *_SL_;

@@ -56,20 +56,8 @@ static int cannot(const char *what, const char *iface, const char *why)
 
 static int option_error(const struct link_error *error)
 {
-	switch (error->kind) {
-	case LINK_ERROR_MISSING:
-		fprintf(stderr, "wale link: --%s: %s\n", error->word,
-			error->text);
-		break;
-	case LINK_ERROR_DUPLICATE:
-		fprintf(stderr, "wale link: --%s: \"%s\" is the second value\n",
-			error->word, error->text);
-		break;
-	case LINK_ERROR_INVALID:
-		fprintf(stderr, "wale link: \"%s\" is wrong: %s\n", error->word,
-			error->text);
-		break;
-	}
+	fputs("wale link: ", stderr);
+	link_error_print(stderr, error);
 	return WALE_EXIT_USAGE;
 }
 

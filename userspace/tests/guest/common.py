@@ -24,11 +24,12 @@ WALE = os.environ.get("WALE") or str(TOP / "build/userspace/wale/wale")
 os.environ.setdefault("TC_LIB_DIR", str(TOP / "build/userspace/tc"))
 
 
-def call(ns: net.Namespace, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a namespace."""
-    return subprocess.run(
-        ["ip", "netns", "exec", ns.name, *words], capture_output=True, text=True, check=False
-    )
+def call(
+    ns: net.Namespace, *words: str, text: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a namespace, with this text on its standard input."""
+    command = ["ip", "netns", "exec", ns.name, *words]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
 
 
 def done(ns: net.Namespace, *words: str) -> str:

@@ -187,18 +187,43 @@ def test_wrong_words() -> None:
     for words, says in (
         ("help", "Usage:"),
         ("frob", 'What is "frob"?'),
-        ("rate", "not complete"),
+        ("rate", '"rate" is not complete'),
         ("rate 10foo", '"10foo" is wrong'),
-        ("rate 1mbit rate 2mbit", 'duplicate "rate": "2mbit"'),
+        ("rate 1mbit rate 2mbit", '"rate" is given twice: "2mbit" is the second value'),
+        ("feedback nofeedback", '"nofeedback" is given twice, or after its opposite'),
         ("loss 101%", "out of range"),
         ("rate 0", "rate must be"),
-        ("feedback idle", "not complete"),
+        ("feedback idle", '"idle" is not complete: expected an idle time'),
         ("feedback idle 0", "1ms to 3600s"),
         ("feedback idle 7200s", "idle of feedback must be"),
         ("feedback 2s", 'What is "2s"?'),
     ):
         result = call(ns, "tc", "qdisc", "add", "dev", "d0", "root", "wale", *words.split())
         true(result.returncode and says in result.stderr, f"{words}: {result.stderr}")
+
+
+def test_batch_goes_on() -> None:
+    """tc -force -batch goes on behind whatever the plugin refuses, as with other qdiscs."""
+    ns = stage()
+    refused = (
+        "delay xx",
+        "delay",
+        "delay 1ms delay 2ms",
+        "frob",
+        "help",
+        "trace file /nonexistent/x",
+        "jitter 1ms distribution nosuch",
+        "rate 0",
+    )
+    done(ns, "tc", "qdisc", "add", "dev", "d0", "root", "wale")
+    change = "qdisc change dev d0 root wale"
+    for number, words in enumerate(refused, 1):
+        batch = f"{change} {words}\n{change} delay {number}ms\n"
+        result = call(ns, "tc", "-force", "-batch", "-", text=batch)
+        true(result.returncode, f"{words}: the batch as a whole failed")
+        true("Command failed -:1" in result.stderr, f"{words}: {result.stderr}")
+        true("Command failed -:2" not in result.stderr, f"{words}: {result.stderr}")
+        equal(options(ns)[1]["delay_ns"], number * 10**6, f"the line behind {words}")
 
 
 if __name__ == "__main__":
