@@ -39,6 +39,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #define WORDS_MAX 1024
@@ -214,6 +215,26 @@ static void loopback_up(void)
 	close(fd);
 }
 
+/*
+ * The kernel turns high-resolution timers on with its first tick.  Until then they are
+ * as coarse as that, and clock_getres(), which programs read once, says so.
+ */
+static void await_fine_timers(void)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	struct timespec resolution;
+
+	for (int n = 0; n < 1000; n++) {
+		if (clock_getres(CLOCK_MONOTONIC, &resolution))
+			fail("read", "the resolution of its clock");
+		if (!resolution.tv_sec && resolution.tv_nsec == 1)
+			return;
+		nanosleep(&pause, NULL);
+	}
+	errno = ETIME;
+	fail("get", "high-resolution timers");
+}
+
 static void load_modules(void)
 {
 	for (char **m = modules; *m; m++) {
@@ -354,6 +375,7 @@ int main(int argc, char **argv)
 	mount_all();
 	open_console();
 	loopback_up();
+	await_fine_timers();
 	load_modules();
 	allow_files();
 
