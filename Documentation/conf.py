@@ -13,12 +13,16 @@ TOP = HERE.parent
 sys.path[:0] = [str(HERE / "sphinx"), str(TOP / "testbed")]
 sys.dont_write_bytecode = True
 
+from engines.base import RELEASED  # noqa: E402
+
 project = "WALE"
 author = "WALE maintainers"
 project_copyright = author
 
 extensions = ["testbed_reference", "netlink_spec"]
 exclude_patterns = ["sphinx"]
+
+rst_prolog = f".. |released| replace:: {RELEASED:%Y-%m-%d}\n"
 
 primary_domain = "c"
 highlight_language = "none"

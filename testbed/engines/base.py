@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -28,6 +29,9 @@ EXIT_PANIC = 134
 #: A guest gets so far beyond what it has to do, in virtual seconds, only if it waits for
 #: something that cannot come.
 HUNG_AFTER_S = 10.0 * 86400
+
+#: The day of the release. Virtual time begins with it, unless a job says otherwise.
+RELEASED = datetime(2026, 11, 27, tzinfo=UTC)
 
 Time = Literal["virtual", "real"]
 
@@ -77,6 +81,7 @@ class Job:
     out: Path | None = None  # the only host folder that it may write to
     seed: int = 1
     time: Time = "virtual"
+    start: datetime | None = None  # on the clock inside; None: RELEASED, or in real time now
     memory_mb: int = 512
     wall_limit_s: float = 600.0
     hung_after_s: float = HUNG_AFTER_S  # in virtual time
@@ -165,6 +170,11 @@ class Outcome:
             "timeout": f"killed at its wall limit, {wall}, while busy",
             "hung": f"killed {wall}: it waited for something that cannot come",
         }[self.reason]
+
+
+def ns_since_1970(date: datetime) -> int:
+    """A date as the kernel counts it."""
+    return (date - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000
 
 
 def wanted_kernel(kernel: str | None) -> str | None:

@@ -14,6 +14,7 @@
  *   cwd     the command's working directory
  *   after   shell script to run when the command has ended
  *   tty     "1": the command has the console as its controlling terminal
+ *   start   where the clock is set to, ns since 1970
  *   limit   seconds after which everything is ended; a guest in virtual time
  *           that waits for what cannot come gets there at once
  *   arg     the command and its arguments, in order
@@ -50,6 +51,7 @@ static char *modules[WORDS_MAX + 1];
 static const char *out, *job, *after, *cwd = "/";
 static int tty;
 static unsigned int limit_s;
+static unsigned long long start_ns;
 
 static void power_off(void)
 {
@@ -142,6 +144,8 @@ static void read_job(const char *self)
 			cwd = value;
 		else if (!strcmp(key, "tty"))
 			tty = *value == '1';
+		else if (!strcmp(key, "start"))
+			start_ns = strtoull(value, NULL, 10);
 		else if (!strcmp(key, "limit"))
 			limit_s = strtoul(value, NULL, 10);
 		else if (!strcmp(key, "arg"))
@@ -233,6 +237,17 @@ static void await_fine_timers(void)
 	}
 	errno = ETIME;
 	fail("get", "high-resolution timers");
+}
+
+static void set_clock(void)
+{
+	const struct timespec start = {
+		.tv_sec = start_ns / 1000000000,
+		.tv_nsec = start_ns % 1000000000,
+	};
+
+	if (start_ns && clock_settime(CLOCK_REALTIME, &start))
+		fail("set", "the clock");
 }
 
 static void load_modules(void)
@@ -376,6 +391,7 @@ int main(int argc, char **argv)
 	open_console();
 	loopback_up();
 	await_fine_timers();
+	set_clock();
 	load_modules();
 	allow_files();
 

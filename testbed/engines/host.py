@@ -87,6 +87,10 @@ class HostEngine:
     def run(self, kernel: Kernel, job: Job) -> Outcome:
         if job.time == "virtual":
             raise EngineError("the host engine has no virtual time")
+        if job.start is not None:
+            raise EngineError(
+                "the host engine does not set this machine's clock: leave out `start`"
+            )
         began = time.monotonic()
         with (
             tempfile.TemporaryDirectory(prefix="wale-host-") as folder,

@@ -33,6 +33,7 @@ from engines import coverage, kernel_build, kernel_source
 from engines.base import (
     EXIT_PANIC,
     EXIT_TIMEOUT,
+    RELEASED,
     Console,
     EngineError,
     Job,
@@ -40,12 +41,10 @@ from engines.base import (
     Log,
     Outcome,
     Reason,
+    ns_since_1970,
     wanted_kernel,
 )
 from engines.processes import end_session, ended_before
-
-#: The date at which virtual time begins, ns since 1970.
-VIRTUAL_START_NS = 1_700_000_000_000_000_000
 
 _ADDR_NO_RANDOMIZE = 0x0040000
 _NOISE = (
@@ -186,6 +185,8 @@ def _write_job(folder: Path, job: Job, after: str | None) -> None:
         pairs.append(("after", after))
     if job.time == "virtual":
         pairs.append(("limit", str(math.ceil(job.hung_after_s))))
+    elif job.start is not None:
+        pairs.append(("start", str(ns_since_1970(job.start))))
     pairs += [("arg", word) for word in job.argv]
     data = b"".join(os.fsencode(k) + b"\0" + os.fsencode(v) + b"\0" for k, v in pairs)
     (folder / "job").write_bytes(data)
@@ -286,7 +287,8 @@ class _Guest:
         if self.version >= (6, 14):  # where KUnit tests wait else until somebody starts them
             words += ["kunit.autorun=1"]
         if virtual:
-            words += ["time-travel=inf-cpu", f"time-travel-start={VIRTUAL_START_NS}"]
+            start_ns = ns_since_1970(self.job.start or RELEASED)
+            words += ["time-travel=inf-cpu", f"time-travel-start={start_ns}"]
         return words
 
     def wait(self, deadline: float) -> Reason | None:

@@ -34,6 +34,7 @@ from engines.base import (
     Log,
     Outcome,
     Reason,
+    ns_since_1970,
     wanted_kernel,
 )
 from engines.modules import needs
@@ -173,6 +174,9 @@ def _write_job(folder: Path, job: Job) -> None:
     env |= {"PYTHONDONTWRITEBYTECODE": "1", "TZ": "UTC", **job.env}
     words = ["env", "-i", f"--chdir={job.cwd}", *(f"{k}={v}" for k, v in env.items()), *job.argv]
     (exchange / "command").write_text(f"exec {shlex.join(words)}\n")
+    if job.start is not None:
+        seconds, ns = divmod(ns_since_1970(job.start), 10**9)
+        (exchange / "start").write_text(f"@{seconds}.{ns:09}\n")
 
 
 class _Guest:

@@ -7,9 +7,10 @@
 #
 # FOLDER, written by engines/vm.py: "modules" (paths, in order; a name without
 # slash is a module of the kernel's own), "command" (a script that becomes the
-# command).  "begun" goes there when this begins, and "status" in the end: "exit
-# CODE", or "error WHAT" if the command could not run.  engines/vm.py makes "heard"
-# when all came that was printed.
+# command), and where the clock is to be set, "start" (as `date` takes it).  "begun"
+# goes there when this begins, and "status" in the end: "exit CODE", or "error WHAT"
+# if the command could not run.  engines/vm.py makes "heard" when all came that was
+# printed.
 #
 # ROOT has the host's root file system a second time.  The guest's own is 9p
 # without a cache, in which a program starts in seconds; as the host's files are
@@ -53,6 +54,7 @@ mkdir -p /run/netns /run/tmp || fail "make /run/netns"
 chmod 1777 /run/tmp
 cached_root || fail "mount $root"
 ip link set lo up || fail "up lo"
+[ ! -e "$folder/start" ] || date -s "$(cat "$folder/start")" >/dev/null || fail "set the clock"
 while read -r module; do
 	case $module in
 	/*) insmod "$module" || fail "load module $module" ;;

@@ -9,6 +9,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from types import FrameType
 
@@ -53,6 +54,15 @@ def _wall_limit(text: str) -> float:
     return value
 
 
+def _date(text: str) -> datetime:
+    from lab.units import parse_date
+
+    try:
+        return parse_date(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def _jobs(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text!r}")
@@ -94,6 +104,15 @@ def _parser() -> argparse.ArgumentParser:
             "--kernel",
             metavar="V",
             help="its version, such as 6.12, or 6.12+san (WALE_KERNEL, or the newest)",
+        )
+
+    def start_option(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument(
+            "--start",
+            type=_date,
+            metavar="DATE",
+            help="where the clock inside begins, such as 2026-12-24 or 2026-12-24T18:30:00 "
+            "(UTC; else in virtual time the day of the release, in real time now)",
         )
 
     def module_option(sub: argparse.ArgumentParser) -> None:
@@ -264,6 +283,7 @@ def _parser() -> argparse.ArgumentParser:
         "  echo links | wale-lab shell demo       the same: commands, and no terminal",
     )
     scenario_options(sub)
+    start_option(sub)
     sub.add_argument("-c", dest="command_line", metavar="COMMANDS", help="run these, no prompt")
     sub.set_defaults(module="lab.run", function="shell_command")
 
@@ -301,6 +321,7 @@ def _parser() -> argparse.ArgumentParser:
     mode.add_argument("--virtual", action="store_true", help="in virtual time (where there is one)")
     mode.add_argument("--real", action="store_true", help="in real time")
     sub.add_argument("--seed", type=_seed, default=1, help="of all randomness in virtual time (1)")
+    start_option(sub)
     sub.add_argument(
         "--out",
         type=_folder,

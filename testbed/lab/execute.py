@@ -59,6 +59,7 @@ def exec_command(args: argparse.Namespace) -> int:
         out=out,
         seed=args.seed,
         time="virtual" if args.virtual or (engine.virtual_time and not args.real) else "real",
+        start=args.start,
         memory_mb=args.memory,
         wall_limit_s=args.wall_limit,
         env=env,

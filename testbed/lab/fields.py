@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, WithJsonSchema
@@ -95,6 +96,11 @@ TimeNs = Annotated[int, *quantity(units.parse_time_ns, "time: 50ms, 1.5s; a numb
 Delay = Annotated[int, *quantity(_delay_ns, "time: 50ms, 1.5s; a number: seconds")]
 TimeLimit = Annotated[int, *quantity(_time_limit_ns, "time: 5s, 2min; a number: seconds")]
 Rate = Annotated[int | str, *quantity(_rate, "rate: 2mbit, 250kB/s, unlimited; a number: bit/s")]
+Date = Annotated[
+    datetime,
+    BeforeValidator(units.parse_date),
+    WithJsonSchema({"type": "string", "quantity": "date: 2026-11-27, 2026-11-27T18:30:00Z"}),
+]
 FlowSize = Annotated[int, *quantity(_flow_size, "size: 3MB, 64KiB; a number: bytes")]
 Limit = Annotated[
     str, *quantity(units.parse_limit, "buffer: 30kB, 20p, 1000 cells; a number: packets")

@@ -114,6 +114,7 @@ def run_scenario(
                 out=folder,
                 seed=seed,
                 time=scenario.time,
+                start=scenario.start,
                 memory_mb=scenario.memory_mb,
                 wall_limit_s=wall_limit_s or scenario.wall_limit / 1e9,
                 hung_after_s=HUNG_AFTER_S + scenario.virtual_limit / 1e9,
@@ -214,7 +215,10 @@ def run_command(args: argparse.Namespace) -> int:
 
 def shell_command(args: argparse.Namespace) -> int:
     """The subcommand `shell`."""
-    scenario = load_scenario(find_scenario(args.scenario), [*args.set, "time=real"])
+    overrides = [*args.set, "time=real"]
+    if args.start:
+        overrides.append(f"start={args.start.isoformat()}")
+    scenario = load_scenario(find_scenario(args.scenario), overrides)
     commands = _commands(args)
     engine = get_engine(args.engine)
     if args.out:
@@ -249,6 +253,7 @@ def shell_command(args: argparse.Namespace) -> int:
             out=exchange.parent,
             seed=args.seed,
             time="real",
+            start=scenario.start,
             memory_mb=scenario.memory_mb,
             wall_limit_s=7 * 86400 if interactive else scenario.wall_limit / 1e9,
             env=env,

@@ -12,13 +12,22 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
+from engines.base import RELEASED
 from lab import units, yaml_lines
 from lab.advice import Advice, Impair
 from lab.fields import (
     STRICT,
     CongestionControl,
+    Date,
     Delay,
     FlowSize,
     Name,
@@ -333,6 +342,8 @@ class Scenario(Strict):
     """what it shows, in a sentence or two"""
     time: Literal["virtual", "real"] = "virtual"
     """virtual: repeatable to the bit, idle time is skipped; real: as on a real machine"""
+    start: Annotated[Date | None, Field(validate_default=True)] = None
+    """where the clock of the guest begins (virtual time: the day of the release; real: now)"""
     wall_limit: TimeLimit = 600_000_000_000
     """wall time after which the guest is killed"""
     virtual_limit: TimeLimit = 3_600_000_000_000
@@ -355,6 +366,11 @@ class Scenario(Strict):
     """each flow in its own copy of the topology, with the same seed, at the same time"""
     record: Record = Record()
     """what is recorded over time"""
+
+    @field_validator("start", mode="before")
+    @classmethod
+    def _day_of_release(cls, value: object, info: ValidationInfo) -> object:
+        return RELEASED if value is None and info.data.get("time") == "virtual" else value
 
     @model_validator(mode="after")
     def _check_names(self) -> Scenario:

@@ -9,12 +9,16 @@ It raises ValueError with what was expected.
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from fractions import Fraction
 
 UNLIMITED = "unlimited"
 
 _SI = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _NUMBER = re.compile(r"^\s*([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*(.*?)\s*$")
+_DATE = re.compile(
+    r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?)?", re.ASCII
+)
 _TIMES_NS = {
     "ns": 1,
     "us": 10**3,
@@ -43,6 +47,24 @@ def parse_time_ns(value: object) -> int:
     if unit and unit not in _TIMES_NS:
         raise ValueError(f"expected {expected}, got {value!r}")
     return round(number * _TIMES_NS[unit or "s"])
+
+
+def parse_date(value: object) -> datetime:
+    """A date, or a date and a time, in UTC unless it says otherwise."""
+    text = value.isoformat() if isinstance(value, datetime) else value
+    try:
+        if not isinstance(text, str) or not _DATE.fullmatch(text):
+            raise ValueError
+        date = datetime.fromisoformat(text)
+        date = date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
+        if not 1980 <= date.year < 2200:
+            raise ValueError
+    except (ValueError, OverflowError):
+        raise ValueError(
+            'expected a date from 1980 to 2199 such as "2026-11-27" or "2026-11-27T18:30:00Z" '
+            f"(UTC), got {value!r}"
+        ) from None
+    return date
 
 
 def parse_rate_bps(value: object) -> int:

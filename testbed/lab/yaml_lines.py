@@ -21,6 +21,9 @@ MAX_VALUES = 100_000
 #: The tag of the key "<<".
 MERGE = "tag:yaml.org,2002:merge"
 
+#: The tag of what looks like a date.
+DATE = "tag:yaml.org,2002:timestamp"
+
 
 class ScenarioError(Exception):
     """What is wrong with a scenario, one line for each error."""
@@ -133,10 +136,11 @@ def _value(
     if isinstance(node, yaml.SequenceNode):
         return [_value(child, (*path, n), document, around) for n, child in enumerate(node.value)]
     if isinstance(node, yaml.ScalarNode):
-        constructor = yaml.SafeLoader("")
+        if node.tag == DATE:
+            return node.value  # the field knows what it expects: 2026-13-01 is none
         try:
-            constructed = constructor.construct_object(node)
-        except ValueError as error:  # a date such as 2026-13-01
+            constructed = yaml.SafeLoader("").construct_object(node)
+        except ValueError as error:  # a number such as 0x_
             where = f"{document.name}:{node.start_mark.line + 1}"
             raise ScenarioError(f"{where}: not valid YAML: {node.value!r}: {error}") from None
         simple = isinstance(constructed, str | int | float | bool) or constructed is None

@@ -277,7 +277,15 @@ def test_scenarios_of_the_tree(path: Path) -> None:
             "name: good\nhosts: " + "[" * 5000 + "]" * 5000 + "\n",
             "s.yaml:2: expected at most 50 levels",
         ),
-        ("name: good\n", "name: good\nprofile: 2026-13-01\n", "s.yaml:2: not valid YAML: "),
+        ("name: good\n", "name: good\nprofile: 0x_\n", "s.yaml:2: not valid YAML: "),
+        (
+            "name: good\n",
+            "name: good\nstart: 2026-13-01\n",
+            "s.yaml:2: start: expected a date from 1980 to 2199 such as",
+        ),
+        ("name: good\n", "name: good\nstart: 2026\n", "s.yaml:2: start: expected a date"),
+        ("name: good\n", "name: good\nstart: tomorrow\n", "s.yaml:2: start: expected a date"),
+        ("name: good\n", "name: good\nstart: 1970-01-01\n", "s.yaml:2: start: expected a date"),
         (
             "    cc: reno",
             "    start: 1h",
