@@ -19,7 +19,7 @@ static int parse(struct link_config *c, char *text)
 {
 	struct link_error error = { .kind = 0 };
 	char *words[WORDS_MAX], *word;
-	int n = 0, i = 0, taken = 1;
+	int n = 0, i = 0, taken = 0, before;
 
 	memset(c, 0, sizeof(*c));
 	while (n < WORDS_MAX && (word = strsep(&text, " \n")))
@@ -27,17 +27,23 @@ static int parse(struct link_config *c, char *text)
 			return 1; /* a file */
 		else if (*word)
 			words[n++] = word;
-	for (; i < n && taken > 0; i += taken) {
+	for (; i < n; i += taken) {
+		before = taken;
 		/* files are for fuzz_link_trace.c */
 		if (!strcmp(words[i], "trace") && i + 1 < n &&
 		    !strcmp(words[i + 1], "file"))
 			return 1;
 		taken = link_config_parse(c, n - i, words + i, &error);
 		must(taken <= n - i);
-	}
-	if (taken < 0)
+		if (!taken)
+			taken = link_config_unknown(words + i, before, "",
+						    &error);
+		if (taken > 0)
+			continue;
 		must(error.kind && error.word && *error.text);
-	return taken <= 0;
+		return 1;
+	}
+	return 0;
 }
 
 static char *printed(const struct link_config *c)

@@ -2,6 +2,7 @@
 /*
  * link_config.c - the configuration of one direction of a link
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -270,138 +271,259 @@ static int parse_nofeedback(struct link_config *c, int argc, char **argv,
 	return 1;
 }
 
-static const struct {
-	const char *name;
+/* loop, hold, stop */
+static int parse_trace_end(struct link_config *c, int argc, char **argv,
+			   struct link_error *error)
+{
+	return parse_name(argv[0], trace_end_names, ARRAY_SIZE(trace_end_names),
+			  &c->trace_end, "loop, hold or stop", error)
+		       ? -1
+		       : 1;
+}
+
+/* As netem has it, whose users may type it. */
+static const char no_jitter[] = "jitter is an option of its own";
+static const char no_correlation[] = "there are no correlations";
+
+static const struct option {
+	const char *syntax; /* the name comes first */
+	const char *help;
 	uint64_t bit;
 	/* One of these; parse() takes one word. */
 	int (*parse)(struct link_config *c, const char *word,
 		     struct link_error *error);
 	int (*parse_words)(struct link_config *c, int argc, char **argv,
 			   struct link_error *error);
-	const char *help;
+	const char *second; /* why there is no second value */
 } options[] = {
-	{ "rate", LINK_RATE, parse_rate, NULL,
-	  "rate RATE            such as 10mbit, or unlimited" },
-	{ "delay", LINK_DELAY, parse_delay, NULL,
-	  "delay TIME           propagation delay, such as 50ms" },
-	{ "jitter", LINK_JITTER, NULL, link_parse_jitter,
-	  "jitter TIME [distribution uniform|NAME|PATH] [reordering|noreordering]" },
-	{ "limit", LINK_LIMIT, NULL, link_parse_limit,
-	  "limit SIZE|PACKETS|N cells   the buffer: 30kb, 20p, 1000 cells" },
-	{ "policy", LINK_POLICY, NULL, link_parse_policy,
-	  "policy tail|epd|seldrop|fba|random_tail|rem   how it is shared" },
-	{ "threshold", LINK_THRESHOLD, NULL, link_parse_threshold,
-	  "threshold R          epd, seldrop, fba: 90% (of the limit), 900 cells ..." },
-	{ "z", LINK_Z, NULL, link_parse_z,
-	  "z Z                  seldrop, fba: such as 0.8" },
-	{ "last", LINK_LAST, NULL, link_parse_last,
-	  "last N               random_tail: victims are of the last N" },
-	{ "mark", LINK_MARK, NULL, link_parse_mark,
-	  "mark                 epd, seldrop, fba, rem: mark (ECN) what can be" },
-	{ "nomark", LINK_MARK, NULL, link_parse_mark,
-	  "nomark               refuse it" },
-	{ "rem", LINK_REM, NULL, link_parse_rem,
-	  "rem interval TIME gamma G alpha A target SIZE phi PHI   its price" },
-	{ "flows", LINK_FLOWS, NULL, link_parse_flows,
-	  "flows N              how many are told apart, as classes" },
-	{ "input_rate", LINK_INPUT_RATE, NULL, link_parse_input_rate,
-	  "input_rate RATE      of each flow's input link, with cells" },
-	{ "loss", LINK_LOSSES, NULL, link_parse_loss,
-	  "loss PERCENT         random loss, such as 1%; or in bursts:" },
-	{ "ecn", LINK_ECN, NULL, link_parse_ecn,
-	  "ecn                  mark (ECN) what can be in the place of losing it" },
-	{ "noecn", LINK_ECN, NULL, link_parse_ecn,
-	  "noecn                lose it" },
-	{ "drop", LINK_DROP, NULL, link_parse_drop,
-	  "drop off|[flow F] packets 10,20-25 ...   lose these, counted from 1" },
-	{ "slot", LINK_SLOT, NULL, link_parse_slot,
-	  "slot off|MIN [MAX] [packets N] [bytes N]   packets leave in slots" },
-	{ "reorder", LINK_REORDER, NULL, link_parse_reorder,
-	  "reorder PERCENT [gap N]   of packets skip the delay, one of N at most" },
-	{ "duplicate", LINK_DUPLICATE, NULL, link_parse_duplicate,
-	  "duplicate PERCENT    of packets leave twice" },
-	{ "corrupt", LINK_CORRUPT, NULL, link_parse_corrupt,
-	  "corrupt PERCENT      of packets have a bit turned" },
-	{ "overhead", LINK_OVERHEAD, parse_overhead, NULL,
-	  "overhead raw|ethernet|atm   what a packet takes on the wire" },
-	{ "drops", LINK_DROPS, parse_drops, NULL,
-	  "drops remote|local   is the sender told of a full buffer?" },
-	{ "gso", LINK_GSO, parse_gso, NULL,
-	  "gso split|keep       is a GSO packet split into those of the wire?" },
-	{ "seed", LINK_SEED, parse_seed, NULL,
-	  "seed N               of every random draw" },
-	{ "slack", LINK_SLACK, parse_slack, NULL,
-	  "slack TIME           that packets may leave late: fewer timers" },
-	{ "trace", LINK_TRACE, NULL, parse_trace,
-	  "trace STEPS|file PATH   STEPS: DURATION:RATE[,DURATION:RATE...]" },
-	{ "start", LINK_START, NULL, link_parse_start,
-	  "start at TIME        of trace or sessions: 2026-11-22T10:00:00Z, @SECONDS, +5s" },
-	{ "sessions", LINK_SESSIONS, NULL, parse_sessions,
-	  "sessions off|arrival PROB mean M max N step TIME" },
-	{ "feedback", LINK_FEEDBACK, NULL, parse_feedback,
-	  "feedback [idle TIME] senders that listen are told the rate" },
-	{ "nofeedback", LINK_FEEDBACK, NULL, parse_nofeedback,
-	  "nofeedback           nobody is told" },
+	{ "rate RATE", "such as 10mbit, or unlimited", LINK_RATE,
+	  .parse = parse_rate },
+	{ "delay TIME", "propagation delay, such as 50ms", LINK_DELAY,
+	  .parse = parse_delay, .second = no_jitter },
+	{ "jitter TIME [distribution uniform|NAME|PATH] [reordering|noreordering]",
+	  NULL, LINK_JITTER, .parse_words = link_parse_jitter,
+	  .second = no_correlation },
+	{ "limit SIZE|PACKETS|N cells", "the buffer: 30kb, 20p, 1000 cells",
+	  LINK_LIMIT, .parse_words = link_parse_limit },
+	{ "policy tail|epd|seldrop|fba|random_tail|rem", "how it is shared",
+	  LINK_POLICY, .parse_words = link_parse_policy },
+	{ "threshold R", "epd, seldrop, fba: 90% (of the limit), 900 cells ...",
+	  LINK_THRESHOLD, .parse_words = link_parse_threshold },
+	{ "z Z", "seldrop, fba: such as 0.8", LINK_Z,
+	  .parse_words = link_parse_z },
+	{ "last N", "random_tail: victims are of the last N", LINK_LAST,
+	  .parse_words = link_parse_last },
+	{ "mark", "epd, seldrop, fba, rem: mark (ECN) what can be", LINK_MARK,
+	  .parse_words = link_parse_mark },
+	{ "nomark", "refuse it", LINK_MARK, .parse_words = link_parse_mark },
+	{ "rem [interval TIME] [gamma G] [alpha A] [target SIZE] [phi PHI]",
+	  "its price", LINK_REM, .parse_words = link_parse_rem },
+	{ "flows N", "how many are told apart, as classes", LINK_FLOWS,
+	  .parse_words = link_parse_flows },
+	{ "input_rate RATE", "of each flow's input link, with cells",
+	  LINK_INPUT_RATE, .parse_words = link_parse_input_rate },
+	{ "loss PERCENT", "random loss, such as 1%; or in bursts:", LINK_LOSSES,
+	  .parse_words = link_parse_loss, .second = no_correlation },
+	{ "loss gemodel P [R [1-H [1-K]]]", "Gilbert-Elliott", LINK_LOSSES,
+	  .parse_words = link_parse_loss },
+	{ "loss state P13 [P31 [P32 [P23 [P14]]]]", "4 states", LINK_LOSSES,
+	  .parse_words = link_parse_loss },
+	{ "ecn", "mark (ECN) what can be in the place of losing it", LINK_ECN,
+	  .parse_words = link_parse_ecn },
+	{ "noecn", "lose it", LINK_ECN, .parse_words = link_parse_ecn },
+	{ "drop off|[flow F] packets 10,20-25 ...",
+	  "lose these, counted from 1", LINK_DROP,
+	  .parse_words = link_parse_drop },
+	{ "slot off|MIN [MAX] [packets N] [bytes N]", "packets leave in slots",
+	  LINK_SLOT, .parse_words = link_parse_slot },
+	{ "reorder PERCENT [gap N]",
+	  "of packets skip the delay, one of N at most", LINK_REORDER,
+	  .parse_words = link_parse_reorder, .second = no_correlation },
+	{ "duplicate PERCENT", "of packets leave twice", LINK_DUPLICATE,
+	  .parse_words = link_parse_duplicate, .second = no_correlation },
+	{ "corrupt PERCENT", "of packets have a bit turned", LINK_CORRUPT,
+	  .parse_words = link_parse_corrupt, .second = no_correlation },
+	{ "overhead raw|ethernet|atm", "what a packet takes on the wire",
+	  LINK_OVERHEAD, .parse = parse_overhead },
+	{ "drops remote|local", "is the sender told of a full buffer?",
+	  LINK_DROPS, .parse = parse_drops },
+	{ "gso split|keep", "is a GSO packet split into those of the wire?",
+	  LINK_GSO, .parse = parse_gso },
+	{ "seed N", "of every random draw", LINK_SEED, .parse = parse_seed },
+	{ "slack TIME", "that packets may leave late: fewer timers", LINK_SLACK,
+	  .parse = parse_slack },
+	{ "trace STEPS|file PATH", "STEPS: DURATION:RATE[,DURATION:RATE...]",
+	  LINK_TRACE, .parse_words = parse_trace },
+	{ "loop", "after its last step a trace begins again", LINK_TRACE_END,
+	  .parse_words = parse_trace_end },
+	{ "hold", "it keeps the rate of that step", LINK_TRACE_END,
+	  .parse_words = parse_trace_end },
+	{ "stop", "nothing leaves any more", LINK_TRACE_END,
+	  .parse_words = parse_trace_end },
+	{ "start at TIME",
+	  "of trace or sessions: 2026-11-22T10:00:00Z, @SECONDS, +5s",
+	  LINK_START, .parse_words = link_parse_start },
+	{ "sessions off|arrival PROB mean M max N step TIME", NULL,
+	  LINK_SESSIONS, .parse_words = parse_sessions },
+	{ "feedback [idle TIME]", "senders that listen are told the rate",
+	  LINK_FEEDBACK, .parse_words = parse_feedback },
+	{ "nofeedback", "nobody is told", LINK_FEEDBACK,
+	  .parse_words = parse_nofeedback },
 };
+
+/* Takes no value, or none that it needs. */
+static bool is_bare(const struct option *o)
+{
+	return o->bit & (LINK_FEEDBACK | LINK_MARK | LINK_ECN | LINK_TRACE_END);
+}
+
+/* Of one option that is written in several ways, the first. */
+static const struct option *option_named(const char *name)
+{
+	const size_t length = strlen(name);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++)
+		if (strcspn(options[i].syntax, " ") == length &&
+		    !strncmp(options[i].syntax, name, length))
+			return &options[i];
+	return NULL;
+}
 
 int link_config_parse(struct link_config *c, int argc, char **argv,
 		      struct link_error *error)
 {
-	const uint64_t bare = LINK_FEEDBACK | LINK_MARK | LINK_ECN;
-	unsigned int i;
-	uint32_t end;
+	const struct option *o = option_named(argv[0]);
 	int taken = 2;
 
-	for (end = 0; end < __WALE_TRACE_END_MAX; end++) {
-		if (strcmp(argv[0], trace_end_names[end]))
-			continue;
-		if (c->set & LINK_TRACE_END)
-			return link_error_set(error, LINK_ERROR_DUPLICATE,
-					      trace_end_names[c->trace_end],
-					      "%s", argv[0]);
-		c->set |= LINK_TRACE_END;
-		c->trace_end = end;
-		return 1;
-	}
-
-	for (i = 0; i < ARRAY_SIZE(options); i++)
-		if (!strcmp(argv[0], options[i].name))
-			break;
-	if (i == ARRAY_SIZE(options))
+	if (!o)
 		return 0;
-	if (argc < 2 && !(options[i].bit & bare))
+	if (argc < 2 && !is_bare(o))
 		return link_error_set(error, LINK_ERROR_MISSING, argv[0],
-				      "a value must follow");
-	if (c->set & options[i].bit & ~LINK_DROP) /* one for each flow */
+				      "expected %s", o->syntax);
+	if (c->set & o->bit & ~LINK_DROP) /* one for each flow */
 		return link_error_set(error, LINK_ERROR_DUPLICATE, argv[0],
-				      "%s",
-				      options[i].bit & bare ? argv[0] : argv[1]);
+				      "%s", argv[is_bare(o) ? 0 : 1]);
 
-	if (options[i].parse_words)
-		taken = options[i].parse_words(c, argc, argv, error);
-	else if (options[i].parse(c, argv[1], error))
+	if (o->parse_words)
+		taken = o->parse_words(c, argc, argv, error);
+	else if (o->parse(c, argv[1], error))
 		taken = -1;
-	if (!(options[i].bit & (LINK_LIMIT | LINK_THRESHOLD | LINK_LOSSES)))
-		c->set |= options[i].bit;
+	if (!(o->bit & (LINK_LIMIT | LINK_THRESHOLD | LINK_LOSSES)))
+		c->set |= o->bit;
 	return taken;
+}
+
+/* Is it a lower-case word of a syntax, behind the name? */
+static bool is_part(const char *word, const char *syntax)
+{
+	static const char between[] = " |[],";
+	const size_t length = strlen(word);
+
+	if (*word < 'a' || *word > 'z')
+		return false;
+	while (*(syntax += strcspn(syntax, between))) {
+		syntax += strspn(syntax, between);
+		if (strcspn(syntax, between) == length &&
+		    !strncmp(syntax, word, length))
+			return true;
+	}
+	return false;
+}
+
+/* The only option of which the word is a part, or NULL. */
+static const struct option *option_with_part(const char *word)
+{
+	const struct option *only = NULL;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++) {
+		if (!is_part(word, options[i].syntax))
+			continue;
+		if (only)
+			return NULL;
+		only = &options[i];
+	}
+	return only;
+}
+
+/* The option of which these are the words, in the way that it is written. */
+static const struct option *option_written(char **argv, int n)
+{
+	const struct option *first = option_named(argv[0]), *o;
+
+	for (o = first;
+	     n > 1 && o < options + ARRAY_SIZE(options) && o->bit == first->bit;
+	     o++)
+		if (is_part(argv[1], o->syntax))
+			return o;
+	return first;
+}
+
+/* Is a number followed by its unit? */
+static bool is_unit(const char *number, const char *unit)
+{
+	char both[64];
+	uint64_t value;
+
+	snprintf(both, sizeof(both), "%s%s", number, unit);
+	return isalpha((unsigned char)*unit) &&
+	       strlen(both) < sizeof(both) - 1 &&
+	       (!units_parse_rate(both, &value) ||
+		!units_parse_time(both, &value) ||
+		!units_parse_size(both, &value));
+}
+
+/* Of a word behind an option, of which it is no part. */
+static int unknown_behind(char **argv, int before, const char *dashes,
+			  struct link_error *error)
+{
+	const struct option *o = option_written(argv - before, before);
+	const char *why = before == 2 ? o->second : NULL;
+
+	if (before > 1 && is_unit(argv[-1], argv[0]))
+		return link_error_set(error, LINK_ERROR_UNKNOWN, argv[0],
+				      ": write %s%s", argv[-1], argv[0]);
+	return link_error_set(error, LINK_ERROR_UNKNOWN, argv[0],
+			      ", nor part of the one before it: %s%s%s%s%s",
+			      dashes, o->syntax, why ? " (" : "",
+			      why ? why : "", why ? ")" : "");
+}
+
+int link_config_unknown(char **argv, int before, const char *dashes,
+			struct link_error *error)
+{
+	const size_t length = strlen(dashes);
+	const bool dashed = !strncmp(argv[0], dashes, length);
+	const char *name = argv[0] + (dashed ? length : 0);
+	const struct option *o;
+
+	o = option_named(name);
+	if (o)
+		return link_error_set(error, LINK_ERROR_UNKNOWN, argv[0],
+				      " without dashes: write %s%s", dashes,
+				      o->syntax);
+	o = option_with_part(name);
+	if (o)
+		return link_error_set(error, LINK_ERROR_UNKNOWN, argv[0],
+				      " by itself: it is part of %s%s", dashes,
+				      o->syntax);
+	if (before && !(length && dashed))
+		return unknown_behind(argv, before, dashes, error);
+	return link_error_set(error, LINK_ERROR_UNKNOWN, argv[0],
+			      ": %shelp lists them", dashes);
 }
 
 void link_config_help(FILE *to, const char *dashes)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(options); i++) {
-		fprintf(to, "  %s%s\n", dashes, options[i].help);
-		if (options[i].bit == LINK_LOSSES)
-			fprintf(to, "  %s%s\n  %s%s\n", dashes,
-				"loss gemodel P [R [1-H [1-K]]]   Gilbert-Elliott",
-				dashes,
-				"loss state P13 [P31 [P32 [P23 [P14]]]]   4 states");
-		if (options[i].bit == LINK_TRACE)
-			fprintf(to, "  %sloop | %shold | %sstop   %s\n", dashes,
-				dashes, dashes,
-				"after the last step of the trace");
-	}
+	for (i = 0; i < ARRAY_SIZE(options); i++)
+		if (options[i].help)
+			fprintf(to, "  %s%-18s   %s\n", dashes,
+				options[i].syntax, options[i].help);
+		else
+			fprintf(to, "  %s%s\n", dashes, options[i].syntax);
 }
 
 static void print_trace(FILE *to, const struct link_trace *trace)

@@ -175,6 +175,7 @@ struct link_config {
 enum link_error_kind {
 	LINK_ERROR_MISSING = 1, /* the words end too early */
 	LINK_ERROR_DUPLICATE, /* of @word; @text is the second value */
+	LINK_ERROR_UNKNOWN, /* @word is not an option; @text goes on */
 	LINK_ERROR_INVALID, /* @text says what is wrong with @word */
 };
 
@@ -193,6 +194,14 @@ void link_config_free(struct link_config *c);
  */
 int link_config_parse(struct link_config *c, int argc, char **argv,
 		      struct link_error *error);
+
+/*
+ * What to say of a word that link_config_parse() does not know; -1.  The
+ * @before words in front of it are an option.  Options have @dashes before
+ * their names.
+ */
+int link_config_unknown(char **argv, int before, const char *dashes,
+			struct link_error *error);
 
 /* The syntax of the options, one a line, with @dashes before each name. */
 void link_config_help(FILE *to, const char *dashes);

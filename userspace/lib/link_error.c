@@ -20,25 +20,37 @@ int link_error_set(struct link_error *error, enum link_error_kind kind,
 	return -1;
 }
 
+/* In quotes; of a long word, a list of steps perhaps, the beginning. */
+static void print_word(FILE *to, const char *word)
+{
+	const int room = 100;
+
+	if (strlen(word) <= (size_t)room)
+		fprintf(to, "\"%s\"", word);
+	else
+		fprintf(to, "\"%.*s...\"", room, word);
+}
+
 void link_error_print(FILE *to, const struct link_error *error)
 {
+	print_word(to, error->word);
 	switch (error->kind) {
 	case LINK_ERROR_MISSING:
-		fprintf(to, "\"%s\" is not complete: %s\n", error->word,
-			error->text);
+		fprintf(to, " is not complete: %s\n", error->text);
 		break;
 	case LINK_ERROR_DUPLICATE:
-		if (strcmp(error->word, error->text))
-			fprintf(to,
-				"\"%s\" is given twice: \"%s\" is the second value\n",
-				error->word, error->text);
+		if (!strcmp(error->word, error->text))
+			fputs(" is given twice, or after its opposite\n", to);
 		else
 			fprintf(to,
-				"\"%s\" is given twice, or after its opposite\n",
-				error->word);
+				" is given twice: \"%s\" is the second value\n",
+				error->text);
+		break;
+	case LINK_ERROR_UNKNOWN:
+		fprintf(to, " is not an option%s\n", error->text);
 		break;
 	case LINK_ERROR_INVALID:
-		fprintf(to, "\"%s\" is wrong: %s\n", error->word, error->text);
+		fprintf(to, " is wrong: %s\n", error->text);
 		break;
 	}
 }

@@ -5,7 +5,6 @@
  * The options, as words and as attributes, are those of lib/link_config.c,
  * which wale link uses too.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,26 +39,19 @@ static int refuse(const struct link_error *error)
 static int parse_words(struct link_config *c, int argc, char **argv)
 {
 	struct link_error error;
-	int taken;
+	int taken, before = 0;
 
-	while (argc > 0) {
+	for (; argc > 0; argc -= taken, argv += taken) {
 		if (!strcmp(*argv, "help")) {
 			explain();
 			return -1;
 		}
 		taken = link_config_parse(c, argc, argv, &error);
+		if (!taken)
+			taken = link_config_unknown(argv, before, "", &error);
 		if (taken < 0)
 			return refuse(&error);
-		if (!taken) {
-			explain();
-			fprintf(stderr, "What is \"%s\"?%s\n", *argv,
-				isdigit((unsigned char)**argv)
-					? " (jitter is an option of its own, and there are no correlations)"
-					: "");
-			return -1;
-		}
-		argc -= taken;
-		argv += taken;
+		before = taken;
 	}
 	return 0;
 }

@@ -89,7 +89,7 @@ static void test_error(const char *text, int kind, const char *says)
 
 static void test_errors(void)
 {
-	test_error("rate", LINK_ERROR_MISSING, "must follow");
+	test_error("rate", LINK_ERROR_MISSING, "expected rate RATE");
 	test_error("rate 10foo", LINK_ERROR_INVALID, "a rate");
 	test_error("rate 1mbit rate 2mbit", LINK_ERROR_DUPLICATE, "2mbit");
 	test_error("loop hold", LINK_ERROR_DUPLICATE, "hold");
@@ -161,7 +161,7 @@ static void test_errors(void)
 	test_error("trace file", LINK_ERROR_MISSING, "path");
 	test_error("trace file /nonexistent/x", LINK_ERROR_INVALID, "open");
 	test_error("trace file /", LINK_ERROR_INVALID, "cannot read");
-	test_error("start", LINK_ERROR_MISSING, "must follow");
+	test_error("start", LINK_ERROR_MISSING, "start at TIME");
 	test_error("start at", LINK_ERROR_MISSING, "a time must follow");
 	test_error("start now", LINK_ERROR_INVALID, "start at TIME");
 	test_error("start at noon", LINK_ERROR_INVALID, "in UTC as");
@@ -184,7 +184,7 @@ static void test_errors(void)
 	test_error("start at -10000000000s", LINK_ERROR_INVALID,
 		   "out of range");
 	test_error("start at @1 start at @2", LINK_ERROR_DUPLICATE, "at");
-	test_error("sessions", LINK_ERROR_MISSING, "must follow");
+	test_error("sessions", LINK_ERROR_MISSING, "sessions off|arrival");
 	test_error("sessions rate 1mbit", LINK_ERROR_INVALID, "arrival");
 	test_error("sessions mean", LINK_ERROR_MISSING, "number");
 	test_error("sessions max 3 max 4", LINK_ERROR_DUPLICATE, "4");
@@ -226,6 +226,66 @@ static void test_errors(void)
 	test_error("rem target 2000gb", LINK_ERROR_INVALID, "out of range");
 	test_error("rem phi 1", LINK_ERROR_INVALID, "1.001 to 1000");
 	test_error("rem phi 2 rem phi 2", LINK_ERROR_DUPLICATE, "phi");
+}
+
+/* What is said, all of it, of a line that an unknown word ends. */
+static void test_unknown(const char *text, const char *dashes,
+			 const char *expected)
+{
+	struct link_config c = { .set = 0 };
+	struct link_error error;
+	char said[256] = "";
+	int i, taken, before = 0;
+	struct words w;
+	FILE *memory;
+
+	split(&w, text);
+	for (i = 0; i < w.n; i += taken) {
+		taken = link_config_parse(&c, w.n - i, w.word + i, &error);
+		if (taken <= 0)
+			break;
+		before = taken;
+	}
+	link_config_unknown(w.word + i, before, dashes, &error);
+	memory = fmemopen(said, sizeof(said), "w");
+	link_error_print(memory, &error);
+	fclose(memory);
+	said[strcspn(said, "\n")] = '\0';
+	if (!ok(error.kind == LINK_ERROR_UNKNOWN && !strcmp(said, expected),
+		"\"%s\" is answered by %s", text, said))
+		printf("# expected %s\n", expected);
+	link_config_free(&c);
+}
+
+static void test_unknown_words(void)
+{
+	test_unknown("ratte 5mbit", "",
+		     "\"ratte\" is not an option: help lists them");
+	test_unknown("delay 1ms --ratte 5mbit", "--",
+		     "\"--ratte\" is not an option: --help lists them");
+	test_unknown("rate 10 mbit", "",
+		     "\"mbit\" is not an option: write 10mbit");
+	test_unknown("limit 10 20", "",
+		     "\"20\" is not an option, nor part of the one before it: "
+		     "limit SIZE|PACKETS|N cells");
+	test_unknown("gap 5", "",
+		     "\"gap\" is not an option by itself: it is part of "
+		     "reorder PERCENT [gap N]");
+	test_unknown("loss gemodel 1% 2% 3% 4% 5%", "--",
+		     "\"5%\" is not an option, nor part of the one before it: "
+		     "--loss gemodel P [R [1-H [1-K]]]");
+	test_unknown("loss 1% 25%", "",
+		     "\"25%\" is not an option, nor part of the one before it: "
+		     "loss PERCENT (there are no correlations)");
+	test_unknown("delay 50ms 5ms", "",
+		     "\"5ms\" is not an option, nor part of the one before it: "
+		     "delay TIME (jitter is an option of its own)");
+	test_unknown("feedback off", "",
+		     "\"off\" is not an option, nor part of the one before it: "
+		     "feedback [idle TIME]");
+	test_unknown("stop 5", "",
+		     "\"5\" is not an option, nor part of the one before it: "
+		     "stop");
 }
 
 /* What every link has is not shown. */
@@ -643,6 +703,7 @@ int main(void)
 	test_round_trip("rem interval 100us alpha 0 target 0b",
 			"rem interval 100us alpha 0 target 0b ");
 	test_errors();
+	test_unknown_words();
 	test_tail();
 	test_cells_stats();
 	test_trace_files();

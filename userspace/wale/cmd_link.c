@@ -78,35 +78,48 @@ static int check_feedback(const struct add_request *a)
 		     "--feedback to up");
 }
 
+/* A word that is no option of a link: the direction of those behind it, or -1. */
+static int parse_direction(struct add_request *a, const char *word,
+			   struct link_config **c)
+{
+	if (!strcmp(word, "--up"))
+		*c = &a->up;
+	else if (!strcmp(word, "--down"))
+		*c = &a->down;
+	else if (!strcmp(word, "--replace"))
+		a->replace = true;
+	else
+		return -1;
+	return 0;
+}
+
 /* Options begin with --, so that they cannot be taken for their values. */
 static int parse_add(struct add_request *a, int argc, char **argv)
 {
 	struct link_config *c = &a->both;
 	struct link_error error;
+	int taken, before = 0;
 	char *word;
-	int taken;
 
 	for (; argc > 0; argc -= taken, argv += taken) {
-		taken = 1;
-		if (!strcmp(*argv, "--up")) {
-			c = &a->up;
-			continue;
-		} else if (!strcmp(*argv, "--down")) {
-			c = &a->down;
-			continue;
-		} else if (!strcmp(*argv, "--replace")) {
-			a->replace = true;
+		if (!parse_direction(a, *argv, &c)) {
+			before = 0;
+			taken = 1;
 			continue;
 		}
 		word = *argv;
-		if (strncmp(word, "--", 2))
-			return wrong("what is", word);
-		*argv += 2;
-		taken = link_config_parse(c, argc, argv, &error);
+		taken = 0;
+		if (!strncmp(word, "--", 2)) {
+			*argv += 2;
+			taken = link_config_parse(c, argc, argv, &error);
+		}
+		if (!taken) {
+			*argv = word;
+			taken = link_config_unknown(argv, before, "--", &error);
+		}
 		if (taken < 0)
 			return option_error(&error);
-		if (!taken)
-			return wrong("no option", word);
+		before = taken;
 	}
 	return WALE_EXIT_OK;
 }

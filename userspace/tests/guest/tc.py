@@ -186,7 +186,8 @@ def test_wrong_words() -> None:
     ns = stage()
     for words, says in (
         ("help", "Usage:"),
-        ("frob", 'What is "frob"?'),
+        ("frob", '"frob" is not an option: help lists them'),
+        ("rate 10 mbit", '"mbit" is not an option: write 10mbit'),
         ("rate", '"rate" is not complete'),
         ("rate 10foo", '"10foo" is wrong'),
         ("rate 1mbit rate 2mbit", '"rate" is given twice: "2mbit" is the second value'),
@@ -196,10 +197,12 @@ def test_wrong_words() -> None:
         ("feedback idle", '"idle" is not complete: expected an idle time'),
         ("feedback idle 0", "1ms to 3600s"),
         ("feedback idle 7200s", "idle of feedback must be"),
-        ("feedback 2s", 'What is "2s"?'),
+        ("feedback 2s", '"2s" is not an option, nor part of the one before it'),
     ):
         result = call(ns, "tc", "qdisc", "add", "dev", "d0", "root", "wale", *words.split())
         true(result.returncode and says in result.stderr, f"{words}: {result.stderr}")
+        if words != "help":
+            equal(result.stderr.count("\n"), 1, f"lines about {words}: {result.stderr}")
 
 
 def test_batch_goes_on() -> None:
