@@ -23,9 +23,9 @@ from bench.summary import REFERENCE, Row
 from engines import engine_names, get_engine
 from engines.base import EngineError
 from engines.vm import VmEngine
+from lab.errors import ScenarioError
+from lab.files import make_folder
 from lab.progress import Progress
-from lab.result import make_folder
-from lab.yaml_lines import ScenarioError
 
 
 @dataclass

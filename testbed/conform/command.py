@@ -25,8 +25,8 @@ from conform.template import PLACEHOLDERS, Template
 from engines import get_engine
 from engines.base import OUT_DIR, Engine, EngineError, Job, Kernel
 from engines.modules import find_modules, find_userspace, userspace_env
+from lab.errors import ScenarioError
 from lab.progress import Progress
-from lab.yaml_lines import ScenarioError
 
 GUEST = ["/usr/bin/python3", "-I", "-S", str(Path(__file__).with_name("guest.py"))]
 WALL_LIMIT_S = 900

@@ -15,9 +15,9 @@ from conform import template
 from conform.plain import to_template
 from conform.template import Template
 from lab import yaml_lines
+from lab.errors import ScenarioError
 from lab.link import Strict
 from lab.scenario import checked
-from lab.yaml_lines import ScenarioError
 
 HERE = Path(__file__).resolve().parent
 Text = Annotated[str, Field(min_length=1)]

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from lab.yaml_lines import ScenarioError
+from lab.errors import ScenarioError
 
 #: What is asked of an emulator: placeholder to value, in the unit of PLACEHOLDERS.
 Asked = Mapping[str, int | float]

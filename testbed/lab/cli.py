@@ -15,7 +15,7 @@ from types import FrameType
 
 from engines import engine_names
 from engines.base import EXIT_ENGINE, EngineError
-from lab.model_command import add_models
+from lab.errors import ScenarioError
 
 _EXAMPLES = """\
 examples:
@@ -79,7 +79,8 @@ def _memory(text: str) -> int:
     return value
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(with_models: bool = True) -> argparse.ArgumentParser:
+    """The whole command line; the options of models take time to load, and few need them."""
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
         prog="wale-lab",
@@ -222,7 +223,10 @@ def _parser() -> argparse.ArgumentParser:
         "  wale-lab model karnik-kumar --arrivals 0 0.1 1 --reading both\n"
         "  wale-lab model karnik-kumar --help",
     )
-    add_models(sub)
+    if with_models:
+        from lab.model_command import add_models
+
+        add_models(sub)
 
     sub = add(
         "conform",
@@ -265,7 +269,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.set_defaults(module="lab.mahimahi", function="trace_command")
 
     sub = add("list", "List the scenarios and profiles of the testbed.", "  wale-lab list")
-    sub.set_defaults(module="lab.describe", function="list_command")
+    sub.set_defaults(module="lab.catalogue", function="list_command")
 
     sub = add(
         "schema",
@@ -371,12 +375,11 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse, run, and turn expected failures into one message and an exit code."""
-    args = _parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    args = _parser(with_models="model" in words).parse_args(words)
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
             signal.signal(number, _terminate)
-    from lab.yaml_lines import ScenarioError
-
     try:
         module = __import__(args.module, fromlist=[args.function])
         return int(getattr(module, args.function)(args))

@@ -1,36 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`wale-lab list` and `wale-lab schema`: what there is, and what a scenario may say."""
+"""`wale-lab schema`: what a scenario may say."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import Any
 
 from lab.result import CHANNEL_COLUMNS, FLOW_COLUMNS, LINK_COLUMNS
-from lab.scenario import TESTBED, Scenario, load_profile, load_scenario
+from lab.scenario import Scenario
 from lab.sessions import SESSION_COLUMNS
 from lab.units import show_time_ns
-from lab.yaml_lines import ScenarioError
-
-
-def list_command(args: argparse.Namespace) -> int:
-    """The scenarios and profiles that come with the testbed."""
-    bad = 0
-    for path in sorted((TESTBED / "scenarios").glob("*.yaml")):
-        try:
-            scenario = load_scenario(path)
-        except ScenarioError as error:
-            print(f"{path.stem}: {error}", file=sys.stderr)
-            bad = 1
-            continue
-        flows = ", ".join(f.name for f in scenario.flows)
-        print(f"{path.stem}  ({scenario.time} time; flows: {flows})\n    {scenario.description}")
-    print("\nprofiles:")
-    for path in sorted((TESTBED / "profiles").glob("*.yaml")):
-        print(f"    {path.stem}: {load_profile(path.stem).description}")
-    return bad
 
 
 def json_schema() -> dict[str, Any]:

@@ -10,9 +10,9 @@ from pathlib import Path
 from engines import get_engine
 from engines.base import EXIT_TIMEOUT, EXIT_WARNING, EngineError, Job, Outcome
 from engines.modules import find_modules, find_userspace, userspace_env
+from lab.errors import ScenarioError
+from lab.files import make_folder
 from lab.progress import Progress
-from lab.result import make_folder
-from lab.yaml_lines import ScenarioError
 
 
 def write_through(data: bytes) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from lab import units
-from lab.yaml_lines import ScenarioError
+from lab.errors import ScenarioError
 
 #: That a link's trace may have, and how long one may be (linux/pkt_sched_wale.h).
 MAX_STEPS = 16_777_216

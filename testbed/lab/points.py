@@ -20,11 +20,12 @@ from typing import Any
 from engines.base import Kernel
 from engines.modules import find_modules, find_userspace
 from lab import yaml_lines
+from lab.errors import ScenarioError
 from lab.progress import Progress
 from lab.result import plan_data
 from lab.scenario import TESTBED, Scenario, check_scenario
 from lab.study import STUDIES, Row, Run, Study, X, load_study, show_x
-from lab.yaml_lines import Document, ScenarioError
+from lab.yaml_lines import Document
 from topologies import dumbbell
 
 #: What is done with a plan, and what is made of it, follows from these; the plan is in the key.

@@ -16,13 +16,10 @@ what happened in virtual time.
 from __future__ import annotations
 
 import csv
-import fcntl
 import hashlib
 import io
 import json
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,7 +28,6 @@ from lab import constant, sessions
 from lab.link import Link, wire_bytes
 from lab.scenario import LISTENING_CC, Scenario
 from lab.sessions import SESSION_COLUMNS, SocketNames
-from lab.yaml_lines import ScenarioError
 from topologies.dumbbell import Plan, PlannedFlow
 
 #: Counts up when a key changes its meaning.
@@ -637,41 +633,6 @@ def write(folder: Path, result: dict[str, Any], series: dict[str, str]) -> None:
     unfinished.unlink(missing_ok=True)
     unfinished.write_text(text, encoding="utf-8")
     unfinished.replace(folder / "result.json")
-
-
-def make_folder(folder: Path, option: str = "--out") -> None:
-    """Make an output folder, that of an option; ScenarioError if it cannot be written to."""
-    for path in (folder, *folder.parents):
-        if path.exists() and not path.is_dir():
-            where = "" if path == folder else f"{path} "
-            raise ScenarioError(f"{option} {folder}: {where}is a file; expected a folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = f"cannot be made ({error.strerror})"
-        raise ScenarioError(
-            f"{option} {folder}: {reason}; expected a folder that can be written to"
-        ) from error
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise ScenarioError(f"{option} {folder}: expected a folder that can be written to")
-
-
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Nobody else's run writes into the folder meanwhile; ScenarioError if one does."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ScenarioError(
-                f"--out {folder}: another run writes to it; expected a folder for each"
-            ) from None
-        except OSError:  # a file system that locks no folders
-            pass
-        yield
-    finally:
-        os.close(handle)
 
 
 def clear(folder: Path) -> None:

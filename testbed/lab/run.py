@@ -31,6 +31,7 @@ from engines.base import (
 from engines.modules import INSTALLED, ROOT, find_modules, find_userspace
 from lab import packet_recorder
 from lab import result as results
+from lab.files import alone, make_folder
 from lab.progress import Progress
 from lab.scenario import Scenario, find_scenario, load_scenario
 from topologies import dumbbell
@@ -96,8 +97,8 @@ def run_scenario(
     """
     progress = progress or Progress(quiet=True)
     engine = get_engine(engine_name)
-    results.make_folder(out)
-    with results.alone(out):
+    make_folder(out)
+    with alone(out):
         kernel, modules, env = start(scenario, seed, engine, kernel_version, progress, module_files)
         plan = dumbbell.plan(scenario, seed)
         if packets and not any(link.kind == "wale" for link in plan.links):
@@ -222,7 +223,7 @@ def shell_command(args: argparse.Namespace) -> int:
     commands = _commands(args)
     engine = get_engine(args.engine)
     if args.out:
-        results.make_folder(Path(args.out))
+        make_folder(Path(args.out))
     with Progress(quiet=args.quiet) as progress:
         kernel, modules, env = start(
             scenario, args.seed, engine, args.kernel, progress, args.module_files

@@ -24,6 +24,7 @@ from pydantic import (
 from engines.base import RELEASED
 from lab import units, yaml_lines
 from lab.advice import Advice, Impair
+from lab.errors import ScenarioError
 from lab.fields import (
     STRICT,
     CongestionControl,
@@ -40,7 +41,7 @@ from lab.fields import (
     TimeNs,
 )
 from lab.link import Bottleneck, Link, wire_bytes
-from lab.yaml_lines import Document, KeyPath, ScenarioError
+from lab.yaml_lines import Document, KeyPath
 
 TESTBED = Path(__file__).resolve().parents[1]
 

@@ -22,11 +22,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from lab import yaml_lines
+from lab.errors import ScenarioError
 from lab.fields import STRICT
 from lab.measures import MEASURES
 from lab.result import FLOW_COLUMNS, LINK_COLUMNS
 from lab.scenario import TESTBED, checked, show
-from lab.yaml_lines import Document, KeyPath, ScenarioError
+from lab.yaml_lines import Document, KeyPath
 from models import MODELS
 from report.results import STUDY_NAME
 

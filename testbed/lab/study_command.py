@@ -20,16 +20,16 @@ from typing import Any
 from engines import get_engine
 from engines.base import EngineError
 from lab import schedule
-from lab.files import write_whole
+from lab.errors import ScenarioError
+from lab.files import make_folder, write_whole
 from lab.measures import curves, measure
 from lab.points import Build, Point, find_build, points_of
 from lab.progress import Progress
-from lab.result import make_folder, problems
+from lab.result import problems
 from lab.run import run_scenario
 from lab.scenario import TESTBED
 from lab.study import STUDIES, find_studies, load_study, show_x, study_names
 from lab.summary import summarise
-from lab.yaml_lines import ScenarioError
 from report.results import Check
 
 #: How many times its wall_limit a run may take on a kernel with sanitizers or counters, where it

@@ -19,11 +19,11 @@ from pathlib import Path
 from statistics import stdev
 from typing import Any
 
+from lab.errors import ScenarioError
 from lab.files import write_whole
 from lab.points import Point, xs
 from lab.result import csv_text
 from lab.study import Check, Published, Study, X, load_published, load_study, show_x
-from lab.yaml_lines import ScenarioError
 from models import MODELS
 from report.compare import BAND_PERCENT
 

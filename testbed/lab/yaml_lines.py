@@ -9,6 +9,8 @@ from typing import Any
 
 import yaml
 
+from lab.errors import ScenarioError
+
 #: Where a value is in a document: keys and list indices from the top.
 KeyPath = tuple[str | int, ...]
 
@@ -23,10 +25,6 @@ MERGE = "tag:yaml.org,2002:merge"
 
 #: The tag of what looks like a date.
 DATE = "tag:yaml.org,2002:timestamp"
-
-
-class ScenarioError(Exception):
-    """What is wrong with a scenario, one line for each error."""
 
 
 @dataclass

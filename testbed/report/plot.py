@@ -12,8 +12,8 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from lab.errors import ScenarioError
 from lab.sessions import received_over_time
-from lab.yaml_lines import ScenarioError
 from report.style import COLOURS, STYLE, plt
 
 Series = dict[str, dict[str, list[float]]]

@@ -9,9 +9,9 @@ import pytest
 
 from engines.modules import in_load_order, needs
 from lab import yaml_lines
+from lab.errors import ScenarioError
 from lab.netlink import numbers_of
 from lab.scenario import TESTBED, Scenario, check_scenario
-from lab.yaml_lines import ScenarioError
 from topologies import dumbbell
 
 TEXT = """\

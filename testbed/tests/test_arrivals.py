@@ -21,10 +21,10 @@ from engines.modules import find_userspace
 from lab import agent as agents
 from lab import result as results
 from lab import sessions, yaml_lines
+from lab.errors import ScenarioError
 from lab.progress import Progress
 from lab.run import run_scenario
 from lab.scenario import Scenario, check_scenario, find_scenario, load_scenario
-from lab.yaml_lines import ScenarioError
 from models.arrivals import FRACTION_BITS, Arrivals, exponential
 from models.streams import splitmix64
 from report.plot import draw

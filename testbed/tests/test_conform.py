@@ -45,7 +45,7 @@ from conform.statistics import (
 )
 from conform.template import parse
 from lab import cli
-from lab.yaml_lines import ScenarioError
+from lab.errors import ScenarioError
 from models.link import Change, Config, Link, Packet, Verdict
 
 TESTBED = Path(__file__).resolve().parents[1]

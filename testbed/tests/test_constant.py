@@ -13,9 +13,10 @@ import pytest
 from lab import constant, yaml_lines
 from lab import result as results
 from lab.agent import send_command
+from lab.errors import ScenarioError
 from lab.measures import measure
 from lab.run import run_scenario
-from lab.scenario import Scenario, ScenarioError, check_scenario
+from lab.scenario import Scenario, check_scenario
 from topologies import dumbbell
 
 #: A link of 50 packets/s; `alone` has it for itself, the others come to twice what it carries.

@@ -14,11 +14,11 @@ import pytest
 
 from lab import yaml_lines
 from lab.agent import LEAD_NS
+from lab.errors import ScenarioError
 from lab.impair import link_rate
 from lab.result import problems
 from lab.run import run_scenario
 from lab.scenario import Scenario, check_scenario
-from lab.yaml_lines import ScenarioError
 from models import feedback
 from models.feedback import Numbers, Steps
 from models.sessions import Chain, Parameters, mean_share, realised_share, walk_array

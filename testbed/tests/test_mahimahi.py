@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab import mahimahi, units
-from lab.yaml_lines import ScenarioError
+from lab.errors import ScenarioError
 from models.link import Config, Link, Trace
 
 

@@ -19,13 +19,14 @@ import pytest
 
 from engines.base import EngineError, Outcome
 from lab import agent as agents
+from lab import files
 from lab import result as results
 from lab import run as runs
 from lab.cli import main
+from lab.errors import ScenarioError
 from lab.link import Link
 from lab.run import run_scenario
 from lab.scenario import Scenario, find_scenario, load_scenario
-from lab.yaml_lines import ScenarioError
 from report.plot import draw, link_text, read_series
 from report.table import print_result
 from topologies import dumbbell
@@ -331,10 +332,10 @@ def test_output_folder(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     kept.write_text("mine")
     folder = tmp_path / "out"
-    results.make_folder(folder)
+    files.make_folder(folder)
     for name in results.OUTPUT_FILES:
         (folder / name).symlink_to(kept)
-    results.make_folder(folder)
+    files.make_folder(folder)
     results.clear(folder)
     assert list(folder.iterdir()) == []
     results.write(folder, {"a": 1}, {"flows.csv": "f", "links.csv": "l", "channel.csv": ""})
@@ -342,27 +343,27 @@ def test_output_folder(tmp_path: Path) -> None:
     assert json.loads((folder / "result.json").read_text()) == {"a": 1}
     assert kept.read_text() == "mine"
     with pytest.raises(ScenarioError, match=r"--out .*/kept: is a file; expected a folder"):
-        results.make_folder(kept)
+        files.make_folder(kept)
     with pytest.raises(ScenarioError, match=r"kept is a file; expected a folder"):
-        results.make_folder(kept / "below")
+        files.make_folder(kept / "below")
     with pytest.raises(ScenarioError, match=r"--out /proc/x: cannot be made \(No such file"):
-        results.make_folder(Path("/proc/x"))
+        files.make_folder(Path("/proc/x"))
     with pytest.raises(ScenarioError, match=r"--results /proc/x: .* that can be written to"):
-        results.make_folder(Path("/proc/x"), "--results")
+        files.make_folder(Path("/proc/x"), "--results")
 
 
 def test_one_run_in_a_folder(tmp_path: Path) -> None:
-    with results.alone(tmp_path):
+    with files.alone(tmp_path):
         (tmp_path / "result.json").write_text("mine")
         with (
             pytest.raises(ScenarioError, match=r"another run writes to it"),
-            results.alone(tmp_path),
+            files.alone(tmp_path),
         ):
             pass
         with pytest.raises(ScenarioError, match=r"another run writes to it"):
             run_scenario(load_scenario(find_scenario("demo"), []), 1, tmp_path)
         assert (tmp_path / "result.json").read_text() == "mine"
-    with results.alone(tmp_path):
+    with files.alone(tmp_path):
         pass
 
 

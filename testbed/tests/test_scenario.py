@@ -12,8 +12,8 @@ import pytest
 from lab import yaml_lines
 from lab.cli import main
 from lab.describe import json_schema, markdown
+from lab.errors import ScenarioError
 from lab.scenario import TESTBED, Scenario, check_scenario, find_scenario, load_scenario
-from lab.yaml_lines import ScenarioError
 from topologies import dumbbell
 
 GOOD = """\

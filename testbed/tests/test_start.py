@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from lab import agent, yaml_lines
+from lab.errors import ScenarioError
 from lab.result import problems, utilisation
 from lab.run import run_scenario
 from lab.scenario import Scenario, check_scenario
-from lab.yaml_lines import ScenarioError
 from topologies import dumbbell
 
 TEXT = """

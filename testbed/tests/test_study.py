@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from lab.errors import ScenarioError
 from lab.points import CODE, Build, Point, points_of
 from lab.study import find_studies, load_published, load_study, study_names
 from lab.study_command import wall_limit_s
-from lab.yaml_lines import ScenarioError
 from study_cases import BUILD, LINK, STUDY, changed
 
 TESTBED = Path(__file__).resolve().parents[1]

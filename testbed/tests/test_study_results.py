@@ -13,11 +13,12 @@ import pytest
 from scipy import stats
 
 import models as all_models
+from lab.errors import ScenarioError
 from lab.files import write_whole
 from lab.points import points_of
 from lab.study import Check, Published, Study, X
 from lab.summary import COLUMNS, _against, outcomes_of, summarise
-from lab.yaml_lines import ScenarioError, parse
+from lab.yaml_lines import parse
 from report import results
 from study_cases import BUILD, changed
 
