@@ -106,15 +106,15 @@ def _table(points: list[tuple[Link, str, dict[str, Analysis]]]) -> Table:
     table = Table(header_style="bold", pad_edge=False)
     table.add_column("arrivals\n1/s", justify="right")
     table.add_column("protocol")
-    table.add_column("mean fair\nrate, kB/s", justify="right")
+    table.add_column("mean fair\nrate, Mbit/s", justify="right")
     for reading in points[0][2]:
-        for what in ("kB/s", "efficiency", "losses/s"):
+        for what in ("Mbit/s", "efficiency", "losses/s"):
             table.add_column(f"{reading}\n{what}", justify="right")
     for link, protocol, readings in points:
         cells = [f"{link.arrival_per_s:g}", protocol]
-        cells.append(f"{next(iter(readings.values())).mean_fair_rate_Bps / 1e3:.2f}")
+        cells.append(f"{next(iter(readings.values())).mean_fair_rate_Bps * 8 / 1e6:.4f}")
         for found in readings.values():
-            cells += [f"{found.throughput_Bps / 1e3:.2f}", f"{found.efficiency:.3f}"]
+            cells += [f"{found.throughput_Bps * 8 / 1e6:.4f}", f"{found.efficiency:.3f}"]
             cells.append(f"{found.losses_per_s:.3f}")
         table.add_row(*cells)
     return table

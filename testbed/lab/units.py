@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from decimal import Decimal
 from fractions import Fraction
 
 UNLIMITED = "unlimited"
@@ -151,10 +152,12 @@ def show_time_ns(ns: int) -> str:
 
 
 def show_rate(bps: int | str) -> str:
-    """A rate for people: "2 Mbit/s"."""
+    """A rate for people, always in the same unit: "2 Mbit/s"."""
     if isinstance(bps, str):
         return bps
-    for unit, size in (("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3)):
-        if bps >= size:
-            return f"{bps / size:g} {unit}"
-    return f"{bps} bit/s"
+    return f"{Decimal(bps) / 10**6:f} Mbit/s"
+
+
+def show_goodput(bytes_per_s: float) -> str:
+    """What a flow has of a link, in the unit of the link's rate: "1.208 Mbit/s"."""
+    return f"{bytes_per_s * 8 / 1e6:.3f} Mbit/s"

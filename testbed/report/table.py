@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,123 +12,144 @@ from rich.console import Console
 from rich.table import Table
 
 from lab.result import OUTPUT_FILES
-from lab.units import show_bytes
+from lab.units import show_bytes, show_goodput
 
 _NONE = "-"
 
 
-def _number(value: Any, text: str) -> str:
-    return _NONE if value is None else text.format(value)
+@dataclass(frozen=True)
+class Column:
+    """A value for each row; None is not known."""
+
+    title: str
+    values: list[Any]
+    show: Callable[[Any], str] = str
+    always: bool = False
+    """also where all values are 0 or not known"""
+
+
+def _table(title: str, names: list[str], columns: list[Column]) -> Table:
+    """A row for each name, without the columns that have nothing to say."""
+    table = Table(header_style="bold", pad_edge=False)
+    table.add_column(title)
+    shown = [column for column in columns if column.always or any(column.values)]
+    for column in shown:
+        text = all(isinstance(value, str) for value in column.values)
+        table.add_column(column.title, justify="left" if text else "right")
+    for n, name in enumerate(names):
+        values = [(column, column.values[n]) for column in shown]
+        table.add_row(name, *[_NONE if v is None else column.show(v) for column, v in values])
+    return table
+
+
+def _form(text: str) -> Callable[[Any], str]:
+    return text.format
+
+
+_OUTCOMES = {
+    "failed": "[red]failed[/red]",
+    "right": "sha256 ok",
+    "wrong": "sha256 WRONG",
+}
+
+
+def _outcome(flow: dict[str, Any]) -> str | None:
+    """What became of a flow's data."""
+    if not flow["completed"]:
+        return "failed"
+    return {True: "right", False: "wrong", None: None}[flow.get("sha256_ok")]
 
 
 def flow_table(result: dict[str, Any]) -> Table:
     """One row for each flow."""
-    table = Table(title=None, header_style="bold", pad_edge=False)
-    table.add_column("flow")
-    table.add_column("control")
-    for title in ("received", "seconds", "goodput", "of ideal", "retransmits", "data"):
-        table.add_column(title, justify="right")
-    for flow in result["flows"]:
-        check = {True: "sha256 ok", False: "sha256 WRONG", None: _NONE}[flow.get("sha256_ok")]
-        goodput = flow["goodput_Bps"]
-        table.add_row(
-            flow["name"],
-            flow["cc"],
-            show_bytes(flow["bytes"]),
-            _number(flow["seconds"], "{:.3f}"),
-            _NONE if goodput is None else f"{goodput / 1e3:.1f} kB/s",
-            _number(flow.get("ideal_share"), "{:.1%}"),
-            _number(flow["retransmits"], "{}"),
-            check if flow["completed"] else "[red]failed[/red]",
-        )
-    return table
+    flows = result["flows"]
+
+    def of(key: str) -> list[Any]:
+        return [flow.get(key) for flow in flows]
+
+    columns = [
+        Column("control", of("cc"), always=True),
+        Column("received", of("bytes"), show_bytes, always=True),
+        Column("seconds", of("seconds"), _form("{:.3f}"), always=True),
+        Column("goodput", of("goodput_Bps"), show_goodput, always=True),
+        Column("of ideal", of("ideal_share"), _form("{:.1%}")),
+        Column("retransmits", of("retransmits")),
+        Column("data", [_outcome(flow) for flow in flows], _OUTCOMES.__getitem__),
+    ]
+    return _table("flow", of("name"), columns)
 
 
 def session_table(result: dict[str, Any]) -> Table:
     """One row for each flow of sessions: means, and how the throughputs are spread."""
-    table = Table(header_style="bold", pad_edge=False)
-    table.add_column("sessions of")
-    for title in ("completed", "throughput", "10 %", "50 %", "90 %", "cv", "seconds", "sent again"):
-        table.add_column(title, justify="right")
-    for flow in result["flows"]:
-        told = flow.get("sessions")
-        if told:
-            rates = [told[f"{which}_throughput_Bps"] for which in ("mean", "p10", "p50", "p90")]
-            again = told["retransmitted_bytes_per_session"]
-            table.add_row(
-                flow["name"],
-                f"{told['completed']} of {told['count']}",
-                *[_NONE if rate is None else f"{rate / 1e3:.1f} kB/s" for rate in rates],
-                _number(told["throughput_cv"], "{:.3f}"),
-                _number(told["mean_seconds"], "{:.3f}"),
-                _NONE if again is None else show_bytes(round(again)),
-            )
-    return table
+    flows = [flow for flow in result["flows"] if flow.get("sessions")]
+
+    def of(key: str) -> list[Any]:
+        return [flow["sessions"][key] for flow in flows]
+
+    completed = [f"{done} of {n}" for done, n in zip(of("completed"), of("count"), strict=True)]
+    rates = {"throughput": "mean", "10 %": "p10", "50 %": "p50", "90 %": "p90"}
+    columns = [
+        Column("completed", completed, always=True),
+        *[Column(title, of(f"{key}_throughput_Bps"), show_goodput) for title, key in rates.items()],
+        Column("cv", of("throughput_cv"), _form("{:.3f}")),
+        Column("seconds", of("mean_seconds"), _form("{:.3f}")),
+        Column("sent again", of("retransmitted_bytes_per_session"), lambda v: show_bytes(round(v))),
+    ]
+    return _table("sessions of", [flow["name"] for flow in flows], columns)
 
 
 def constant_table(result: dict[str, Any]) -> Table:
     """One row for each flow of packets at a constant rate."""
-    table = Table(header_style="bold", pad_edge=False)
-    table.add_column("packets of")
-    for title in ("sent", "received", "lost", "delay: least", "mean", "largest", "late by"):
-        table.add_column(title, justify="right")
-    for flow in result["flows"]:
-        counts = flow.get("constant")
-        if counts:
-            delays = [counts[f"{which}_delay_s"] for which in ("least", "mean", "largest")]
-            table.add_row(
-                flow["name"],
-                *[
-                    _number(counts[f"{which}_packets"], "{}")
-                    for which in ("sent", "received", "lost")
-                ],
-                *[_number(delay, "{:.6f} s") for delay in delays],
-                _number(counts["largest_lateness_s"], "{:.9f} s"),
-            )
-    return table
+    flows = [flow for flow in result["flows"] if flow.get("constant")]
+
+    def of(key: str) -> list[Any]:
+        return [flow["constant"].get(key) for flow in flows]
+
+    delays = {"delay: least": "least", "mean": "mean", "largest": "largest"}
+    columns = [
+        Column("sent", of("sent_packets"), always=True),
+        Column("received", of("received_packets"), always=True),
+        Column("lost", of("lost_packets")),
+        *[Column(title, of(f"{k}_delay_s"), _form("{:.6f} s")) for title, k in delays.items()],
+        Column("late by", of("largest_lateness_s"), _form("{:.9f} s")),
+    ]
+    return _table("packets of", [flow["name"] for flow in flows], columns)
 
 
 def link_table(result: dict[str, Any]) -> Table:
     """One row for each link."""
-    table = Table(header_style="bold", pad_edge=False)
-    table.add_column("link")
-    reasons: list[str] = []
-    for link in result["links"]:
-        reasons += [r for r in link["dropped_packets"] if r not in reasons]
-    titles = ["offered", "sent", *[f"dropped: {r}" for r in reasons], "held", "peak queue"]
-    for title in ["used", *titles]:
-        table.add_column(title, justify="right")
-    for link in result["links"]:
-        table.add_row(
-            link["name"],
-            _number(link.get("utilisation"), "{:.1%}"),
-            str(link["offered_packets"]),
-            str(link["sent_packets"]),
-            *[str(link["dropped_packets"].get(r, _NONE)) for r in reasons],
-            str(link["held_packets"]),
-            _number(link["peak_backlog_packets"], "{}"),
-        )
-    return table
+    links = result["links"]
+    reasons = list(dict.fromkeys(r for link in links for r in link["dropped_packets"]))
+
+    def of(key: str) -> list[Any]:
+        return [link.get(key) for link in links]
+
+    columns = [
+        Column("used", of("utilisation"), _form("{:.1%}")),
+        Column("offered", of("offered_packets"), always=True),
+        Column("sent", of("sent_packets"), always=True),
+        *[Column(f"dropped: {r}", [ln["dropped_packets"].get(r) for ln in links]) for r in reasons],
+        Column("held", of("held_packets")),
+        Column("peak queue", of("peak_backlog_packets")),
+    ]
+    return _table("link", of("name"), columns)
 
 
 def settled_table(result: dict[str, Any]) -> Table:
     """The links again, without the start of the scenario."""
     since = result["settings"]["record"]["settled"] / 1e9
-    table = Table(header_style="bold", pad_edge=False)
-    table.add_column(f"link, from {since:g} s on")
-    for title in ("used", "sent", "dropped", "peak queue of samples"):
-        table.add_column(title, justify="right")
-    for link in result["links"]:
-        if link["settled"]:
-            counts = link["settled"]
-            table.add_row(
-                link["name"],
-                _number(counts["utilisation"], "{:.2%}"),
-                str(counts["sent_packets"]),
-                str(sum(counts["dropped_packets"].values())),
-                str(counts["peak_backlog_packets"]),
-            )
-    return table
+    links = [link for link in result["links"] if link["settled"]]
+
+    def of(key: str) -> list[Any]:
+        return [link["settled"][key] for link in links]
+
+    columns = [
+        Column("used", of("utilisation"), _form("{:.2%}")),
+        Column("sent", of("sent_packets"), always=True),
+        Column("dropped", [sum(dropped.values()) for dropped in of("dropped_packets")]),
+        Column("peak queue of samples", of("peak_backlog_packets")),
+    ]
+    return _table(f"link, from {since:g} s on", [link["name"] for link in links], columns)
 
 
 def print_result(result: dict[str, Any], folder: Path) -> None:

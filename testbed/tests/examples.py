@@ -13,7 +13,7 @@ and every other line is output.  A line that ends with a backslash goes on.  A
 `code-block::` with a :caption: is the file of that name.
 
 Where a page says "kernel X, seed 1", what it shows was measured so: what is of the
-form 12.3 % or 123 kB/s in that paragraph, and the cells that begin with a number of the table
+form 12.3 % or 1.234 Mbit/s in that paragraph, and the cells that begin with a number of the table
 there or after it.
 """
 
@@ -30,7 +30,7 @@ from docutils.core import publish_doctree
 
 _MEASURED = re.compile(r"[Kk]ernel\s+(\d+\.\d+\.\d+),\s+seed\s+1\b")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_INLINE = re.compile(r"\d+\.\d+(?=\s%)|\d+(?=(?:\sand\s\d+)?\skB/s)")
+_INLINE = re.compile(r"\d+\.\d+(?=\s%)|\d+\.\d{3}(?=(?:\sand\s\d+\.\d{3})?\sMbit/s)")
 _PROMPT = re.compile(r"(?P<shell>[\w-]+: )?(?P<who>[$#]) (?P<command>.*)")
 
 

@@ -266,7 +266,7 @@ def lines_of(said: str) -> list[list[str]]:
 
 def about(names: tuple[str, ...], said: list[list[str]]) -> list[list[str]]:
     """What a run prints about flows of such a name or congestion control, and about all flows."""
-    flows = {line[0]: line[1] for line in said if any(word.endswith("B/s") for word in line)}
+    flows = {line[0]: line[1] for line in said if any(word == "Mbit/s" for word in line)}
     others = {flow for flow, control in flows.items() if not {flow, control} & set(names)}
     if flows.keys() == others:
         return []

@@ -328,6 +328,28 @@ def test_table_and_plot(
     assert "reno.forward" in series
 
 
+def test_the_table_leaves_out_what_is_zero_everywhere(
+    raw: dict[str, Any], scenario: Scenario, plan: Plan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And has one unit for the rates of links and flows; result.json has all."""
+    result = made(raw, scenario, plan)
+    assert result["links"][0]["dropped_packets"]["memory"] == 0
+    flow = result["flows"][0]
+    flow["goodput_Bps"] = 151_000.0
+    for other in result["flows"]:
+        other["retransmits"] = 0
+    print_result(result, Path("out"))
+    said = capsys.readouterr().out
+    for word in ("memory", "held", "retransmits", "kB/s"):
+        assert word not in said
+    assert "1.208 Mbit/s" in said
+    flow["completed"] = False
+    result["links"][1]["dropped_packets"]["purge"] = 7
+    print_result(result, Path("out"))
+    said = capsys.readouterr().out
+    assert "dropped: purge" in said and "memory" not in said and "failed" in said
+
+
 def test_output_folder(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     kept.write_text("mine")

@@ -75,5 +75,9 @@ def test_refused(parse: Callable[[object], object], text: object) -> None:
 
 def test_shown() -> None:
     assert units.show_rate(2_000_000) == "2 Mbit/s"
+    assert units.show_rate(12_345_678) == "12.345678 Mbit/s"
+    assert units.show_rate(8) == "0.000008 Mbit/s"
+    assert units.show_rate(10 * 10**9) == "10000 Mbit/s"
+    assert units.show_goodput(151_000) == "1.208 Mbit/s"
     assert units.show_time_ns(50_000_000) == "50 ms"
     assert units.show_bytes(4_000_000) == "4.00 MB"

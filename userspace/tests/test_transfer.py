@@ -182,7 +182,7 @@ def test_progress_only_on_a_terminal(server: Server) -> None:
     )
     assert b"\r" not in on_terminal(command, TERM="dumb")
     text = on_terminal(command, TERM="xterm")
-    assert re.search(rb"\rbig|\[Kbig", b"\r" + text) and b"B/s" in text
+    assert re.search(rb"\rbig|\[Kbig", b"\r" + text) and b" Mbit/s" in text
 
 
 # ---------------------------------------------------------- refused requests

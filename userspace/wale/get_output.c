@@ -278,9 +278,9 @@ static void report_text(const struct transfer *t)
 	if (!t->completed)
 		return;
 	report_name(out, t);
-	fprintf(out, ": %s in %.3f s, %s/s, %s",
+	fprintf(out, ": %s in %.3f s, %s, %s",
 		human_bytes((double)t->received, bytes),
-		(double)seconds_total(t) / 1e9, human_bytes(goodput(t), rate),
+		(double)seconds_total(t) / 1e9, human_rate(goodput(t), rate),
 		t->cc);
 	if (t->has_stats)
 		fprintf(out, ", %llu retransmitted",
@@ -335,11 +335,11 @@ static void report_throughputs(double *throughputs, unsigned int n)
 	for (unsigned int i = 0; i < n; i++)
 		sum += throughputs[i];
 	qsort(throughputs, n, sizeof(*throughputs), compare);
-	printf("throughput of a session: mean %s/s; 10 %% below %s/s, half below %s/s, 90 %% below %s/s\n",
-	       human_bytes(sum / n, mean),
-	       human_bytes(quantile(throughputs, n, 0.1), low),
-	       human_bytes(quantile(throughputs, n, 0.5), median),
-	       human_bytes(quantile(throughputs, n, 0.9), high));
+	printf("throughput of a session: mean %s; 10 %% below %s, half below %s, 90 %% below %s\n",
+	       human_rate(sum / n, mean),
+	       human_rate(quantile(throughputs, n, 0.1), low),
+	       human_rate(quantile(throughputs, n, 0.5), median),
+	       human_rate(quantile(throughputs, n, 0.9), high));
 }
 
 void sessions_report(const struct transfer *sessions, unsigned int n)

@@ -51,8 +51,8 @@ void progress_show(struct get_progress *progress, const char *what,
 	if (length)
 		show_bar(received < length ? (double)received / (double)length
 					   : 1);
-	fprintf(stderr, " %s %s/s", human_bytes((double)received, bytes),
-		human_bytes(progress->rate, rate));
+	fprintf(stderr, " %s %s", human_bytes((double)received, bytes),
+		human_rate(progress->rate, rate));
 	if (length > received && progress->rate > 0 &&
 	    (double)(length - received) / progress->rate < ETA_MAX_S)
 		show_eta((double)(length - received) / progress->rate);

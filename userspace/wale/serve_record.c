@@ -107,10 +107,10 @@ static void record_text(FILE *out, struct conn *conn, uint64_t bytes,
 		return;
 	}
 	wale_make_printable(conn->name); /* its file is open */
-	fprintf(out, "%s %s: %s, %s in %.3f s, %s/s, %s%s%s\n", conn->peer,
+	fprintf(out, "%s %s: %s, %s in %.3f s, %s, %s%s%s\n", conn->peer,
 		conn->name, conn->status, human_bytes((double)bytes, total),
 		(double)ns / 1e9,
-		human_bytes(ns ? (double)bytes * 1e9 / (double)ns : 0, rate),
+		human_rate(ns ? (double)bytes * 1e9 / (double)ns : 0, rate),
 		conn->cc, conn->why.code ? ": " : "",
 		conn->why.code ? conn->why.text : "");
 }

@@ -107,6 +107,12 @@ const char *human_bytes(double bytes, char buf[HUMAN_MAX])
 	return buf;
 }
 
+const char *human_rate(double bytes_per_s, char buf[HUMAN_MAX])
+{
+	snprintf(buf, HUMAN_MAX, "%.3f Mbit/s", bytes_per_s * 8 / 1e6);
+	return buf;
+}
+
 void address_text(const struct sockaddr_storage *address,
 		  char text[ADDRESS_MAX])
 {

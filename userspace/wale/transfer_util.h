@@ -44,6 +44,9 @@ void print_some(uint64_t count, const char *what);
 #define HUMAN_MAX 32
 const char *human_bytes(double bytes, char buf[HUMAN_MAX]);
 
+/* "2.648 Mbit/s", the unit of a link's rate; returns @buf. */
+const char *human_rate(double bytes_per_s, char buf[HUMAN_MAX]);
+
 /* "192.0.2.1:7770", "[2001:db8::1]:7770"; v4-mapped addresses as IPv4. */
 #define ADDRESS_MAX 80
 void address_text(const struct sockaddr_storage *address,
