@@ -179,7 +179,13 @@ def ns_since_1970(date: datetime) -> int:
 
 def wanted_kernel(kernel: str | None) -> str | None:
     """The version that a caller names; else that of WALE_KERNEL; None: the engine's own choice."""
-    return kernel or os.environ.get("WALE_KERNEL") or None
+    wanted = kernel or os.environ.get("WALE_KERNEL") or None
+    if wanted and not re.match(r"\d+\.\d|\+", wanted):
+        whose = "--kernel" if kernel else "WALE_KERNEL"
+        raise EngineError(
+            f"{whose}: there is no version {wanted!r}; expected one such as 6.12, or 6.12+san"
+        )
+    return wanted
 
 
 def is_of_line(release: str, version: str) -> bool:

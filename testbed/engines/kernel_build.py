@@ -91,6 +91,13 @@ class Wanted:
         return f'{text}\n{more}\nCONFIG_LOCALVERSION="-{self.flavour}"\n'
 
 
+def congestion_controls() -> set[str]:
+    """Those that the guest's kernel has, built in; the kernel needs not be there yet."""
+    text = (HERE / "kernel.config").read_text()
+    names = re.findall(r"^CONFIG_TCP_CONG_(?!ADVANCED)(\w+)=y$", text, re.M)
+    return {"reno", *(name.lower() for name in names)}
+
+
 def flavours() -> list[str]:
     """The flavours there are, besides the plain one."""
     return sorted(p.stem.removeprefix("kernel-") for p in HERE.glob("kernel-*.config"))

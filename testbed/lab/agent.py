@@ -36,7 +36,11 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 class AgentError(Exception):
-    """Why the scenario could not be run."""
+    """Why the scenario could not be run; `of` is what of the plan is to blame (lab/refusal.py)."""
+
+    def __init__(self, text, **of):
+        super().__init__(text)
+        self.of = of
 
 
 def now():
@@ -100,15 +104,20 @@ class Agent:
             self.on_exit[pid] = on_exit
         return pid, out
 
-    def run(self, argv, netns=None, text=None):
-        """Run a program to its end; its output. An error ends the scenario."""
+    def run(self, argv, netns=None, text=None, of_lines=()):
+        """Run a program to its end; its output. An error ends the scenario.
+
+        `of_lines`: what each line of the text is of, for the error of a -batch.
+        """
         pid, out = self.spawn(argv, netns, text=text)
         _, status = os.waitpid(pid, 0)
         del self.children[pid]
         said = read(out + ".1")
         if status:
             where = f" in {netns}" if netns else ""
-            raise AgentError(f"{' '.join(argv)}{where} failed: {(read(out + '.2') + said).strip()}")
+            said = (read(out + ".2") + said).strip()
+            of = dict(of_lines[failed_line(said) - 1], said=said) if of_lines else {}
+            raise AgentError(f"{' '.join(argv)}{where} failed: {said}", **of)
         return said
 
     # Set-up
@@ -148,9 +157,10 @@ class Agent:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(str(value))
         except FileNotFoundError:
-            raise AgentError(f"{where}: this kernel has no sysctl {key}") from None
+            raise AgentError("this kernel has no such sysctl", host=where, sysctl=key) from None
         except OSError as error:
-            raise AgentError(f"{where}: sysctl {key} = {value}: {error.strerror}") from None
+            why = f"the kernel does not take {value!r}: {error.strerror}"
+            raise AgentError(why, host=where, sysctl=key) from None
 
     def install_links(self, begin, start):
         """All qdiscs, one tc for each namespace; traces and sessions `begin` together.
@@ -160,6 +170,7 @@ class Agent:
         before, day_ns = now(), time.clock_gettime_ns(time.CLOCK_REALTIME)
         day_ns -= (before + now()) // 2  # a clock of virtual time moves when it is read
         lines: dict[str, list[str]] = {}
+        of_lines: dict[str, list[dict[str, str]]] = {}
         for number, link in enumerate(self.plan["links"]):
             tc = link["tc"]
             if link["trace"]:
@@ -170,13 +181,16 @@ class Agent:
             at = begin if link["start_ns"] is None else start + link["start_ns"]
             tc = tc.replace("START", f"@{(at + day_ns) // 10**9}.{(at + day_ns) % 10**9:09d}")
             batch = lines.setdefault(link["netns"], [])
+            of = of_lines.setdefault(link["netns"], [])
+            of.append({"link": link["name"], "key": "qdisc"})
             if link["queue"]:
                 batch.append(f"qdisc replace dev {link['dev']} root handle 1: {tc}")
                 batch.append(f"qdisc replace dev {link['dev']} parent 1:1 {link['queue']}")
+                of.append({"link": link["name"], "key": "queue"})
             else:
                 batch.append(f"qdisc replace dev {link['dev']} root {tc}")
         for netns, batch in lines.items():
-            self.run(["tc", "-batch", "-"], netns, text=joined(batch))
+            self.run(["tc", "-batch", "-"], netns, joined(batch), of_lines[netns])
 
     def install_advice(self):
         """What senders are advised before the start; the links have told theirs by now."""
@@ -201,14 +215,17 @@ class Agent:
     def check_controls(self):
         """Say which congestion control the kernel does not have, before anything starts."""
         for flow in self.plan["flows"]:
-            if flow["constant"]:
-                continue
-            has = read("/proc/sys/net/ipv4/tcp_available_congestion_control").split()
-            if flow["cc"] not in has and not load_control(flow["cc"]):
-                raise AgentError(
-                    f"flow {flow['name']}: this kernel has no congestion control {flow['cc']!r}; "
-                    f"it has {', '.join(sorted(has))}"
-                )
+            if not flow["constant"]:
+                self.check_control(flow["cc"], flow=flow["name"])
+        for ns in self.plan["namespaces"]:
+            for words in map(str.split, ns["ip"]):
+                if "congctl" in words:
+                    self.check_control(words[words.index("congctl") + 1], host=ns["name"])
+
+    def check_control(self, name, **of):
+        has = read("/proc/sys/net/ipv4/tcp_available_congestion_control").split()
+        if name not in has and not load_control(name):
+            raise AgentError(f"there is no congestion control {name!r}", cc=name, has=has, **of)
 
     def make_file(self):
         """The file that is sent: bytes that follow from the seed."""
@@ -489,6 +506,12 @@ class Agent:
         }
 
 
+def failed_line(said):
+    """The number of the line of its input that a program with -batch fails at."""
+    words = said.rpartition("Command failed -:")[2].split()
+    return int(words[0]) if words and words[0].isdigit() else 1
+
+
 def netns_cookie():
     """What the kernel calls the present namespace."""
     import socket
@@ -626,7 +649,7 @@ def main():
             os.execvp(plan["shell"][0], plan["shell"])
         result = agent.scenario()
     except AgentError as error:
-        result = {"error": str(error)}
+        result = {"error": str(error), "of": error.of}
     finally:
         for pid in list(agent.children):
             agent.stop(pid, signal.SIGKILL)

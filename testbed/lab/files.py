@@ -7,7 +7,7 @@ import fcntl
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lab.errors import ScenarioError
@@ -58,3 +58,18 @@ def alone(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+@contextmanager
+def output_folder(folder: Path) -> Iterator[None]:
+    """A folder for one run alone; if the run fails, nothing is left of it that is empty."""
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
+    make_folder(folder)
+    try:
+        with alone(folder):
+            yield
+    except BaseException:
+        with suppress(OSError):  # it has something in it
+            for path in new:
+                path.rmdir()
+        raise

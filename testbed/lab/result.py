@@ -19,12 +19,14 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lab import constant, sessions
+from lab.errors import ScenarioError
 from lab.link import Link, wire_bytes
 from lab.scenario import LISTENING_CC, Scenario
 from lab.sessions import SESSION_COLUMNS, SocketNames
@@ -635,10 +637,22 @@ def write(folder: Path, result: dict[str, Any], series: dict[str, str]) -> None:
     unfinished.replace(folder / "result.json")
 
 
-def clear(folder: Path) -> None:
-    """Remove what an earlier run left, so that nobody takes it for this run's."""
-    for name in OUTPUT_FILES:
-        (folder / name).unlink(missing_ok=True)
+@contextmanager
+def replacing(folder: Path, aside: Path) -> Iterator[None]:
+    """Put `aside` what an earlier run left, so that nobody takes it for this run's.
+
+    It comes back if the scenario is refused.
+    """
+    aside.mkdir()
+    earlier = [path.name for path in folder.iterdir() if path.name in OUTPUT_FILES]
+    for name in earlier:
+        (folder / name).rename(aside / name)
+    try:
+        yield
+    except ScenarioError:
+        for name in earlier:
+            (aside / name).rename(folder / name)
+        raise
 
 
 def plan_data(

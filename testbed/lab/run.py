@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from engines import get_engine
+from engines import get_engine, kernel_build
 from engines.base import (
     HUNG_AFTER_S,
     OUT_DIR,
@@ -31,8 +31,9 @@ from engines.base import (
 from engines.modules import INSTALLED, ROOT, find_modules, find_userspace
 from lab import packet_recorder
 from lab import result as results
-from lab.files import alone, make_folder
+from lab.files import make_folder, output_folder
 from lab.progress import Progress
+from lab.refusal import check_controls, refused
 from lab.scenario import Scenario, find_scenario, load_scenario
 from topologies import dumbbell
 
@@ -74,6 +75,8 @@ def start(
     """Everything that has to be there before a scenario can run."""
     if scenario.time == "virtual" and not engine.virtual_time:
         raise EngineError(f"the {engine.name} engine has no virtual time: run with --set time=real")
+    if engine.name == "uml" and not module_files:
+        check_controls(scenario, kernel_build.congestion_controls())
     kernel = engine.prepare(kernel_version, progress)
     modules = find_modules(kernel, scenario.modules(), progress, module_files)
     return kernel, modules, find_userspace(progress)
@@ -97,14 +100,15 @@ def run_scenario(
     """
     progress = progress or Progress(quiet=True)
     engine = get_engine(engine_name)
-    make_folder(out)
-    with alone(out):
+    with output_folder(out):
         kernel, modules, env = start(scenario, seed, engine, kernel_version, progress, module_files)
         plan = dumbbell.plan(scenario, seed)
         if packets and not any(link.kind == "wale" for link in plan.links):
             raise EngineError("expected a link that is a wale qdisc for a log of packets: none is")
-        with tempfile.TemporaryDirectory(prefix=".wale-run-", dir=out) as exchange:
-            results.clear(out)
+        with (
+            tempfile.TemporaryDirectory(prefix=".wale-run-", dir=out) as exchange,
+            results.replacing(out, Path(exchange, "earlier")),
+        ):
             folder = Path(exchange)
             data = results.plan_data(plan, scenario, seed, packets=OUT_DIR if packets else None)
             with _written_in(out):
@@ -128,7 +132,7 @@ def run_scenario(
                 if packets and engine.name == "host":  # its kernel is there afterwards
                     packet_recorder.tidy()
             with _written_in(out):
-                raw = _observed(folder / "raw.json", outcome)
+                raw = _observed(folder / "raw.json", outcome, scenario)
             logged = _log_packets(folder, out, packets, plan, raw, progress) if packets else None
             about = {
                 "engine": engine.name,
@@ -165,8 +169,9 @@ def _log_packets(
         raise EngineError(f"no log of packets: {error}") from None
 
 
-def _observed(path: Path, outcome: Outcome) -> dict[str, Any]:
-    """What the agent wrote; EngineError if there is nothing, OSError if it could not write."""
+def _observed(path: Path, outcome: Outcome, scenario: Scenario) -> dict[str, Any]:
+    """What the agent wrote; ScenarioError if the kernel refuses the scenario, EngineError if
+    there is nothing, OSError if it could not write."""
     if outcome.exit_code == os.EX_IOERR:
         raise OSError(errno.EIO, outcome.console.splitlines()[-1])
     raw: dict[str, Any] = {}
@@ -176,7 +181,7 @@ def _observed(path: Path, outcome: Outcome) -> dict[str, Any]:
         except json.JSONDecodeError:
             raw = {}
     if "error" in raw:
-        raise EngineError(f"the scenario could not be run: {raw['error']}")
+        raise refused(scenario, raw["error"], raw.get("of", {}))
     if outcome.reason != "ok" or not raw:
         raise EngineError(f"the run failed: {outcome.describe()}\n{outcome.tail(30)}")
     return raw
@@ -264,7 +269,7 @@ def shell_command(args: argparse.Namespace) -> int:
         )
         outcome = engine.run(kernel, job)
         if (exchange / "raw.json").exists():  # not by the shell
-            _observed(exchange / "raw.json", outcome)
+            _observed(exchange / "raw.json", outcome, scenario)
     if outcome.reason not in ("ok", "exit"):
         raise EngineError(f"{outcome.describe()}\n{outcome.tail()}")
     return outcome.exit_code

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     BaseModel,
     Field,
+    PrivateAttr,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -368,6 +369,13 @@ class Scenario(Strict):
     record: Record = Record()
     """what is recorded over time"""
 
+    _document: Document | None = PrivateAttr(None)
+
+    @property
+    def document(self) -> Document | None:
+        """The YAML that it was read from, which knows the lines."""
+        return self._document
+
     @field_validator("start", mode="before")
     @classmethod
     def _day_of_release(cls, value: object, info: ValidationInfo) -> object:
@@ -504,6 +512,7 @@ def check_scenario(document: Document, overrides: list[str], folder: Path) -> Sc
     _inline_traces(document, folder)
     scenario = checked(Scenario, document)
     assert isinstance(scenario, Scenario)
+    scenario._document = document
     chosen: list[tuple[KeyPath, str | None]] = [(("profile",), scenario.profile)]
     for name, pair in scenario.hosts.pairs.items():
         chosen.append((("hosts", "pairs", name, "profile"), pair.profile))

@@ -358,8 +358,8 @@ def test_output_folder(tmp_path: Path) -> None:
     for name in results.OUTPUT_FILES:
         (folder / name).symlink_to(kept)
     files.make_folder(folder)
-    results.clear(folder)
-    assert list(folder.iterdir()) == []
+    with results.replacing(folder, tmp_path / "aside"):
+        assert list(folder.iterdir()) == []
     results.write(folder, {"a": 1}, {"flows.csv": "f", "links.csv": "l", "channel.csv": ""})
     assert {p.name for p in folder.iterdir()} == {"result.json", "flows.csv", "links.csv"}
     assert json.loads((folder / "result.json").read_text()) == {"a": 1}
@@ -436,7 +436,10 @@ def test_a_link_that_stays_closed_is_not_waited_for(
 
 
 def test_full_disk(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    scenario: Scenario,
 ) -> None:
     """What the agent says in the guest is a sentence on the host."""
     plan = tmp_path / "plan.json"
@@ -452,4 +455,4 @@ def test_full_disk(
     outcome = Outcome(code, "exit", capsys.readouterr().out, "", 0.1)
     says = "^cannot write the result in out/demo: No space left on device$"
     with pytest.raises(EngineError, match=says), runs._written_in(Path("out/demo")):
-        runs._observed(tmp_path / "raw.json", outcome)
+        runs._observed(tmp_path / "raw.json", outcome, scenario)
