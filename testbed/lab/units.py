@@ -78,9 +78,11 @@ def parse_rate_bps(value: object) -> int:
         raise ValueError(f"expected {expected}, got {value!r}{hint}")
     prefix = match[1] or match[3] or ""
     bits = number * (8 if match[4] else 1) * 1000 ** _SI[prefix]
-    if bits != int(bits) or bits % 8:
-        raise ValueError(f"expected a rate that is a whole number of bytes/s, got {value!r}")
-    return int(bits)
+    below = int(bits // 8) * 8
+    if bits != below:
+        near = f"the nearest are {below}bit and {below + 8}bit" if below else "the least is 8bit"
+        raise ValueError(f"expected a whole number of bytes/s, got {value!r}; {near}")
+    return below
 
 
 def parse_size_bytes(value: object) -> int:

@@ -22,6 +22,8 @@ from lab import units
         (units.parse_rate_bps, "1.5 Gbit/s", 1_500_000_000),
         (units.parse_rate_bps, "250 kB/s", 2_000_000),
         (units.parse_rate_bps, "0bit", 0),
+        (units.parse_rate_bps, "0.1mbit", 100_000),
+        (units.parse_rate_bps, "12345.672kbit", 12_345_672),
         (units.parse_rate_bps, 8000, 8000),
         (units.parse_size_bytes, "30kB", 30_000),
         (units.parse_size_bytes, "64KiB", 65_536),
@@ -71,6 +73,23 @@ def test_value(parse: Callable[[object], object], text: object, value: object) -
 def test_refused(parse: Callable[[object], object], text: object) -> None:
     with pytest.raises(ValueError, match="expected"):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        ("12345678bit", "the nearest are 12345672bit and 12345680bit"),
+        ("300bit", "the nearest are 296bit and 304bit"),
+        ("1.0005 B/s", "the nearest are 8bit and 16bit"),
+        ("0.29kbit", "the nearest are 288bit and 296bit"),
+        ("7bit", "the least is 8bit"),
+        (1e-9, "the least is 8bit"),
+    ],
+)
+def test_rate_between_two_bytes(text: object, near: str) -> None:
+    """A rate that no link can have is refused with those that one can have, as tc does."""
+    with pytest.raises(ValueError, match=f"a whole number of bytes/s, got {text!r}; {near}$"):
+        units.parse_rate_bps(text)
 
 
 def test_shown() -> None:

@@ -48,7 +48,7 @@ static void check_fraction(uint32_t value)
 
 static void check_parsed(int err)
 {
-	must(!err || err == -EINVAL || err == -ERANGE);
+	must(!err || err == -EINVAL || err == -ERANGE || err == -EDOM);
 }
 
 static void check_text(const char *text)
@@ -139,6 +139,35 @@ static void check_time(const char *text)
 	}
 }
 
+/* Rates: whole, or refused with those on both sides. */
+static void check_rate(const char *text)
+{
+	static const struct {
+		const char *name;
+		uint64_t bits;
+	} names[] = {
+		{ "", 1 },	     { "bit", 1 },	     { "kbit", 1000 },
+		{ "mbit", 1000000 }, { "gbit", 1000000000 }, { "bps", 8 },
+		{ "kbps", 8000 },    { "mibit", 1048576 }
+	};
+	unsigned int decimals, i;
+	uint64_t mantissa, value;
+	const char *unit = digits(text, &mantissa, &decimals);
+	u128 bits, divisor;
+
+	for (i = 0; unit && i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcasecmp(unit, names[i].name))
+			continue;
+		bits = (u128)mantissa * names[i].bits;
+		divisor = 8 * power_of_ten(decimals);
+		if (bits / divisor >= UINT64_MAX - 1)
+			continue;
+		must(units_parse_rate(text, &value) ==
+			     (bits % divisor ? -EDOM : 0) &&
+		     value == bits / divisor);
+	}
+}
+
 /* Of one, or of a hundred: rounded, and nothing above all. */
 static void check_share(const char *text, unsigned int shift,
 			int (*parse)(const char *text, uint32_t *fraction))
@@ -177,6 +206,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = input_text(data + sizeof(value), size - sizeof(value));
 	check_text(text);
 	check_time(text);
+	check_rate(text);
 	check_share(text, 0, units_parse_probability);
 	check_share(text, 2, units_parse_percent);
 	free(text);

@@ -86,16 +86,25 @@ static int parse_name(const char *word, const char *const *names, uint32_t n,
 	return link_parse_failed(word, -EINVAL, expected, error);
 }
 
+int link_parse_rate(const char *word, uint64_t *rate, const char *expected,
+		    struct link_error *error)
+{
+	char wrong[UNITS_WRONG_MAX];
+	int err = units_parse_rate(word, rate);
+
+	return err ? link_error_set(
+			     error, LINK_ERROR_INVALID, word, "%s",
+			     units_rate_wrong(wrong, err, *rate, expected))
+		   : 0;
+}
+
 static int parse_rate(struct link_config *c, const char *word,
 		      struct link_error *error)
 {
-	int err = units_parse_rate(word, &c->rate);
-
-	return err ? link_parse_failed(
-			     word, err,
-			     "a rate from 8bit to 8000tbit, such as 10mbit, or unlimited",
-			     error)
-		   : 0;
+	return link_parse_rate(
+		word, &c->rate,
+		"a rate from 8bit to 8000tbit, such as 10mbit, or unlimited",
+		error);
 }
 
 static int parse_delay(struct link_config *c, const char *word,
@@ -390,6 +399,26 @@ static const struct option *option_named(const char *name)
 	return NULL;
 }
 
+/* Is a number followed by its unit? */
+static bool is_unit(const char *number, const char *unit)
+{
+	char both[64];
+	uint64_t value;
+
+	snprintf(both, sizeof(both), "%s%s", number, unit);
+	return isalpha((unsigned char)*unit) &&
+	       strlen(both) < sizeof(both) - 1 &&
+	       (!units_parse_rate(both, &value) ||
+		!units_parse_time(both, &value) ||
+		!units_parse_size(both, &value));
+}
+
+static int unit_apart(char **argv, struct link_error *error)
+{
+	return link_error_set(error, LINK_ERROR_UNKNOWN, argv[0],
+			      ": write %s%s", argv[-1], argv[0]);
+}
+
 int link_config_parse(struct link_config *c, int argc, char **argv,
 		      struct link_error *error)
 {
@@ -409,6 +438,8 @@ int link_config_parse(struct link_config *c, int argc, char **argv,
 		taken = o->parse_words(c, argc, argv, error);
 	else if (o->parse(c, argv[1], error))
 		taken = -1;
+	if (taken < 0 && argc > 2 && is_unit(argv[1], argv[2]))
+		return unit_apart(argv + 2, error);
 	if (!(o->bit & (LINK_LIMIT | LINK_THRESHOLD | LINK_LOSSES)))
 		c->set |= o->bit;
 	return taken;
@@ -458,20 +489,6 @@ static const struct option *option_written(char **argv, int n)
 		if (is_part(argv[1], o->syntax))
 			return o;
 	return first;
-}
-
-/* Is a number followed by its unit? */
-static bool is_unit(const char *number, const char *unit)
-{
-	char both[64];
-	uint64_t value;
-
-	snprintf(both, sizeof(both), "%s%s", number, unit);
-	return isalpha((unsigned char)*unit) &&
-	       strlen(both) < sizeof(both) - 1 &&
-	       (!units_parse_rate(both, &value) ||
-		!units_parse_time(both, &value) ||
-		!units_parse_size(both, &value));
 }
 
 /* Of a word behind an option, of which it is no part. */

@@ -182,7 +182,7 @@ enum link_error_kind {
 struct link_error {
 	enum link_error_kind kind;
 	const char *word;
-	char text[160];
+	char text[240];
 };
 
 void link_config_free(struct link_config *c);
@@ -305,6 +305,9 @@ void link_slot_print(FILE *to, const struct link_config *c);
 void link_rem_print(FILE *to, const struct link_rem *rem);
 void link_limit_print(FILE *to, const struct link_config *c);
 void link_policy_print(FILE *to, const struct link_config *c);
+/* A rate, in bytes/s: 0, or -1 as link_parse_failed(). */
+int link_parse_rate(const char *word, uint64_t *rate, const char *expected,
+		    struct link_error *error);
 int link_parse_failed(const char *word, int err, const char *expected,
 		      struct link_error *error);
 int link_error_set(struct link_error *error, enum link_error_kind kind,

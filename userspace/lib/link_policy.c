@@ -194,13 +194,13 @@ int link_parse_flows(struct link_config *c, int argc, char **argv,
 int link_parse_input_rate(struct link_config *c, int argc, char **argv,
 			  struct link_error *error)
 {
-	int err = units_parse_rate(argv[1], &c->input_rate);
-
-	return err ? link_parse_failed(
-			     argv[1], err,
-			     "a rate from 8kbit to 424gbit, such as 155mbit, or unlimited",
-			     error)
-		   : 2;
+	(void)argc;
+	return link_parse_rate(
+		       argv[1], &c->input_rate,
+		       "a rate from 8kbit to 424gbit, such as 155mbit, or unlimited",
+		       error)
+		       ? -1
+		       : 2;
 }
 
 /* In the unit of the limit, so that it can be typed again. */

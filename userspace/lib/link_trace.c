@@ -39,21 +39,28 @@ static int trace_step(struct link_trace *trace, const char *duration,
 		      const char *rate, const char *where, const char *word,
 		      struct link_error *error)
 {
+	char wrong[UNITS_WRONG_MAX];
 	uint64_t ns, bytes_per_s;
+	int err;
 
 	if (trace->n_steps == WALE_TRACE_FD_STEPS_MAX)
 		return link_error_set(error, LINK_ERROR_INVALID, word,
 				      "%s: more than %u steps", where,
 				      WALE_TRACE_FD_STEPS_MAX);
 	if (units_parse_time(duration, &ns))
-		return link_error_set(error, LINK_ERROR_INVALID, word,
-				      "%s: \"%.40s\" is not a time", where,
-				      duration);
-	if (units_parse_rate(rate, &bytes_per_s) ||
-	    bytes_per_s == WALE_RATE_UNLIMITED)
-		return link_error_set(error, LINK_ERROR_INVALID, word,
-				      "%s: \"%.40s\" is not a rate", where,
-				      rate);
+		return link_error_set(
+			error, LINK_ERROR_INVALID, word,
+			"%s: \"%.40s\": expected a time such as 10ms", where,
+			duration);
+	err = units_parse_rate(rate, &bytes_per_s);
+	if (!err && bytes_per_s == WALE_RATE_UNLIMITED)
+		err = -EINVAL;
+	if (err)
+		return link_error_set(
+			error, LINK_ERROR_INVALID, word, "%s: \"%.40s\": %s",
+			where, rate,
+			units_rate_wrong(wrong, err, bytes_per_s,
+					 "a rate such as 10mbit"));
 	if (trace_append(trace, ns, bytes_per_s))
 		return link_error_set(error, LINK_ERROR_INVALID, word,
 				      "no memory for the trace");

@@ -285,7 +285,8 @@ static int take(struct rate_path *path, unsigned int bit, const char *word,
 static int parse_word(struct rate_path *path, const char *word,
 		      struct rate_error *error)
 {
-	int meaning = rate_meaning_value(word);
+	int meaning = rate_meaning_value(word), err;
+	char wrong[UNITS_WRONG_MAX];
 
 	if (meaning >= 0) {
 		path->meaning = meaning;
@@ -297,12 +298,13 @@ static int parse_word(struct rate_path *path, const char *word,
 	}
 	/* Only a rate begins so. */
 	if ((*word >= '0' && *word <= '9') || !strcmp(word, "unlimited")) {
-		if (units_parse_rate(word, &path->rate))
-			return rate_error_set(error,
-					      "\"%.40s\" is not a rate; "
-					      "expected one such as 10mbit, or "
-					      "unlimited",
-					      word);
+		err = units_parse_rate(word, &path->rate);
+		if (err)
+			return rate_error_set(
+				error, "\"%.40s\": %s", word,
+				units_rate_wrong(
+					wrong, err, path->rate,
+					"a rate such as 10mbit, or unlimited"));
 		return take(path, RATE_PATH_RATE, word, error) ? -1 : 1;
 	}
 	return 0;

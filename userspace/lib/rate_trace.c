@@ -45,13 +45,16 @@ static int append(struct rate_trace *trace, uint64_t rate)
 static int parse_rate(struct rate_trace *trace, const char *word,
 		      const struct place *at, struct rate_error *error)
 {
+	char wrong[UNITS_WRONG_MAX];
 	uint64_t rate;
+	int err = units_parse_rate(word, &rate);
 
-	if (units_parse_rate(word, &rate))
-		return rate_error_set(error,
-				      "%s:%u: \"%.40s\" is not a rate; "
-				      "expected one such as 10mbit",
-				      at->name, at->line, word);
+	if (err)
+		return rate_error_set(
+			error, "%s:%u: \"%.40s\": %s", at->name, at->line, word,
+			units_rate_wrong(
+				wrong, err, rate,
+				"a rate such as 10mbit, or unlimited"));
 	if (append(trace, rate))
 		return rate_error_set(error, "%s: no memory", at->name);
 	return 0;
@@ -62,8 +65,8 @@ static int parse_time(uint64_t *ns, const char *word, const struct place *at,
 {
 	if (units_parse_time(word, ns))
 		return rate_error_set(error,
-				      "%s:%u: \"%.40s\" is not a time; "
-				      "expected one such as 1.5s",
+				      "%s:%u: \"%.40s\": expected a time "
+				      "such as 1.5s",
 				      at->name, at->line, word);
 	if (*ns > TRACE_NS_MAX)
 		return rate_error_set(error, "%s:%u: %.40s is too long",

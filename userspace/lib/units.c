@@ -24,6 +24,7 @@ typedef unsigned __int128 u128;
 struct decimal {
 	u128 mantissa;
 	int decimals;
+	bool more; /* digits behind these, and not only zeros */
 	const char *suffix;
 };
 
@@ -120,6 +121,7 @@ static int parse_decimal(const char *text, struct decimal *d)
 
 	d->mantissa = 0;
 	d->decimals = 0;
+	d->more = false;
 	for (;; p++) {
 		if (*p == '.' && !point) {
 			point = true;
@@ -131,6 +133,7 @@ static int parse_decimal(const char *text, struct decimal *d)
 		if (digits == DIGITS_MAX) {
 			if (!point)
 				return -ERANGE;
+			d->more |= *p != '0';
 			continue; /* too far behind the point to count */
 		}
 		d->mantissa = d->mantissa * 10 + *p - '0';
@@ -147,34 +150,41 @@ static int parse_decimal(const char *text, struct decimal *d)
 	return 0;
 }
 
-/* d * numerator / denominator, rounded or cut off */
+/* What becomes of a fraction of the unit: -EDOM, and it is cut off, if WHOLE. */
+enum fraction { CUT, NEAREST, WHOLE };
+
+/* d * numerator / denominator */
 static int scale(const struct decimal *d, uint64_t numerator,
-		 uint64_t denominator, bool round, uint64_t *result)
+		 uint64_t denominator, enum fraction fraction, uint64_t *result)
 {
 	u128 value = d->mantissa * numerator, divisor = denominator;
 	int decimals = d->decimals;
+	bool whole = !d->more;
 
 	for (; decimals < 0; decimals++) {
 		if (value > ~(u128)0 / 10)
 			return -ERANGE;
 		value *= 10;
 	}
-	for (; decimals > DIGITS_MAX; decimals--)
+	for (; decimals > DIGITS_MAX; decimals--) {
+		whole = whole && value % 10 == 0;
 		value /= 10;
+	}
 	for (; decimals > 0; decimals--)
 		divisor *= 10;
 
-	if (round)
+	if (fraction == NEAREST)
 		value += divisor / 2;
+	whole = whole && value % divisor == 0;
 	value /= divisor;
 	if (value > UINT64_MAX)
 		return -ERANGE;
 	*result = value;
-	return 0;
+	return fraction == WHOLE && !whole ? -EDOM : 0;
 }
 
 static int parse_with(const struct suffix *suffixes, const char *text,
-		      uint64_t *result)
+		      enum fraction fraction, uint64_t *result)
 {
 	const struct suffix *s;
 	struct decimal d;
@@ -185,7 +195,7 @@ static int parse_with(const struct suffix *suffixes, const char *text,
 		return err;
 	for (s = suffixes; s->name; s++)
 		if (!strcasecmp(s->name, d.suffix))
-			return scale(&d, s->numerator, s->denominator, false,
+			return scale(&d, s->numerator, s->denominator, fraction,
 				     result);
 	return -EINVAL;
 }
@@ -198,19 +208,23 @@ int units_parse_rate(const char *text, uint64_t *bytes_per_s)
 		*bytes_per_s = UNLIMITED;
 		return 0;
 	}
-	err = parse_with(rate_suffixes, text, bytes_per_s);
+	*bytes_per_s = 0;
+	err = parse_with(rate_suffixes, text, WHOLE, bytes_per_s);
 	/* Not by a number, only by its name. */
-	return !err && *bytes_per_s == UNLIMITED ? -ERANGE : err;
+	return (!err && *bytes_per_s == UNLIMITED) ||
+			       (err == -EDOM && *bytes_per_s >= UNLIMITED - 1)
+		       ? -ERANGE
+		       : err;
 }
 
 int units_parse_time(const char *text, uint64_t *ns)
 {
-	return parse_with(time_suffixes, text, ns);
+	return parse_with(time_suffixes, text, CUT, ns);
 }
 
 int units_parse_size(const char *text, uint64_t *bytes)
 {
-	return parse_with(size_suffixes, text, bytes);
+	return parse_with(size_suffixes, text, CUT, bytes);
 }
 
 int units_parse_count(const char *text, uint64_t max, uint64_t *count)
@@ -275,7 +289,7 @@ static int parse_fraction(const char *text, bool percent, uint32_t *fraction)
 	if (is_above_one(&d))
 		return -ERANGE;
 
-	err = scale(&d, ONE32, 1, true, &value);
+	err = scale(&d, ONE32, 1, NEAREST, &value);
 	if (err)
 		return err;
 	*fraction = value < UINT32_MAX ? value : UINT32_MAX;
@@ -302,7 +316,7 @@ int units_parse_fixed32(const char *text, uint64_t *fixed)
 		return err;
 	if (*d.suffix)
 		return -EINVAL;
-	return scale(&d, ONE32, 1, true, fixed);
+	return scale(&d, ONE32, 1, NEAREST, fixed);
 }
 
 int units_parse_millionths(const char *text, uint32_t *millionths)
@@ -314,7 +328,7 @@ int units_parse_millionths(const char *text, uint32_t *millionths)
 	err = parse_share(text, false, &d);
 	if (err)
 		return err;
-	err = scale(&d, 1000000, 1, false, &value);
+	err = scale(&d, 1000000, 1, CUT, &value);
 	if (err)
 		return err;
 	if (value > UINT32_MAX)
@@ -350,6 +364,28 @@ const char *units_format_rate(char buf[UNITS_MAX], uint64_t bytes_per_s)
 		return buf;
 	}
 	return format_in(buf, bytes_per_s * 8, units, names, 5);
+}
+
+const char *units_rate_wrong(char buf[UNITS_WRONG_MAX], int err,
+			     uint64_t bytes_per_s, const char *expected)
+{
+	char below[UNITS_MAX], above[UNITS_MAX];
+
+	units_format_rate(below, bytes_per_s);
+	units_format_rate(above, bytes_per_s + 1);
+	if (err != -EDOM)
+		snprintf(buf, UNITS_WRONG_MAX, "%sexpected %s",
+			 err == -ERANGE ? "out of range: " : "", expected);
+	else if (!bytes_per_s)
+		snprintf(buf, UNITS_WRONG_MAX,
+			 "not a whole number of bytes/s; the least is %s",
+			 above);
+	else
+		snprintf(
+			buf, UNITS_WRONG_MAX,
+			"not a whole number of bytes/s; the nearest are %s and %s",
+			below, above);
+	return buf;
 }
 
 const char *units_format_time(char buf[UNITS_MAX], uint64_t ns)
@@ -400,7 +436,7 @@ static char *format_binary(char buf[UNITS_MAX], uint64_t value, int shift)
 
 	for (;; d.decimals++, power *= 10) {
 		d.mantissa = ((u128)value * power + ONE32 / 2) / ONE32;
-		if (!scale(&d, ONE32, 1, true, &back) && back == value)
+		if (!scale(&d, ONE32, 1, NEAREST, &back) && back == value)
 			break;
 	}
 	d.decimals -= shift;

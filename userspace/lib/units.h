@@ -12,8 +12,9 @@
  * back as the same value.
  *
  * Parsers return 0; -EINVAL for what is not such a number (signs included);
- * -ERANGE for one that does not fit.  Fractions of the unit of the result are
- * cut off, except in fractions of 2^32, which are rounded.
+ * -ERANGE for one that does not fit; -EDOM for a rate that is not a whole number
+ * of bytes/s, when the result is the next lower.  Other fractions of the unit of
+ * the result are cut off, except in fractions of 2^32, which are rounded.
  */
 #ifndef WALE_UNITS_H
 #define WALE_UNITS_H
@@ -23,9 +24,17 @@
 
 /* Room for anything that units_format_*() writes. */
 #define UNITS_MAX 48
+/* And for what units_rate_wrong() writes. */
+#define UNITS_WRONG_MAX 160
 
 /* bytes/s; without a suffix, bits per second; also "unlimited", ~0 */
 int units_parse_rate(const char *text, uint64_t *bytes_per_s);
+/*
+ * What is wrong, where units_parse_rate() returned @err and set @bytes_per_s:
+ * "expected ...", or the nearest rates that are right.
+ */
+const char *units_rate_wrong(char buf[UNITS_WRONG_MAX], int err,
+			     uint64_t bytes_per_s, const char *expected);
 /* ns; without a suffix, ns */
 int units_parse_time(const char *text, uint64_t *ns);
 /* bytes; without a suffix, bytes */

@@ -156,8 +156,20 @@ static void test_errors(void)
 	test_error("seed -1", LINK_ERROR_INVALID, "whole number");
 	test_error("trace 1s:2mbit,3", LINK_ERROR_INVALID, "step 2");
 	test_error("trace 1s:2mbit,", LINK_ERROR_INVALID, "step 2");
-	test_error("trace 1x:2mbit", LINK_ERROR_INVALID, "not a time");
-	test_error("trace 1s:unlimited", LINK_ERROR_INVALID, "not a rate");
+	test_error("trace 1x:2mbit", LINK_ERROR_INVALID, "a time such");
+	test_error("trace 1s:unlimited", LINK_ERROR_INVALID,
+		   "step 1 of the trace: \"unlimited\": expected a rate");
+	test_error(
+		"rate 300bit", LINK_ERROR_INVALID,
+		"not a whole number of bytes/s; the nearest are 296bit and 304bit");
+	test_error("rate 7bit", LINK_ERROR_INVALID, "the least is 8bit");
+	test_error("rate 12345678bit", LINK_ERROR_INVALID,
+		   "12345672bit and 12345680bit");
+	test_error("input_rate 155520001bit", LINK_ERROR_INVALID,
+		   "155520Kbit and 155520008bit");
+	test_error(
+		"trace 1s:1mbit,1s:7bit", LINK_ERROR_INVALID,
+		"step 2 of the trace: \"7bit\": not a whole number of bytes/s; the least is 8bit");
 	test_error("trace file", LINK_ERROR_MISSING, "path");
 	test_error("trace file /nonexistent/x", LINK_ERROR_INVALID, "open");
 	test_error("trace file /", LINK_ERROR_INVALID, "cannot read");
@@ -235,7 +247,7 @@ static void test_unknown(const char *text, const char *dashes,
 	struct link_config c = { .set = 0 };
 	struct link_error error;
 	char said[256] = "";
-	int i, taken, before = 0;
+	int i, taken = 0, before = 0;
 	struct words w;
 	FILE *memory;
 
@@ -246,7 +258,8 @@ static void test_unknown(const char *text, const char *dashes,
 			break;
 		before = taken;
 	}
-	link_config_unknown(w.word + i, before, dashes, &error);
+	if (!taken)
+		link_config_unknown(w.word + i, before, dashes, &error);
 	memory = fmemopen(said, sizeof(said), "w");
 	link_error_print(memory, &error);
 	fclose(memory);
@@ -265,6 +278,8 @@ static void test_unknown_words(void)
 		     "\"--ratte\" is not an option: --help lists them");
 	test_unknown("rate 10 mbit", "",
 		     "\"mbit\" is not an option: write 10mbit");
+	test_unknown("limit 1.5 kb delay 5 ms", "",
+		     "\"kb\" is not an option: write 1.5kb");
 	test_unknown("limit 10 20", "",
 		     "\"20\" is not an option, nor part of the one before it: "
 		     "limit SIZE|PACKETS|N cells");
@@ -366,6 +381,12 @@ static void test_trace_files(void)
 	ok(read_trace("1s 8mbit 3\n", &trace, &error) < 0 &&
 		   strstr(error.text, "line 1"),
 	   "a line with too much is named");
+	free(trace.steps);
+	ok(read_trace("1s 8mbit\n1s 12345678bit\n", &trace, &error) < 0 &&
+		   strstr(error.text, "line 2: \"12345678bit\": not a whole "
+				      "number of bytes/s; the nearest are "
+				      "12345672bit and 12345680bit"),
+	   "a rate between two is refused in a file, and these are named");
 	free(trace.steps);
 	ok(read_trace("# nothing\n", &trace, &error) < 0 &&
 		   strstr(error.text, "no steps"),
@@ -556,7 +577,7 @@ static void test_table(const char *contents, const char *expected)
 	struct link_error error = { .text = "" };
 	FILE *file = fdopen(mkstemp(path), "w");
 	struct link_config c;
-	char got[160] = "";
+	char got[240] = "";
 	struct words w;
 	uint32_t i;
 

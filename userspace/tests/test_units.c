@@ -23,7 +23,16 @@ static const struct test_case rates[] = {
 	{ "10mbit", 0, 1250000 },
 	{ "10Mbit", 0, 1250000 },
 	{ "1.5gbit", 0, 187500000 },
-	{ "0.29kbit", 0, 36 }, /* 36.25 */
+	{ "0.1mbit", 0, 12500 },
+	{ "0.296kbit", 0, 37 },
+	{ "0.29kbit", -EDOM, 36 }, /* 36.25 */
+	{ "300bit", -EDOM, 37 },
+	{ "12345678bit", -EDOM, 1543209 },
+	{ "1.5bps", -EDOM, 1 },
+	{ "0.3kibit", -EDOM, 38 },
+	{ "10.0000000000000000000000000000mbit", 0, 1250000 },
+	{ "10.0000000000000000000000000001mbit", -EDOM, 1250000 },
+	{ "1e-18bps", -EDOM, 0 },
 	{ "64kbit", 0, 8000 },
 	{ "1kibit", 0, 128 },
 	{ "1mbps", 0, 1000000 },
@@ -32,7 +41,9 @@ static const struct test_case rates[] = {
 	{ "1e-3mbit", 0, 125 },
 	{ "8000tbit", 0, 1000000000000000 },
 	{ "0", 0, 0 },
-	{ "7bit", 0, 0 },
+	{ "7bit", -EDOM, 0 },
+	{ "18446744073709551613.5bps", -EDOM, MAX - 2 },
+	{ "18446744073709551614.5bps", -ERANGE, 0 },
 	{ "unlimited", 0, MAX },
 	{ "18446744073709551614bps", 0, MAX - 1 },
 	{ "18446744073709551615bps", -ERANGE, 0 },
@@ -149,10 +160,12 @@ static void test_parser(const char *what, const struct test_case *c,
 		uint64_t value = 0;
 		int err = parse(c->text, &value);
 
-		if (!ok(err == c->err && (err || value == c->value),
+		if (!ok(err == c->err &&
+				((err && err != -EDOM) || value == c->value),
 			"%s \"%s\" is %s%" PRIu64, what, c->text,
 			c->err == -EINVAL   ? "invalid "
 			: c->err == -ERANGE ? "out of range "
+			: c->err == -EDOM   ? "not whole, more than "
 					    : "",
 			c->value))
 			printf("# got error %d, value %" PRIu64 "\n", err,

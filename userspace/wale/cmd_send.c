@@ -86,14 +86,25 @@ static int failed(const char *what, const char *why)
 	return command_failed("send", what, why);
 }
 
+static int parse_rate(struct sender *s)
+{
+	char wrong[UNITS_WRONG_MAX];
+	int err = units_parse_rate(optarg, &s->bytes_per_s);
+
+	if (!err && (!s->bytes_per_s || s->bytes_per_s > INT64_MAX))
+		err = -EINVAL;
+	if (err)
+		fprintf(stderr, "wale send: --rate '%s': %s\n", optarg,
+			units_rate_wrong(wrong, err, s->bytes_per_s,
+					 "a rate such as 1mbit"));
+	return err ? WALE_EXIT_USAGE : 0;
+}
+
 static int parse_how_fast(struct sender *s, int c)
 {
 	switch (c) {
 	case 'r':
-		if (units_parse_rate(optarg, &s->bytes_per_s) ||
-		    !s->bytes_per_s || s->bytes_per_s > INT64_MAX)
-			return bad("--rate", optarg, "a rate such as 1mbit");
-		break;
+		return parse_rate(s);
 	case 'f':
 		if (units_parse_fixed32(optarg, &s->frequency) ||
 		    !s->frequency || s->frequency > INT64_MAX)

@@ -311,10 +311,16 @@ static int parse_time(uint64_t *ns, const char *name, const char *value)
 
 static int parse_capacity(uint64_t *rate, const char *value)
 {
-	if (!value || units_parse_rate(value, rate) || !*rate ||
-	    *rate == RATE_UNLIMITED)
-		return rate_wrong("--capacity: expected a rate, such as "
-				  "10mbit");
+	char wrong[UNITS_WRONG_MAX];
+	int err = value ? units_parse_rate(value, rate) : -EINVAL;
+
+	if (!err && (!*rate || *rate == RATE_UNLIMITED))
+		err = -EINVAL;
+	if (err)
+		return rate_wrong("--capacity: %s",
+				  units_rate_wrong(wrong, err,
+						   value ? *rate : 0,
+						   "a rate such as 10mbit"));
 	return WALE_EXIT_OK;
 }
 

@@ -272,7 +272,9 @@ def test_refused() -> None:
     for words, says in (
         ("set dev d0", "a rate or an option"),
         ("set 10mbit", "dev, dst or flow"),
-        ("set dev d0 10foo", "not a rate"),
+        ("set dev d0 10foo", "expected a rate"),
+        ("set dev d0 300bit", "the nearest are 296bit and 304bit"),
+        ("share d0 --capacity 7bit", "the least is 8bit"),
         ("set dev d0 10mbit frob", 'no option "frob"'),
         ("set dst 10.0.2.1/24 1mbit", "bits behind"),
         ("del", "dev, dst or flow"),
