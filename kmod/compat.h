@@ -29,12 +29,13 @@
 /**
  * wale_compat_set_pkt_len() - a new skb made by segmentation: set its length
  * @skb: one wire packet, about to be queued
+ * @len: its length, as qdiscs count it
  *
  * Newer kernels also keep the number of segments in the control block.
  */
-static inline void wale_compat_set_pkt_len(struct sk_buff *skb)
+static inline void wale_compat_set_pkt_len(struct sk_buff *skb, u32 len)
 {
-	qdisc_skb_cb(skb)->pkt_len = skb->len;
+	qdisc_skb_cb(skb)->pkt_len = len;
 #ifdef WALE_HAVE_PKT_SEGS
 	qdisc_skb_cb(skb)->pkt_segs = 1;
 #endif

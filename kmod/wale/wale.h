@@ -29,6 +29,7 @@
 #include "wale_rem.h"
 #include "wale_schedule.h"
 #include "wale_server.h"
+#include "wale_size.h"
 
 /**
  * struct wale_entry - a call of enqueue
@@ -194,14 +195,34 @@ wale_skb_more_counts(const struct wale_sched_data *q, const struct sk_buff *skb)
 	return wale_skb_counts(q, skb);
 }
 
+/* The size table (stab) in use: the kernel knows only that of the root; or NULL. */
+static inline const struct qdisc_size_table *
+wale_size_table(const struct Qdisc *sch)
+{
+	const struct Qdisc *root = rcu_dereference_bh(sch->dev_queue->qdisc);
+
+	return rcu_dereference_bh(root->stab);
+}
+
 /* Bytes on the wire of one packet of it; no more than can be counted. */
-static inline u32 wale_skb_wire_len(const struct wale_sched_data *q,
+static inline u32 wale_skb_wire_len(struct Qdisc *sch,
 				    const struct sk_buff *skb)
 {
+	const struct wale_sched_data *q = qdisc_priv(sch);
 	u32 below_ip = min_t(u32, max(skb_network_offset(skb), 0), skb->len);
 
-	return min(wale_wire_len(q->overhead, skb->len - below_ip),
+	return min(wale_size_wire_len(wale_size_table(sch), q->overhead,
+				      below_ip, skb->len - below_ip),
 		   WALE_WIRE_LEN_MAX);
+}
+
+/* The length of a new packet of the wire, as it is outside of the link. */
+static inline u32 wale_skb_outer_len(const struct Qdisc *sch,
+				     const struct sk_buff *skb)
+{
+	const struct qdisc_size_table *table = wale_size_table(sch);
+
+	return table ? wale_size_len(table, skb->len) : skb->len;
 }
 
 static inline u32 wale_skb_cells(const struct sk_buff *skb)
@@ -268,9 +289,9 @@ bool wale_link_draw_loss(struct wale_sched_data *q, struct sk_buff *skb);
 void wale_link_disown(struct sk_buff *skb, bool lost);
 
 /* wale_block.c: a GSO packet that is not split */
-u32 wale_block_wire_len(const struct sk_buff *skb, u32 overhead);
+u32 wale_block_wire_len(struct Qdisc *sch, const struct sk_buff *skb);
 void wale_block_count(const struct sk_buff *skb, int *packets, int *bytes);
-void wale_block_set_pkt_len(struct sk_buff *skb);
+u32 wale_block_outer_len(const struct Qdisc *sch, const struct sk_buff *skb);
 
 /* wale_mark.c: refused, or marked? */
 void wale_mark_run(struct Qdisc *sch,

@@ -376,7 +376,7 @@ static int wale_link_drop_whole(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	*wale_skb_cb(skb) = (struct wale_skb_cb){
-		.arrival_ns = now, .wire_len = wale_skb_wire_len(q, skb),
+		.arrival_ns = now, .wire_len = wale_skb_wire_len(sch, skb),
 	};
 	wale_link_count_offered(q, skb);
 	wale_link_count_drop(sch, skb, WALE_DROP_MEMORY, now);
@@ -389,7 +389,6 @@ static int wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 				struct sk_buff **to_free)
 {
 	netdev_features_t features = netif_skb_features(skb);
-	struct wale_sched_data *q = qdisc_priv(sch);
 	u32 len = qdisc_pkt_len(skb);
 	u16 class = wale_skb_class(skb);
 	struct sk_buff *segs, *next;
@@ -403,10 +402,10 @@ static int wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	skb_list_walk_safe(segs, segs, next) {
 		wale_link_run(sch, now);
 		skb_mark_not_on_list(segs);
-		wale_compat_set_pkt_len(segs);
+		wale_compat_set_pkt_len(segs, wale_skb_outer_len(sch, segs));
 		qdisc_skb_cb(segs)->tc_classid = class;
-		wale_link_accept_one(sch, segs, wale_skb_wire_len(q, segs), now,
-				     to_free);
+		wale_link_accept_one(sch, segs, wale_skb_wire_len(sch, segs),
+				     now, to_free);
 	}
 	consume_skb(skb);
 	return wale_link_leave_call(sch, &entry, len);
@@ -437,13 +436,14 @@ static int wale_link_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
 }
 
 /* Bytes on the wire of a packet, or of all packets in one; 0: it must be split. */
-static inline u32 wale_link_wire_len(const struct wale_sched_data *q,
+static inline u32 wale_link_wire_len(struct Qdisc *sch,
 				     const struct sk_buff *skb)
 {
+	const struct wale_sched_data *q = qdisc_priv(sch);
+
 	if (!skb_is_gso(skb))
-		return wale_skb_wire_len(q, skb);
-	return q->gso == WALE_GSO_KEEP ?
-	       wale_block_wire_len(skb, q->overhead) : 0;
+		return wale_skb_wire_len(sch, skb);
+	return q->gso == WALE_GSO_KEEP ? wale_block_wire_len(sch, skb) : 0;
 }
 
 /*
@@ -465,7 +465,7 @@ static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
 		__qdisc_drop(skb, to_free);
 		return verdict;
 	}
-	wire_len = wale_link_wire_len(q, skb);
+	wire_len = wale_link_wire_len(sch, skb);
 	if (!wire_len)
 		return wale_link_accept_gso(sch, skb, now, to_free);
 	wale_link_enter_call(sch, &entry);
@@ -490,7 +490,7 @@ int wale_link_accept(struct sk_buff *skb, struct Qdisc *sch,
 		     struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	u32 len = q->plain ? wale_link_wire_len(q, skb) : 0;
+	u32 len = q->plain ? wale_link_wire_len(sch, skb) : 0;
 	u64 now = ktime_get_ns();
 
 	q->seen_ns = now;

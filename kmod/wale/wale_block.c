@@ -89,6 +89,7 @@ static bool wale_block_parse(const struct sk_buff *skb, struct wale_gso *gso)
 	if (end > skb->len || wale_block_is_big(skb, skb->len - ip))
 		return false;
 	*gso = (struct wale_gso){
+		.below_ip = ip,
 		.headers = end - ip,
 		.payload = skb->len - end,
 		.size = skb_shinfo(skb)->gso_size,
@@ -98,17 +99,18 @@ static bool wale_block_parse(const struct sk_buff *skb, struct wale_gso *gso)
 
 /**
  * wale_block_wire_len() - bytes that a GSO packet will take on the wire
+ * @sch: the qdisc
  * @skb: the GSO packet
- * @overhead: enum wale_overhead
  *
  * Return: bytes; 0: it is not known without splitting it.
  */
-u32 wale_block_wire_len(const struct sk_buff *skb, u32 overhead)
+u32 wale_block_wire_len(struct Qdisc *sch, const struct sk_buff *skb)
 {
+	const struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_gso gso;
 
 	return wale_block_parse(skb, &gso) ?
-	       wale_gso_wire_len(&gso, overhead) : 0;
+	       wale_gso_wire_len(&gso, wale_size_table(sch), q->overhead) : 0;
 }
 
 /**
@@ -130,13 +132,18 @@ void wale_block_count(const struct sk_buff *skb, int *packets, int *bytes)
 }
 
 /**
- * wale_block_set_pkt_len() - the length of a GSO packet as it is outside of qdiscs
+ * wale_block_outer_len() - the length of a GSO packet, as it is outside of the link
+ * @sch: the qdisc
  * @skb: the GSO packet
+ *
+ * Return: bytes.
  */
-void wale_block_set_pkt_len(struct sk_buff *skb)
+u32 wale_block_outer_len(const struct Qdisc *sch, const struct sk_buff *skb)
 {
 	int packets, bytes;
 
+	if (wale_size_table(sch))
+		return wale_skb_outer_len(sch, skb);
 	wale_block_count(skb, &packets, &bytes);
-	qdisc_skb_cb(skb)->pkt_len = bytes;
+	return bytes;
 }

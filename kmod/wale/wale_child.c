@@ -114,25 +114,31 @@ static void wale_child_draw(struct Qdisc *sch, struct sk_buff *skb)
  * Bytes on the wire of a packet that the child gave back.  If the child split it, it
  * measured it as it does; or the overhead is another one since it came.
  */
-static u32 wale_child_wire_len(struct wale_sched_data *q,
-			       const struct sk_buff *skb)
+static u32 wale_child_wire_len(struct Qdisc *sch, const struct sk_buff *skb)
 {
+	struct wale_sched_data *q = qdisc_priv(sch);
 	u32 len = qdisc_pkt_len(skb), wire_len;
 
 	if (skb_is_gso(skb))
-		wire_len = wale_block_wire_len(skb, q->overhead) ?: len;
+		wire_len = wale_block_wire_len(sch, skb) ?: len;
 	else
-		wire_len = wale_skb_wire_len(q, skb);
+		wire_len = wale_skb_wire_len(sch, skb);
 	q->counts.offered.bytes += (u64)wire_len - len;
 	wale_buffer_set(&q->buffer, q->buffer.packets,
 			q->buffer.bytes + wire_len - len);
 	return wire_len;
 }
 
-/*
- * Ask the child for a packet.  Its length is that of the skb again, as outside of
- * the link.
- */
+/* Its length is again what it is outside of the link. */
+static void wale_child_restore_len(const struct Qdisc *sch, struct sk_buff *skb)
+{
+	if (skb_is_gso(skb))
+		qdisc_skb_cb(skb)->pkt_len = wale_block_outer_len(sch, skb);
+	else
+		wale_compat_set_pkt_len(skb, wale_skb_outer_len(sch, skb));
+}
+
+/* Ask the child for a packet. */
 static struct sk_buff *wale_child_take(struct Qdisc *sch, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
@@ -145,12 +151,9 @@ static struct sk_buff *wale_child_take(struct Qdisc *sch, u64 now)
 		child->packets--;
 		child->bytes -= len;
 		*wale_skb_cb(skb) = (struct wale_skb_cb){
-			.wire_len = wale_child_wire_len(q, skb),
+			.wire_len = wale_child_wire_len(sch, skb),
 		};
-		if (skb_is_gso(skb))
-			wale_block_set_pkt_len(skb);
-		else
-			wale_compat_set_pkt_len(skb);
+		wale_child_restore_len(sch, skb);
 		q->gone_bytes += len - qdisc_pkt_len(skb);
 		wale_child_draw(sch, skb);
 	}

@@ -7,16 +7,17 @@
  *
  *	(ceil(n / s) - 1) wire(h + s) + wire(h + rest)
  *
- * where wire() is what an IP packet takes with the overhead of the link.
+ * where wire() is what an IP packet takes with the overhead of the link, or by the size
+ * table.
  */
 
 #include <linux/kernel.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/wale_wire.h>
 
 #include "wale_gso.h"
+#include "wale_size.h"
 
 /**
  * wale_gso_packets() - how many packets of the wire are in a GSO packet?
@@ -32,18 +33,22 @@ u32 wale_gso_packets(const struct wale_gso *gso)
 /**
  * wale_gso_wire_len() - bytes that all packets of a GSO packet take on the wire
  * @gso: the GSO packet
+ * @table: the size table; or NULL
  * @overhead: enum wale_overhead
  *
  * Return: bytes, 1 .. WALE_WIRE_LEN_MAX; 0: more than that.
  */
-u32 wale_gso_wire_len(const struct wale_gso *gso, u32 overhead)
+u32 wale_gso_wire_len(const struct wale_gso *gso,
+		      const struct qdisc_size_table *table, u32 overhead)
 {
 	u32 before = wale_gso_packets(gso) - 1;
 	u32 rest = gso->payload - before * gso->size;
-	u64 len = wale_wire_len(overhead, gso->headers + rest);
+	u64 len = wale_size_wire_len(table, overhead, gso->below_ip,
+				     gso->headers + rest);
 
 	if (before)
 		len += (u64)before *
-		       wale_wire_len(overhead, gso->headers + gso->size);
+		       wale_size_wire_len(table, overhead, gso->below_ip,
+					  gso->headers + gso->size);
 	return len > WALE_WIRE_LEN_MAX ? 0 : len;
 }

@@ -35,6 +35,7 @@ declare -A commands=(
 	[impair]="python3 $here/impair.py"
 	[child]="python3 $here/child.py"
 	[gso]="python3 $here/gso.py"
+	[size]="python3 $here/size.py"
 	[packets]="python3 $here/packet_trace.py"
 	[life]="python3 $here/life.py"
 	[tcp]="python3 $here/tcp.py"
@@ -59,7 +60,7 @@ declare -A commands=(
 	[tool-share]="python3 $tools/rate_share.py"
 	[tool-serve]="python3 $tools/serve.py"
 )
-names=(kunit counters placement change start switch mark impair child gso packets life feedback tcp classic
+names=(kunit counters placement change start switch mark impair child gso size packets life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-begin ratcp-price ratcp-stress
 	truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
@@ -112,7 +113,7 @@ tdc_source() {
 # The modules that a selftest needs; sch_wale if it says nothing.
 modules_of() {
 	case $1 in
-	kunit) echo wale_kunit,wale_buffer_kunit,wale_rem_kunit,wale_impair_kunit,wale_gso_kunit,wale_flows_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
+	kunit) echo wale_kunit,wale_buffer_kunit,wale_rem_kunit,wale_impair_kunit,wale_gso_kunit,wale_size_kunit,wale_flows_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
 	tool-rate | tool-share) echo sch_wale,rate_feedback,tcp_ratcp ;;
 	feedback) echo sch_wale,rate_feedback ;;
 	classic | channel* | ratcp* | stress | truncation | faults) echo rate_feedback,tcp_ratcp,sch_wale ;;

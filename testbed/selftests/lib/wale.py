@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import socket
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lab.netlink import (
@@ -29,7 +29,7 @@ from lab.netlink import (
 
 RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
 RTM_GETTCLASS = 42
-TCA_KIND, TCA_OPTIONS, TCA_STATS2 = 1, 2, 7
+TCA_KIND, TCA_OPTIONS, TCA_STATS2, TCA_STAB = 1, 2, 7, 8
 TCA_STATS_BASIC, TCA_STATS_QUEUE, TCA_STATS_APP = 1, 3, 4
 TC_H_ROOT = 0xFFFFFFFF
 NLM_F_ECHO = 8
@@ -201,6 +201,14 @@ def decode(data: bytes, table: Mapping[str, tuple[int, str]] = OPTIONS) -> dict[
     return result
 
 
+def size_table(sizes: Sequence[int] = (), **spec: int) -> bytes:
+    """Return a size table (tc-stab(8)): fields of struct tc_sizespec, and its slots."""
+    names = ("cell_log", "size_log", "cell_align", "overhead", "linklayer", "mpu", "mtu")
+    fields = struct.pack("BBhiIIII", *(spec.get(name, 0) for name in names), len(sizes))
+    slots = attribute(2, struct.pack(f"{len(sizes)}H", *sizes)) if sizes else b""
+    return attribute(TCA_STAB | NLA_F_NESTED, attribute(1, fields) + slots)
+
+
 class Qdisc:
     """One qdisc of a device, or one class of it, as the kernel shows it."""
 
@@ -269,17 +277,23 @@ class Control(Socket):
         handle: int = 0x10000,
         flags: int = NLM_F_CREATE | NLM_F_EXCL,
         kind: str = "wale",
+        stab: bytes = b"",
     ) -> None:
         """Create a qdisc (tc qdisc add)."""
         rest = attribute(TCA_KIND, kind.encode() + b"\0")
-        rest += attribute(TCA_OPTIONS | NLA_F_NESTED, encode(options))
+        rest += attribute(TCA_OPTIONS | NLA_F_NESTED, encode(options)) + stab
         self._qdisc(RTM_NEWQDISC, NLM_F_ACK | flags, dev, parent, handle, rest)
 
     def change(
-        self, dev: int, options: Mapping[str, Any], parent: int = TC_H_ROOT, handle: int = 0x10000
+        self,
+        dev: int,
+        options: Mapping[str, Any],
+        parent: int = TC_H_ROOT,
+        handle: int = 0x10000,
+        stab: bytes = b"",
     ) -> None:
-        """Change a qdisc (tc qdisc change)."""
-        self.add(dev, options, parent, handle, 0)
+        """Change a qdisc (tc qdisc change); without a size table, it has none then."""
+        self.add(dev, options, parent, handle, 0, stab=stab)
 
     def replace(
         self,
