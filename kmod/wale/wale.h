@@ -24,6 +24,7 @@
 #include "wale_feedback.h"
 #include "wale_gso.h"
 #include "wale_impair.h"
+#include "wale_memory.h"
 #include "wale_policy.h"
 #include "wale_random.h"
 #include "wale_rem.h"
@@ -63,6 +64,8 @@ struct wale_entry {
  *	that it holds
  * @line: on their way after service, by departure; but for @impair->overtakers
  * @lost: whose service ended, while there is a line: see wale_link_free_lost()
+ * @memory: what the packets take, wherever on the link they are
+ * @line_limit: bytes on @line, and of @impair->overtakers, with which it is full
  * @last_departure_ns: the latest; no packet may overtake this one
  * @delay_ns: propagation delay
  * @loss_stream: draws for @loss
@@ -104,6 +107,8 @@ struct wale_sched_data {
 	struct sk_buff_head waiting;
 	struct qdisc_skb_head line;
 	struct qdisc_skb_head lost;
+	struct wale_memory memory;
+	u64 line_limit;
 	u64 last_departure_ns;
 	u64 delay_ns;
 	struct wale_stream loss_stream;
@@ -236,6 +241,7 @@ void wale_link_seed(struct wale_sched_data *q, u64 seed);
 void wale_link_destroy(struct Qdisc *sch);
 void wale_link_purge(struct Qdisc *sch);
 void wale_link_set_plain(struct wale_sched_data *q);
+void wale_link_set_line_limit(struct wale_sched_data *q);
 void wale_link_replay_all(struct Qdisc *sch, u64 now);
 struct sk_buff *wale_link_release(struct Qdisc *sch);
 void wale_link_set_alarm(struct Qdisc *sch);
@@ -250,6 +256,7 @@ void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now);
 void wale_link_count_line(struct Qdisc *sch, struct sk_buff *skb,
 			  u64 departure_ns, u64 now);
 void wale_link_leave(struct wale_sched_data *q, const struct sk_buff *skb);
+void wale_link_free(struct wale_sched_data *q, struct sk_buff *skb);
 void wale_link_discard(struct Qdisc *sch, struct sk_buff *skb,
 		       enum wale_drop_reason reason, u64 now);
 

@@ -170,6 +170,25 @@ static bool wale_link_admit(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	return !wale_mark_refuses(q, skb);
 }
 
+/*
+ * Is there room for a packet on the link, beside its buffer?  If so, the memory of the
+ * packet is taken.  If not, the reason is the line's or the buffer's: of the one that
+ * has more packets.
+ */
+static __always_inline bool wale_link_takes(struct wale_sched_data *q,
+					    const struct sk_buff *skb)
+{
+	return q->counts.line.bytes < q->line_limit &&
+	       wale_memory_take(&q->memory, skb->truesize);
+}
+
+static enum wale_drop_reason
+wale_link_crowded(const struct wale_sched_data *q)
+{
+	return q->counts.line.packets < q->buffer.packets ? WALE_DROP_BUFFER :
+							    WALE_DROP_LINE;
+}
+
 /* @plain here and below: is it known that the link is plain? */
 static __always_inline void wale_link_enter(struct wale_sched_data *q,
 					    const struct sk_buff *skb,
@@ -201,10 +220,16 @@ static void wale_link_hold(struct Qdisc *sch, struct sk_buff *skb)
 	sch->qstats.backlog += copies * qdisc_pkt_len(skb);
 }
 
-/* It was refused: nobody else was dropped in its place. */
-static void wale_link_refuse(struct wale_sched_data *q)
+/* Nobody else is dropped in its place. */
+static void wale_link_refuse(struct Qdisc *sch, struct sk_buff *skb,
+			     enum wale_drop_reason reason, u64 now,
+			     struct sk_buff **to_free)
 {
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	wale_link_count_drop(sch, skb, reason, now);
 	q->entry->verdict = NET_XMIT_DROP;
+	__qdisc_drop(skb, to_free);
 }
 
 /* One wire packet, with a limit in cells. */
@@ -223,7 +248,7 @@ static void wale_link_accept_cells(struct Qdisc *sch, struct sk_buff *skb,
 		wale_link_hold(sch, skb);
 	trace_wale_enqueue(sch, skb, now);
 	if (!wale_atm_accept(sch, skb, now))
-		wale_link_refuse(q);
+		q->entry->verdict = NET_XMIT_DROP;
 	else if (!lost)
 		q->entry->accepted = true;
 }
@@ -261,9 +286,8 @@ static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
 		return;
 	}
 	if (!wale_link_admit(sch, skb, now, &reason)) {
-		wale_link_count_drop(sch, skb, reason, now);
-		wale_link_refuse(q);
-		__qdisc_drop(skb, to_free);
+		wale_memory_give(&q->memory, skb->truesize);
+		wale_link_refuse(sch, skb, reason, now, to_free);
 		return;
 	}
 
@@ -288,7 +312,9 @@ static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 		wale_feedback_see(sch, skb, now);
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
 	wale_link_count_offered(q, skb);
-	if (wale_buffer_counts_cells(&q->buffer))
+	if (!wale_link_takes(q, skb))
+		wale_link_refuse(sch, skb, wale_link_crowded(q), now, to_free);
+	else if (wale_buffer_counts_cells(&q->buffer))
 		wale_link_accept_cells(sch, skb, now);
 	else
 		wale_link_accept_whole(sch, skb, now, to_free);
@@ -420,12 +446,15 @@ static int wale_link_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
+	bool fits;
 
 	wale_link_run(sch, now);
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
 	wale_count(&q->counts.offered, len);
-	if (!wale_buffer_fits(&q->buffer, len)) {
-		wale_link_count_drop(sch, skb, WALE_DROP_BUFFER, now);
+	fits = wale_buffer_fits(&q->buffer, len);
+	if (!fits || !wale_link_takes(q, skb)) {
+		wale_link_count_drop(sch, skb, fits ? wale_link_crowded(q) :
+						      WALE_DROP_BUFFER, now);
 		__qdisc_drop(skb, to_free);
 		return q->drops == WALE_DROPS_LOCAL ?
 		       NET_XMIT_DROP : NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;

@@ -63,6 +63,23 @@ static void wale_child_count(struct Qdisc *sch, int packets, int bytes, u64 now)
 	trace_wale_child_drop(sch, packets, bytes, now);
 }
 
+/*
+ * So many packets of the child are gone.  Which ones is not known: they took what
+ * packets of the child take on average, and the last of them what is left.
+ */
+static void wale_child_give(struct wale_sched_data *q, int packets)
+{
+	struct wale_child *child = &q->child;
+	u64 size = child->memory;
+
+	if (packets <= 0)
+		return;
+	if (packets < child->packets)
+		size = div_u64(size, child->packets) * packets;
+	child->memory -= size;
+	wale_memory_give(&q->memory, size);
+}
+
 /* What is missing in the child?  And how full is the buffer now? */
 static void wale_child_look(struct Qdisc *sch, u64 now)
 {
@@ -71,6 +88,7 @@ static void wale_child_look(struct Qdisc *sch, u64 now)
 	int packets = child->packets - child->qdisc->q.qlen;
 	int bytes = child->bytes - child->qdisc->qstats.backlog;
 
+	wale_child_give(q, packets);
 	child->packets -= packets;
 	child->bytes -= bytes;
 	child->drops = child->qdisc->qstats.drops;
@@ -129,6 +147,17 @@ static u32 wale_child_wire_len(struct Qdisc *sch, const struct sk_buff *skb)
 	return wire_len;
 }
 
+/* A packet is the link's own again, which the child may have made smaller, or new. */
+static void wale_child_own(struct wale_sched_data *q, const struct sk_buff *skb)
+{
+	struct wale_child *child = &q->child;
+	u64 size = child->packets ? min_t(u64, skb->truesize, child->memory) :
+				    child->memory;
+
+	child->memory -= size;
+	wale_memory_change(&q->memory, size, skb->truesize);
+}
+
 /* Its length is again what it is outside of the link. */
 static void wale_child_restore_len(const struct Qdisc *sch, struct sk_buff *skb)
 {
@@ -150,6 +179,7 @@ static struct sk_buff *wale_child_take(struct Qdisc *sch, u64 now)
 		len = qdisc_pkt_len(skb);
 		child->packets--;
 		child->bytes -= len;
+		wale_child_own(q, skb);
 		*wale_skb_cb(skb) = (struct wale_skb_cb){
 			.wire_len = wale_child_wire_len(sch, skb),
 		};
@@ -268,7 +298,7 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 		       struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	u32 len = wale_skb_cb(skb)->wire_len;
+	u32 len = wale_skb_cb(skb)->wire_len, size = skb->truesize;
 	bool listed = q->impair && wale_impair_lists(q, skb);
 	struct wale_child *child = &q->child;
 	struct wale_child_block block = wale_child_block_of(skb, len);
@@ -289,6 +319,7 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	/* not before: below a child, netem has the link take its copies meanwhile */
 	child->packets++;
 	child->bytes += len;
+	child->memory += size;
 	if (verdict == NET_XMIT_SUCCESS)
 		q->entry->accepted = true;
 	else
@@ -321,6 +352,8 @@ void wale_child_purge(struct Qdisc *sch, u64 now)
 	q->gone_packets += child->packets;
 	q->gone_bytes += child->bytes;
 	qdisc_reset(child->qdisc);
+	wale_memory_give(&q->memory, child->memory);
+	child->memory = 0;
 	child->packets = 0;
 	child->bytes = 0;
 }

@@ -17,6 +17,7 @@ struct sk_buff;
  * @qdisc: the child; NULL: the link has a buffer of its own; replaced with RTNL too
  * @packets: that it holds, as far as the link knows
  * @bytes: theirs, as the child counts them: on the wire
+ * @memory: bytes of memory that these packets take, as far as the link knows
  * @drops: of the child's own count, when the link last looked
  * @listed: it was given packets that are on the list of those that are lost
  */
@@ -24,6 +25,7 @@ struct wale_child {
 	struct Qdisc *qdisc;
 	u32 packets;
 	u32 bytes;
+	u64 memory;
 	u32 drops;
 	bool listed;
 };

@@ -26,6 +26,7 @@ enum wale_drop_reason {
 	WALE_DROP_EARLY,	/* would have fit; refused by the policy */
 	WALE_DROP_PARTIAL,	/* cells of it did not fit; after service */
 	WALE_DROP_CHILD,	/* by the child qdisc that is the buffer */
+	WALE_DROP_LINE,		/* there was no room on the line */
 	__WALE_DROP_MAX
 };
 

@@ -194,11 +194,36 @@ static bool wale_impair_damage(struct sk_buff *skb, u32 draw)
 	return true;
 }
 
+/* Maybe the packet, whose service ended, takes more memory then. */
+static void wale_impair_corrupt(struct wale_sched_data *q, struct sk_buff *skb,
+				u32 draw)
+{
+	u32 size = skb->truesize;
+
+	if (wale_impair_damage(skb, draw))
+		wale_impair_count(q, skb,
+				  offsetof(struct wale_counts, corrupted));
+	wale_memory_change(&q->memory, size, skb->truesize);
+}
+
+static struct sk_buff *wale_impair_clone(struct wale_sched_data *q,
+					 struct sk_buff *skb)
+{
+	struct sk_buff *clone;
+
+	if (!wale_memory_take(&q->memory, skb->truesize))
+		return NULL;
+	clone = skb_clone(skb, GFP_ATOMIC);
+	if (!clone)
+		wale_memory_give(&q->memory, skb->truesize);
+	return clone;
+}
+
 /* The copy that parents count already; or NULL, and they are told so. */
 static struct sk_buff *wale_impair_copy(struct wale_sched_data *q,
 					struct sk_buff *skb)
 {
-	struct sk_buff *copy = skb_clone(skb, GFP_ATOMIC);
+	struct sk_buff *copy = wale_impair_clone(q, skb);
 
 	if (copy) {
 		wale_skb_cb(copy)->copy = true;
@@ -269,10 +294,8 @@ void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 		wale_link_vanish(sch, skb, now);
 		return;
 	}
-	if (draw >> 32 < wale_chance(impair->params.corrupt) &&
-	    wale_impair_damage(skb, draw))
-		wale_impair_count(q, skb,
-				  offsetof(struct wale_counts, corrupted));
+	if (draw >> 32 < wale_chance(impair->params.corrupt))
+		wale_impair_corrupt(q, skb, draw);
 	if (wale_skb_cb(skb)->twice)
 		copy = wale_impair_copy(q, skb);
 	wale_impair_line_up(sch, skb,

@@ -8,6 +8,9 @@
 #include <linux/pkt_sched_wale.h>
 #include <linux/types.h>
 
+/* No entry of a table is further from zero than so many times the jitter. */
+#define WALE_JITTER_REACH	4
+
 /**
  * struct wale_jitter_table - a distribution, as its quantiles
  * @count: of @entry, 1 .. WALE_JITTER_TABLE_MAX

@@ -29,6 +29,7 @@
 
 #include "../compat.h"
 #include "wale.h"
+#include "wale_line.h"
 #include "wale_trace.h"
 
 /**
@@ -94,6 +95,17 @@ static void wale_link_give_up(struct Qdisc *sch, struct sk_buff *skb,
 }
 
 /**
+ * wale_link_free() - free a packet that was on the link
+ * @q: the link
+ * @skb: the packet, on no list
+ */
+void wale_link_free(struct wale_sched_data *q, struct sk_buff *skb)
+{
+	wale_memory_give(&q->memory, skb->truesize);
+	kfree_skb(skb);
+}
+
+/**
  * wale_link_discard() - drop a packet of the buffer, which is on no list
  * @sch: the qdisc
  * @skb: the packet
@@ -104,7 +116,7 @@ void wale_link_discard(struct Qdisc *sch, struct sk_buff *skb,
 		       enum wale_drop_reason reason, u64 now)
 {
 	wale_link_give_up(sch, skb, reason, now);
-	kfree_skb(skb);
+	wale_link_free(qdisc_priv(sch), skb);
 }
 
 /* Why a packet vanishes at the end of its service. */
@@ -138,7 +150,7 @@ void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 
 	wale_link_give_up(sch, skb, wale_link_fate(skb), now);
 	if (!q->line.head || q->lost.qlen >= WALE_LOST_MAX) {
-		kfree_skb(skb);
+		wale_link_free(q, skb);
 		return;
 	}
 	wale_link_disown(skb, true);	/* its cells were lost since it came */
@@ -154,7 +166,7 @@ static void wale_link_free_lost(struct wale_sched_data *q, u64 departure_ns)
 	while ((skb = q->lost.head) &&
 	       (!q->line.head ||
 		wale_skb_cb(skb)->departure_ns < departure_ns))
-		kfree_skb(__qdisc_dequeue_head(&q->lost));
+		wale_link_free(q, __qdisc_dequeue_head(&q->lost));
 }
 
 /* wale_link_count_line(), in the loop that needs it. */
@@ -576,6 +588,7 @@ struct sk_buff *wale_link_release(struct Qdisc *sch)
 	if (q->lost.head)
 		wale_link_free_lost(q, wale_skb_cb(skb)->departure_ns);
 	len = wale_skb_cb(skb)->wire_len;
+	wale_memory_give(&q->memory, skb->truesize);
 	wale_uncount(&q->counts.line, len);
 	wale_count(&q->counts.sent, len);
 	if (q->classes) {
@@ -593,10 +606,17 @@ struct sk_buff *wale_link_release(struct Qdisc *sch)
 	return skb;
 }
 
+/* As soon as RTNL is not held any more. */
+static void wale_link_free_later(struct wale_sched_data *q, struct sk_buff *skb)
+{
+	wale_memory_give(&q->memory, skb->truesize);
+	rtnl_kfree_skbs(skb, skb);
+}
+
 static void wale_link_purge_one(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 {
 	wale_link_count_drop(sch, skb, WALE_DROP_PURGE, now);
-	rtnl_kfree_skbs(skb, skb);
+	wale_link_free_later(qdisc_priv(sch), skb);
 }
 
 /**
@@ -620,7 +640,7 @@ void wale_link_purge(struct Qdisc *sch)
 		wale_link_purge_one(sch, skb, now);
 	}
 	while ((skb = __qdisc_dequeue_head(&q->lost)))
-		rtnl_kfree_skbs(skb, skb);
+		wale_link_free_later(q, skb);
 	while ((skb = __skb_dequeue(&q->waiting)) ||
 	       (skb = wale_atm_purge(q))) {
 		wale_link_leave(q, skb);
@@ -629,6 +649,7 @@ void wale_link_purge(struct Qdisc *sch)
 	}
 	if (q->child.qdisc)
 		wale_child_purge(sch, now);
+	DEBUG_NET_WARN_ON_ONCE(q->memory.held);
 	q->gone_packets = 0;
 	q->gone_bytes = 0;
 	q->last_departure_ns = 0;	/* nobody left to overtake */
@@ -653,6 +674,34 @@ void wale_link_set_plain(struct wale_sched_data *q)
 		   !q->feedback && !q->impair && !q->child.qdisc;
 }
 
+/* The longest that a packet is on the line, if it leaves in time. */
+static u64 wale_link_reach_ns(const struct wale_sched_data *q)
+{
+	const struct wale_impair_params *params;
+
+	if (!q->impair)
+		return q->delay_ns;
+	params = &q->impair->params;
+	return q->delay_ns + WALE_JITTER_REACH * params->jitter_ns +
+	       params->slot.max_ns;
+}
+
+/**
+ * wale_link_set_line_limit() - how much fits on the line from now on
+ * @q: the link
+ */
+void wale_link_set_line_limit(struct wale_sched_data *q)
+{
+	const struct wale_schedule *schedule = &q->schedule;
+
+	q->line_limit = wale_line_limit(schedule->trace ?
+					schedule->trace->peak_rate :
+					schedule->capacity,
+					wale_link_reach_ns(q),
+					q->counts.line.bytes,
+					wale_memory_share(&q->memory));
+}
+
 /**
  * wale_link_seed() - every random draw begins anew, but for those of sessions
  * @q: the link
@@ -675,6 +724,7 @@ void wale_link_init(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
+	wale_memory_init(&q->memory, dev_net(qdisc_dev(sch)));
 	wale_alarm_init(&q->alarm, sch);
 	wale_timer_init(q);
 	__skb_queue_head_init(&q->waiting);
@@ -699,6 +749,7 @@ void wale_link_destroy(struct Qdisc *sch)
 	timer_delete_sync(&q->run_timer);
 	wale_feedback_free(q->feedback);	/* its work may run the link */
 	qdisc_put(q->child.qdisc);
+	wale_memory_exit(&q->memory);
 	kvfree(q->schedule.trace);
 	kvfree(q->schedule.sessions);
 	kvfree(q->cells.class);

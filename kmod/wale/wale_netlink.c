@@ -297,6 +297,7 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
 			    wale_given(request, TCA_WALE_SEED), now);
 	wale_apply_feedback(sch, request, now);
 	wale_link_set_plain(q);
+	wale_link_set_line_limit(q);
 	wale_link_set_alarm(sch);
 	wale_timer_set(sch, now);
 	return 0;

@@ -64,6 +64,7 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 	q->gso = WALE_GSO_SPLIT;
 	wale_link_seed(q, get_random_u64());
 	wale_link_set_plain(q);
+	wale_link_set_line_limit(q);
 
 	err = tcf_block_get(&q->block, &q->filter_list, sch, extack);
 	if (err)

@@ -63,6 +63,8 @@ static int wale_put_counts(struct sk_buff *skb, const struct wale_buffer *buffer
 		  &counts->dropped[WALE_DROP_PARTIAL] },
 		{ TCA_WALE_STATS_DROPPED_CHILD_PACKETS,
 		  &counts->dropped[WALE_DROP_CHILD] },
+		{ TCA_WALE_STATS_DROPPED_LINE_PACKETS,
+		  &counts->dropped[WALE_DROP_LINE] },
 		{ TCA_WALE_STATS_MARKED_PACKETS, &counts->marked },
 		{ TCA_WALE_STATS_UNMARKABLE_PACKETS, &counts->unmarkable },
 		{ TCA_WALE_STATS_DUPLICATED_PACKETS, &counts->duplicated },
@@ -126,6 +128,8 @@ static int wale_put_stats(struct sk_buff *skb, const struct wale_sched_data *q,
 	       (q->policy.kind == WALE_POLICY_REM ?
 		wale_put_price(skb, &q->rem) : 0) ?:
 	       wale_put_rate(skb, &q->schedule) ?:
+	       wale_put_stat(skb, TCA_WALE_STATS_LINE_LIMIT, q->line_limit) ?:
+	       wale_put_stat(skb, TCA_WALE_STATS_MEMORY, q->memory.held) ?:
 	       wale_put_stat(skb, TCA_WALE_STATS_NOW_NS, now) ?:
 	       (q->feedback ? wale_feedback_put_stats(skb, q->feedback) : 0);
 }

@@ -51,6 +51,7 @@ TRACE_DEFINE_ENUM(WALE_DROP_PURGE);
 TRACE_DEFINE_ENUM(WALE_DROP_EARLY);
 TRACE_DEFINE_ENUM(WALE_DROP_PARTIAL);
 TRACE_DEFINE_ENUM(WALE_DROP_CHILD);
+TRACE_DEFINE_ENUM(WALE_DROP_LINE);
 TRACE_DEFINE_ENUM(__WALE_DROP_MAX);
 
 TRACE_EVENT(wale_enqueue,
@@ -122,7 +123,8 @@ TRACE_EVENT(wale_drop,
 				   { WALE_DROP_PURGE, "purge" },
 				   { WALE_DROP_EARLY, "early" },
 				   { WALE_DROP_PARTIAL, "partial" },
-				   { WALE_DROP_CHILD, "child" }),
+				   { WALE_DROP_CHILD, "child" },
+				   { WALE_DROP_LINE, "line" }),
 		  __entry->arrival, __entry->now)
 );
 
@@ -279,6 +281,7 @@ TRACE_EVENT(wale_packet,
 				   { WALE_DROP_EARLY, "early" },
 				   { WALE_DROP_PARTIAL, "partial" },
 				   { WALE_DROP_CHILD, "child" },
+				   { WALE_DROP_LINE, "line" },
 				   { __WALE_DROP_MAX, "delivered" }),
 		  __entry->arrival, __entry->start, __entry->now,
 		  __entry->departure, __entry->rate, __entry->len,

@@ -190,7 +190,7 @@ def curves(
     found: dict[str, list[list[float]]] = {}
     with (folder / file).open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
-            value = row[curve["column"]]
+            value = row.get(curve["column"], "0")  # no column: it was never anything else
             if value in ("", "inf") or not _belongs(row[key], name, source, curve):
                 continue
             time = float(row["t_s"])

@@ -99,7 +99,11 @@ LINK_COLUMNS = {
     "corrupted_packets": "of which a bit was turned",
     "reordered_packets": "that overtook others",
     "dropped_child_packets": "that a qdisc in the place of the buffer dropped",
+    "dropped_line_packets": "that found the line full; a column only if there were any",
 }
+
+#: Columns that a run has only if they tell something.
+_SELDOM = ("dropped_line_packets",)
 
 #: channel.csv: one row for each flow that listens and sample, as of its last ACK.
 CHANNEL_COLUMNS = {
@@ -149,7 +153,8 @@ def links_csv(raw: dict[str, Any], plan: Plan) -> str:
                 t_s = _seconds(row["t_ns"], raw["start_ns"])
                 rows.append({**row, "t_s": t_s, "link": name})
     rows.sort(key=lambda r: (float(r["t_s"]), r["link"]))
-    return csv_text(list(LINK_COLUMNS), rows)
+    empty = {c for c in _SELDOM if all(row.get(c, "0") in ("", "0") for row in rows)}
+    return csv_text([c for c in LINK_COLUMNS if c not in empty], rows)
 
 
 def _socket_names(raw: dict[str, Any], plan: Plan) -> dict[str, SocketNames]:
@@ -516,7 +521,7 @@ def link_results(
             }
             dropped_by |= {
                 reason: counters[f"dropped_{reason}_packets"]
-                for reason in ("early", "partial", "child")
+                for reason in ("early", "partial", "child", "line")
                 if counters.get(f"dropped_{reason}_packets")
             }
             held = counters["backlog_packets"] + counters["line_packets"]

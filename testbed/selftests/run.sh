@@ -51,6 +51,7 @@ declare -A commands=(
 	[ratcp-stress]="python3 $here/ratcp_stress.py"
 	[truncation]="python3 $here/truncation.py"
 	[faults]="python3 $here/faults.py"
+	[bounds-memory]="python3 $here/bounds_memory.py"
 	[stress]="python3 $here/stress.py --seconds 5 --seed 1"
 	[tdc]="$here/tdc.sh"
 	[tool-tc]="python3 $tools/tc.py"
@@ -62,7 +63,7 @@ declare -A commands=(
 )
 names=(kunit counters placement change start switch mark impair child gso size packets life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-begin ratcp-price ratcp-stress
-	truncation faults tdc
+	bounds-memory truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
 # By its name only: stress, which wants two CPUs and real time (make check-vm).
 # Why a selftest as a whole makes sense in virtual time only.
@@ -113,7 +114,7 @@ tdc_source() {
 # The modules that a selftest needs; sch_wale if it says nothing.
 modules_of() {
 	case $1 in
-	kunit) echo wale_kunit,wale_buffer_kunit,wale_rem_kunit,wale_impair_kunit,wale_gso_kunit,wale_size_kunit,wale_flows_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
+	kunit) echo wale_kunit,wale_buffer_kunit,wale_rem_kunit,wale_impair_kunit,wale_gso_kunit,wale_size_kunit,wale_flows_kunit,wale_line_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
 	tool-rate | tool-share) echo sch_wale,rate_feedback,tcp_ratcp ;;
 	feedback) echo sch_wale,rate_feedback ;;
 	classic | channel* | ratcp* | stress | truncation | faults) echo rate_feedback,tcp_ratcp,sch_wale ;;

@@ -42,6 +42,10 @@ static const char *const names[TCA_WALE_STATS_MAX + 1] = {
 	[TCA_WALE_STATS_DROPPED_PARTIAL_BYTES] = "dropped_partial_bytes",
 	[TCA_WALE_STATS_DROPPED_CHILD_PACKETS] = "dropped_child_packets",
 	[TCA_WALE_STATS_DROPPED_CHILD_BYTES] = "dropped_child_bytes",
+	[TCA_WALE_STATS_DROPPED_LINE_PACKETS] = "dropped_line_packets",
+	[TCA_WALE_STATS_DROPPED_LINE_BYTES] = "dropped_line_bytes",
+	[TCA_WALE_STATS_LINE_LIMIT] = "line_limit",
+	[TCA_WALE_STATS_MEMORY] = "memory",
 	[TCA_WALE_STATS_BACKLOG_CELLS] = "backlog_cells",
 	[TCA_WALE_STATS_PEAK_BACKLOG_CELLS] = "peak_backlog_cells",
 	[TCA_WALE_STATS_DROPPED_CELLS] = "dropped_cells",
@@ -171,10 +175,15 @@ void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 	if (s->value[TCA_WALE_STATS_DROPPED_CHILD_PACKETS])
 		print_pair(to, s, "child",
 			   TCA_WALE_STATS_DROPPED_CHILD_PACKETS);
+	if (s->value[TCA_WALE_STATS_DROPPED_LINE_PACKETS])
+		print_pair(to, s, "line", TCA_WALE_STATS_DROPPED_LINE_PACKETS);
 	fprintf(to, "%s%s", newline, indent);
 	print_pair(to, s, "backlog", TCA_WALE_STATS_BACKLOG_PACKETS);
 	print_pair(to, s, "peak", TCA_WALE_STATS_PEAK_BACKLOG_PACKETS);
 	print_pair(to, s, "line", TCA_WALE_STATS_LINE_PACKETS);
+	if (s->known[TCA_WALE_STATS_LINE_LIMIT])
+		fprintf(to, "limit %" PRIu64 "b ",
+			s->value[TCA_WALE_STATS_LINE_LIMIT]);
 	print_marks(to, s, indent, newline);
 	print_impairments(to, s, indent, newline);
 	if (s->known[TCA_WALE_STATS_BACKLOG_CELLS]) {

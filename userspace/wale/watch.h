@@ -32,7 +32,7 @@ void watch_header(const struct watch_output *out);
 void watch_row(const struct watch_output *out, const struct watch_value *row);
 
 /* watch_links.c */
-#define WATCH_LINK_COLUMNS 28
+#define WATCH_LINK_COLUMNS 29
 extern const char *const watch_link_columns[WATCH_LINK_COLUMNS];
 
 struct watch_links {

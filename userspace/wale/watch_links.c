@@ -45,6 +45,7 @@ static const int fields[] = {
 	TCA_WALE_STATS_CORRUPTED_PACKETS,
 	TCA_WALE_STATS_REORDERED_PACKETS,
 	TCA_WALE_STATS_DROPPED_CHILD_PACKETS,
+	TCA_WALE_STATS_DROPPED_LINE_PACKETS,
 };
 
 #define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
@@ -80,6 +81,7 @@ const char *const watch_link_columns[WATCH_LINK_COLUMNS] = {
 	"corrupted_packets",
 	"reordered_packets",
 	"dropped_child_packets",
+	"dropped_line_packets",
 };
 
 /* The name is looked up once; NULL if the device is gone. */

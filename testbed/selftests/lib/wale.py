@@ -129,7 +129,8 @@ STATISTICS = (
     "backlog_cells peak_backlog_cells dropped_cells wasted_cells busy_flows crowded_packets "
     "marked_packets marked_bytes unmarkable_packets unmarkable_bytes price mark_probability "
     "price_next_ns duplicated_packets duplicated_bytes corrupted_packets corrupted_bytes "
-    "reordered_packets reordered_bytes dropped_child_packets dropped_child_bytes"
+    "reordered_packets reordered_bytes dropped_child_packets dropped_child_bytes "
+    "dropped_line_packets dropped_line_bytes line_limit memory"
 ).split()
 DROPPED = (
     "dropped_buffer",
@@ -139,6 +140,7 @@ DROPPED = (
     "dropped_early",
     "dropped_partial",
     "dropped_child",
+    "dropped_line",
 )
 OVERHEAD = {"raw": 0, "ethernet": 1, "atm": 2}
 DROPS = {"remote": 0, "local": 1}

@@ -118,6 +118,13 @@
  * in the buffer and no service, and leaves with it.  Bits are turned in the IP
  * packet, before that.  Probabilities are fractions of 2^32, WALE_LOSS_ALWAYS is one.
  *
+ * The line is full with TCA_WALE_STATS_LINE_LIMIT bytes, which follow from the rate
+ * and the delay: twice what such a link has on its way, and 64 MiB.  What the packets
+ * of all links take of the machine's memory (TCA_WALE_STATS_MEMORY) is at most half of
+ * it, and a quarter for those of other user namespaces than the first.  A packet beyond
+ * either is refused, as DROPPED_LINE if more packets of the link are on the line than
+ * in the buffer, or else as DROPPED_BUFFER.
+ *
  * With TCA_WALE_FLOWS, each flow is a class (RTM_GETTCLASS) with such statistics
  * of its own.  A packet's flow is the class that a filter of the qdisc or the
  * packet's priority names, 1 to TCA_WALE_FLOWS; else that of its addresses,
@@ -549,6 +556,10 @@ enum {
 	TCA_WALE_STATS_REORDERED_BYTES,
 	TCA_WALE_STATS_DROPPED_CHILD_PACKETS,	/* by the child qdisc */
 	TCA_WALE_STATS_DROPPED_CHILD_BYTES,
+	TCA_WALE_STATS_DROPPED_LINE_PACKETS,	/* the line was full */
+	TCA_WALE_STATS_DROPPED_LINE_BYTES,
+	TCA_WALE_STATS_LINE_LIMIT,	/* bytes on the line with which it is full */
+	TCA_WALE_STATS_MEMORY,		/* bytes of memory that packets take now */
 	__TCA_WALE_STATS_MAX
 };
 
