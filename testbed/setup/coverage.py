@@ -31,7 +31,7 @@ WORK = TOP / "build" / "coverage"
 TREE = WORK / "tree"
 HTML = WORK / "html" / "index.html"
 PARTS = ("kmod/wale", "kmod/rate_feedback", "tcp_ratcp", "userspace/lib", "userspace/tc")
-PARTS = (*PARTS, "userspace/wale")
+PARTS = (*PARTS, "userspace/wale", "userspace/transfer")
 
 #: The tests that run code: not those that look at it, nor those of packages and stock kernels.
 TESTS = "not lint and not deb and not vm"

@@ -81,7 +81,7 @@ def test_every_option_of_the_qdisc_in_its_manual() -> None:
 
 
 def test_every_error_of_a_transfer_in_its_manual() -> None:
-    code = source("userspace", "wale", "transfer_proto.h")
+    code = source("userspace", "transfer", "transfer_proto.h")
     errors = set(re.findall(r'^#define WALE_E_\w+ "([\w-]+)"', code, re.M))
     assert {"busy", "not-found"} <= errors, "the form of the source has changed"
     assert errors - man_bold("wale.1") == set()

@@ -7,9 +7,9 @@
  */
 #include "fuzz.h"
 #include "json_check.h"
+#include "lib/command.h"
 #include "lib/json.h"
 #include "lib/utf8.h"
-#include "wale/transfer_util.h"
 
 static bool is_utf8(const char *text, size_t length)
 {

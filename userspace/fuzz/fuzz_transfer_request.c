@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 #include "lib/utf8.h"
-#include "wale/transfer_proto.h"
+#include "transfer/transfer_proto.h"
 
 static void check_text(const char *text, size_t length)
 {

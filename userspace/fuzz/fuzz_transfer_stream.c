@@ -16,7 +16,7 @@
 #include "fuzz.h"
 #include "json_check.h"
 #include "lib/utf8.h"
-#include "wale/get_transfer.h"
+#include "transfer/get_transfer.h"
 
 static const struct get_options options = { .digest = true };
 

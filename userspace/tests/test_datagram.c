@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/tap.h"
-#include "wale/datagram.h"
+#include "transfer/datagram.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "tests/tap.h"
-#include "wale/get_arrivals.h"
+#include "transfer/get_arrivals.h"
 
 static const struct {
 	uint64_t interval_ns;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "wale/serve_output.h"
+#include "transfer/serve_output.h"
 
 /* More than fits in memory. */
 #define LONG_RECORDS 600

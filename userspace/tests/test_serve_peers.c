@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tap.h"
-#include "wale/serve_peers.h"
+#include "transfer/serve_peers.h"
 
 static struct sockaddr_storage address(const char *text)
 {

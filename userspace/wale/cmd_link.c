@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "lib/command.h"
 #include "link.h"
-#include "transfer_util.h"
 
 static void usage(FILE *to)
 {

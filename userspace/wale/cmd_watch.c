@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "lib/command.h"
 #include "lib/units.h"
-#include "transfer_util.h"
 #include "watch.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "transfer/transfer.h"
 
 static const struct {
 	const char *name;

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/command.h"
 #include "lib/rate_trace.h"
 #include "lib/units.h"
 #include "rate.h"
-#include "transfer_util.h"
 
 /* Advice that may grow old is renewed so often before it does. */
 #define RENEWALS 3

@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/command.h"
 #include "rate.h"
-#include "transfer_util.h"
 
 uint64_t rate_now(void)
 {

@@ -20,14 +20,14 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "cmd.h"
+#include "lib/command.h"
 #include "serve_conn.h"
 #include "serve_file.h"
 #include "serve_options.h"
 #include "serve_output.h"
 #include "serve_process.h"
+#include "transfer.h"
 #include "transfer_proto.h"
-#include "transfer_util.h"
 
 #define BACKLOG 4096 /* the kernel lowers it to net.core.somaxconn */
 #define ACCEPT_TURN 64 /* connections taken before others' turn */

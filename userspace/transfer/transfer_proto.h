@@ -72,6 +72,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/command.h"
+
 #define WALE_PORT 7770
 #define WALE_PROTO "WALE/1"
 
@@ -83,7 +85,7 @@
 #define WALE_SHA256_HEX (2 * WALE_SHA256_SIZE + 1) /* with its NUL */
 
 /* the data of a transfer without a limit: "until the client stops" */
-#define WALE_BYTES_ENDLESS (UINT64_C(1) << 62)
+#define WALE_BYTES_ENDLESS BYTES_MAX
 
 /* CODE of ERROR and ABORT */
 #define WALE_E_REQUEST "bad-request" /* the line is not a request */
@@ -195,9 +197,6 @@ void wale_reply_parse(char *line, struct wale_reply *reply);
 
 /* Is this a name that a request may carry? */
 bool wale_name_valid(const char *name, size_t len, struct wale_refusal *why);
-
-/* Decimal digits only, no sign, no overflow. */
-bool wale_parse_u64(const char *text, uint64_t *value);
 
 void wale_hex(const uint8_t digest[WALE_SHA256_SIZE],
 	      char text[WALE_SHA256_HEX]);

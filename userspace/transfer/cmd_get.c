@@ -15,9 +15,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "cmd.h"
 #include "get_progress.h"
 #include "get_transfer.h"
+#include "transfer.h"
 
 #define TICKS 4 /* parts of the timeout */
 #define PROGRESS_NS (NSEC_PER_SEC / 2)

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "transfer_util.h"
+#include "lib/command.h"
 
 #define BAR_WIDTH 24
 #define ETA_MAX_S 360000 /* what is longer is not shown */

@@ -7,9 +7,9 @@
 #include <getopt.h>
 #include <stdio.h>
 
-#include "cmd.h"
+#include "lib/command.h"
+#include "transfer.h"
 #include "transfer_proto.h"
-#include "transfer_util.h"
 
 #define DEFAULT_TRANSFERS 8192
 #define DEFAULT_IDLE_S 60

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "transfer_util.h"
+#include "lib/command.h"
 
 /* Bytes that wait: some 10,000 records, or 1,500 of them in JSON. */
 #define WAITING_MAX (1 << 20)

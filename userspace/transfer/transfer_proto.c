@@ -8,12 +8,12 @@
 #include "transfer_proto.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/command.h"
 #include "lib/utf8.h"
 
 /* Characters that are not seen and change the order or the lines of others. */
@@ -75,21 +75,6 @@ bool wale_refuse(struct wale_refusal *why, const char *code, const char *fmt,
 	va_end(ap);
 	wale_make_printable(why->text);
 	return false;
-}
-
-bool wale_parse_u64(const char *text, uint64_t *value)
-{
-	unsigned long long v;
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	v = strtoull(text, &end, 10);
-	if (errno || *end)
-		return false;
-	*value = v;
-	return true;
 }
 
 static bool parse_bit(const char *text, bool *value)
@@ -190,8 +175,7 @@ static bool request_field(struct wale_request *req, const char *key,
 	if (!strcmp(key, "offset") || !strcmp(key, "bytes")) {
 		uint64_t number;
 
-		if (!wale_parse_u64(value, &number) ||
-		    number > WALE_BYTES_ENDLESS)
+		if (!parse_u64(value, &number) || number > WALE_BYTES_ENDLESS)
 			return wale_refuse(
 				why, WALE_E_REQUEST,
 				"%s=%.32s: expected a number from 0 to 2^62",
@@ -300,16 +284,16 @@ static bool reply_field(struct wale_reply *reply, const char *key,
 {
 	if (!strcmp(key, "bytes")) {
 		reply->has_bytes = true;
-		return wale_parse_u64(value, &reply->bytes);
+		return parse_u64(value, &reply->bytes);
 	}
 	if (!strcmp(key, "size"))
-		return wale_parse_u64(value, &reply->size);
+		return parse_u64(value, &reply->size);
 	if (!strcmp(key, "retransmits"))
-		return wale_parse_u64(value, &reply->retransmits);
+		return parse_u64(value, &reply->retransmits);
 	if (!strcmp(key, "min_rtt_us"))
-		return wale_parse_u64(value, &reply->min_rtt_us);
+		return parse_u64(value, &reply->min_rtt_us);
 	if (!strcmp(key, "rtt_us"))
-		return wale_parse_u64(value, &reply->rtt_us);
+		return parse_u64(value, &reply->rtt_us);
 	if (!strcmp(key, "cc")) {
 		if (strlen(value) > WALE_CC_MAX)
 			return false;

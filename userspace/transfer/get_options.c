@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd.h"
-#include "transfer_util.h"
+#include "lib/command.h"
+#include "transfer.h"
 
 #define DEFAULT_TIMEOUT_S 60
 
@@ -224,7 +224,7 @@ static int parse_arrivals(int c, struct get_options *opt)
 				"a size from 1 to 1024gb, such as 200kb");
 		return 0;
 	case OPT_SEED:
-		if (!wale_parse_u64(optarg, &arrivals->seed))
+		if (!parse_u64(optarg, &arrivals->seed))
 			return get_options_bad(
 				"--seed", optarg,
 				"a number from 0 to 18446744073709551615");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * transfer_util.h - what the commands that transfer share, and some others:
- * arguments with units, what is said of failures, JSON output, time
+ * command.h - what the subcommands of wale share: exit status, arguments with
+ * units, what is said of failures, JSON output, time
  */
-#ifndef WALE_TRANSFER_UTIL_H
-#define WALE_TRANSFER_UTIL_H
+#ifndef WALE_COMMAND_H
+#define WALE_COMMAND_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -12,6 +12,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/socket.h>
+
+/* What a subcommand returns is the exit status of wale. */
+enum wale_exit {
+	WALE_EXIT_OK = 0,
+	WALE_EXIT_FAILED = 1, /* understood, but could not be done */
+	WALE_EXIT_USAGE = 2, /* the command line is wrong */
+};
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
@@ -21,8 +28,13 @@ uint64_t clock_ns(void);
 /* A time as tc users type it ("250ms"), but without a unit in seconds. */
 bool parse_time_ns(const char *text, uint64_t *ns);
 
+#define BYTES_MAX (UINT64_C(1) << 62) /* more than any file has */
+
 /* A size as tc users type it: "1500", "64kb", "10mb" (kb is 1024). */
 bool parse_bytes(const char *text, uint64_t *bytes);
+
+/* Decimal digits only, no sign, no overflow. */
+bool parse_u64(const char *text, uint64_t *value);
 
 bool parse_port(const char *text, uint16_t *port);
 

@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd.h"
 #include "datagram.h"
+#include "lib/command.h"
 #include "lib/units.h"
-#include "transfer_util.h"
+#include "transfer.h"
 
 #define RECEIVE_BUFFER (32 * 1024 * 1024)
 #define BATCH 32

@@ -24,8 +24,8 @@
 #include <stdint.h>
 
 #include "get_options.h"
+#include "lib/command.h"
 #include "transfer_proto.h"
-#include "transfer_util.h"
 
 /**
  * struct get_output - where the data go (get_output.c)

@@ -17,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd.h"
 #include "datagram.h"
+#include "lib/command.h"
 #include "lib/units.h"
-#include "transfer_util.h"
+#include "transfer.h"
 
 #define SIZE_MAX_BYTES 65535
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * transfer_util.c - arguments with units, JSON output, time: see
- * transfer_util.h
+ * command.c - arguments with units, JSON output, time: see
+ * command.h
  */
-#include "transfer_util.h"
+#include "command.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <errno.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -18,10 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd.h"
 #include "lib/json.h"
 #include "lib/units.h"
-#include "transfer_proto.h"
 
 uint64_t clock_ns(void)
 {
@@ -46,7 +45,7 @@ bool parse_time_ns(const char *text, uint64_t *ns)
 
 bool parse_bytes(const char *text, uint64_t *bytes)
 {
-	return !units_parse_size(text, bytes) && *bytes <= WALE_BYTES_ENDLESS;
+	return !units_parse_size(text, bytes) && *bytes <= BYTES_MAX;
 }
 
 bool parse_count(const char *text, unsigned int min, unsigned int max,
@@ -54,9 +53,24 @@ bool parse_count(const char *text, unsigned int min, unsigned int max,
 {
 	uint64_t value;
 
-	if (!wale_parse_u64(text, &value) || value < min || value > max)
+	if (!parse_u64(text, &value) || value < min || value > max)
 		return false;
 	*count = (unsigned int)value;
+	return true;
+}
+
+bool parse_u64(const char *text, uint64_t *value)
+{
+	unsigned long long v;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	v = strtoull(text, &end, 10);
+	if (errno || *end)
+		return false;
+	*value = v;
 	return true;
 }
 

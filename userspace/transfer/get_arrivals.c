@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transfer_util.h"
+#include "lib/command.h"
 
 typedef unsigned __int128 u128;
 

@@ -22,10 +22,10 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "lib/command.h"
 #include "serve_file.h"
 #include "serve_peers.h"
 #include "transfer_proto.h"
-#include "transfer_util.h"
 
 /*
  * Ticks of the server's timer without progress until a connection ends; one, if
