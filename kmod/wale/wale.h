@@ -263,9 +263,8 @@ void wale_link_discard(struct Qdisc *sch, struct sk_buff *skb,
 /* Does anything happen on the link but ends of service and changes of the rate? */
 static inline bool wale_link_has_more(const struct wale_sched_data *q)
 {
-	return q->cells.soonest != WALE_CLASS_NONE ||
-	       q->policy.kind == WALE_POLICY_REM || q->feedback ||
-	       q->child.qdisc;
+	return q->cells.busy || q->policy.kind == WALE_POLICY_REM ||
+	       q->feedback || q->child.qdisc;
 }
 
 /**

@@ -344,8 +344,8 @@ struct sk_buff *wale_atm_purge(struct wale_sched_data *q)
 		wale_class_leave_cell(q->classes, class);
 		q->classes->class[class].service_ns = 0;
 	}
-	while (q->cells.soonest != WALE_CLASS_NONE) {
-		input = &q->classes->class[q->cells.soonest].input;
+	while (q->cells.busy) {
+		input = &q->classes->class[q->classes->turn->class].input;
 		skb = wale_atm_take(input);
 		if (skb)
 			return skb;

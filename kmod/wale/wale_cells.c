@@ -2,16 +2,17 @@
 /*
  * wale_cells.c - cells on the input links and in the buffer   (pure)
  *
- * Each flow has an input link, and all input links have one rate, so that
- * their cells are merged in the order of time by a queue:
+ * Each flow has an input link, and all input links have one rate.  Their cells
+ * are merged in the order of time:
  *
  *	input of flow a  |-a1-|-a2-|-a3-|            cell a1 arrives at t, a2 a
  *	input of flow b     |-b1-|-b2-|-b3-|         cell time after it
  *	buffer             a1 b1 a2 b2 a3 b3
  *
- * Whoever's cell arrives next is the first of the queue; the one behind it comes
- * a cell time later, which is later than that of any other input: it goes to the
- * end.  Only after the rate was raised may it have to pass some others.
+ * The inputs that are busy are in a heap, ordered by when their next cells arrive.
+ * At one rate a queue would do: the cell behind the one that arrives comes a cell
+ * time later, which is later than that of any other input.  But after the rate was
+ * raised it comes before those of other inputs, of which there may be 65,534.
  *
  * The buffer remembers of each cell only whose it is.  A packet knows the place
  * of its last cell: it is complete when the server has passed that place.
@@ -33,10 +34,7 @@
  */
 void wale_cells_init(struct wale_cells *cells)
 {
-	*cells = (struct wale_cells){
-		.soonest = WALE_CLASS_NONE,
-		.latest = WALE_CLASS_NONE,
-	};
+	*cells = (struct wale_cells){};
 }
 
 /**
@@ -130,10 +128,14 @@ u16 wale_cells_remove(struct wale_cells *cells, struct wale_classes *classes,
 	return victim;
 }
 
-static bool wale_instant_before(const struct wale_instant *a,
-				const struct wale_instant *b)
+static bool wale_turn_before(const struct wale_turn *a,
+			     const struct wale_turn *b)
 {
-	return a->ns < b->ns || (a->ns == b->ns && a->fraction < b->fraction);
+	if (a->ns != b->ns)
+		return a->ns < b->ns;
+	if (a->fraction != b->fraction)
+		return a->fraction < b->fraction;
+	return a->order < b->order;
 }
 
 /**
@@ -162,12 +164,9 @@ void wale_inputs_start(struct wale_cells *cells, struct wale_classes *classes,
 u64 wale_inputs_next(const struct wale_cells *cells,
 		     const struct wale_classes *classes)
 {
-	const struct wale_instant *next;
+	const struct wale_turn *next = classes->turn;
 
-	if (cells->soonest == WALE_CLASS_NONE)
-		return U64_MAX;
-	next = &classes->class[cells->soonest].input.next;
-	return next->ns + !!next->fraction;
+	return cells->busy ? next->ns + !!next->fraction : U64_MAX;
 }
 
 /**
@@ -181,14 +180,21 @@ u64 wale_inputs_next(const struct wale_cells *cells,
  */
 u16 wale_inputs_take(struct wale_cells *cells, struct wale_classes *classes)
 {
-	u16 class = cells->soonest;
-	u16 later = classes->class[class].input.later;
+	const struct wale_turn last = classes->turn[--cells->busy];
+	struct wale_turn *turn = classes->turn;
+	u16 class = turn->class;
+	u32 at = 0, below;
 
-	cells->soonest = later;
-	if (later == WALE_CLASS_NONE)
-		cells->latest = WALE_CLASS_NONE;
-	else
-		classes->class[later].input.earlier = WALE_CLASS_NONE;
+	while ((below = 2 * at + 1) < cells->busy) {
+		if (below + 1 < cells->busy &&
+		    wale_turn_before(&turn[below + 1], &turn[below]))
+			below++;
+		if (wale_turn_before(&last, &turn[below]))
+			break;
+		turn[at] = turn[below];
+		at = below;
+	}
+	turn[at] = last;
 	return class;
 }
 
@@ -201,26 +207,25 @@ u16 wale_inputs_take(struct wale_cells *cells, struct wale_classes *classes)
 void wale_inputs_again(struct wale_cells *cells, struct wale_classes *classes,
 		       u16 class)
 {
-	struct wale_input *input = &classes->class[class].input;
-	u64 fraction = (u64)input->next.fraction + cells->cell_time.fraction;
-	u16 earlier = cells->latest, later = WALE_CLASS_NONE;
+	struct wale_instant *next = &classes->class[class].input.next;
+	u64 fraction = (u64)next->fraction + cells->cell_time.fraction;
+	struct wale_turn *turn = classes->turn, new;
+	u32 at = cells->busy++, above;
 
-	input->next.ns += cells->cell_time.ns + (fraction >> 32);
-	input->next.fraction = (u32)fraction;
-	while (earlier != WALE_CLASS_NONE &&
-	       wale_instant_before(&input->next,
-				   &classes->class[earlier].input.next)) {
-		later = earlier;
-		earlier = classes->class[earlier].input.earlier;
+	next->ns += cells->cell_time.ns + (fraction >> 32);
+	next->fraction = (u32)fraction;
+	new = (struct wale_turn){
+		.ns = next->ns,
+		.order = cells->turns++,
+		.fraction = next->fraction,
+		.class = class,
+	};
+	while (at) {
+		above = (at - 1) / 2;
+		if (wale_turn_before(&turn[above], &new))
+			break;
+		turn[at] = turn[above];
+		at = above;
 	}
-	input->earlier = earlier;
-	input->later = later;
-	if (earlier == WALE_CLASS_NONE)
-		cells->soonest = class;
-	else
-		classes->class[earlier].input.later = class;
-	if (later == WALE_CLASS_NONE)
-		cells->latest = class;
-	else
-		classes->class[later].input.earlier = class;
+	turn[at] = new;
 }

@@ -29,8 +29,6 @@ struct wale_instant {
  * @cells_left: of the packet whose cells arrive; 0: none
  * @dropped: cells of that packet that were not admitted
  * @last_cell: place in the buffer of the flow's last cell that was admitted
- * @earlier: class whose cell arrives before, of those that are busy
- * @later: class whose cell arrives after
  * @endless: cells without an end are before the packet whose cells arrive
  * @refused: the packet whose cells arrive was dropped whole, and is not in @first
  */
@@ -41,10 +39,22 @@ struct wale_input {
 	u32 cells_left;
 	u32 dropped;
 	u32 last_cell;
-	u16 earlier;
-	u16 later;
 	bool endless;
 	bool refused;
+};
+
+/**
+ * struct wale_turn - a busy input, in the heap of those
+ * @ns: when its next cell arrives, whole ns
+ * @order: of two whose cells arrive at the same time, the lower one is first
+ * @fraction: of a ns, in 2^-32
+ * @class: whose input it is
+ */
+struct wale_turn {
+	u64 ns;
+	u64 order;
+	u32 fraction;
+	u16 class;
 };
 
 /**
@@ -54,8 +64,8 @@ struct wale_input {
  * @served: place of the first cell in the buffer
  * @arrived: place behind the last
  * @cell_time: of an input link; zero: all cells of a packet arrive at once
- * @soonest: the busy input whose cell is next; WALE_CLASS_NONE: all are idle
- * @latest: the busy input whose cell is last
+ * @busy: number of inputs that are
+ * @turns: that inputs have taken
  *
  * Places are numbers modulo 2^32.
  */
@@ -65,8 +75,8 @@ struct wale_cells {
 	u32 served;
 	u32 arrived;
 	struct wale_instant cell_time;
-	u16 soonest;
-	u16 latest;
+	u32 busy;
+	u64 turns;
 };
 
 void wale_cells_init(struct wale_cells *cells);

@@ -46,6 +46,7 @@ size_t wale_classes_size(u32 count)
 {
 	return sizeof(struct wale_classes) +
 	       (count + 1) * (sizeof(struct wale_class) +
+			      sizeof(struct wale_turn) +
 			      sizeof(struct wale_place)) +
 	       wale_classes_buckets(count) * sizeof(u16);
 }
@@ -88,7 +89,8 @@ void wale_classes_init(struct wale_classes *classes, u32 count)
 
 	classes->count = count;
 	classes->mask = wale_classes_buckets(count) - 1;
-	classes->place = (struct wale_place *)&classes->class[count + 1];
+	classes->turn = (struct wale_turn *)&classes->class[count + 1];
+	classes->place = (struct wale_place *)&classes->turn[count + 1];
 	classes->bucket = (u16 *)&classes->place[count + 1];
 	classes->oldest = WALE_CLASS_NONE;
 	classes->newest = WALE_CLASS_NONE;

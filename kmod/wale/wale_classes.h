@@ -67,6 +67,7 @@ struct wale_class {
  * @newest: and for least long
  * @crowded: packets for which there was no place
  * @secret: of the hashes
+ * @turn: a heap: first the busy input whose cell is next; see wale_cells.c
  * @bucket: the first place of each, by the low bits of the key
  * @place: whose each place is; place[0] is nobody's
  * @class: what each has; class[0] is the crowd
@@ -80,6 +81,7 @@ struct wale_classes {
 	u16 newest;
 	u64 crowded;
 	u64 secret[2];
+	struct wale_turn *turn;
 	u16 *bucket;
 	struct wale_place *place;
 	struct wale_class class[];

@@ -303,7 +303,7 @@ static void wale_link_replay_cells(struct Qdisc *sch, u64 now)
 			break;
 		wale_link_serve(sch, next);
 		wale_atm_arrive(sch, next);
-	} while (q->cells.soonest != WALE_CLASS_NONE);
+	} while (q->cells.busy);
 }
 
 /* These, and cells that arrive. */
@@ -311,7 +311,7 @@ static void wale_link_replay_arrivals(struct Qdisc *sch, u64 now)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 
-	if (q->cells.soonest != WALE_CLASS_NONE)
+	if (q->cells.busy)
 		wale_link_replay_cells(sch, now);
 	wale_link_serve(sch, now);
 }

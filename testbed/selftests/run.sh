@@ -53,6 +53,7 @@ declare -A commands=(
 	[faults]="python3 $here/faults.py"
 	[bounds-memory]="python3 $here/bounds_memory.py"
 	[stress]="python3 $here/stress.py --seconds 5 --seed 1"
+	[bounds-link]="python3 $here/bounds_link.py"
 	[tdc]="$here/tdc.sh"
 	[tool-tc]="python3 $tools/tc.py"
 	[tool-link]="python3 $tools/link.py"
@@ -63,7 +64,7 @@ declare -A commands=(
 )
 names=(kunit counters placement change start switch mark impair child gso size packets life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-begin ratcp-price ratcp-stress
-	bounds-memory truncation faults tdc
+	bounds-link bounds-memory truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
 # By its name only: stress, which wants two CPUs and real time (make check-vm).
 # Why a selftest as a whole makes sense in virtual time only.
@@ -132,6 +133,7 @@ in_guest() {
 	tdc) options+=(--env "TDC_SOURCE=$(tdc_source)") ;;
 	kunit) options+=(--env "KUNIT_REQUIRED=1") ;;
 	stress) options+=(--real) ;;
+	bounds-link) options+=(--real --memory 1536) ;;
 	esac
 	# shellcheck disable=SC2086 # a command is words
 	"$lab" exec "${options[@]}" -- ${commands[$name]} 2>&1

@@ -327,6 +327,69 @@ static void wale_cells_merge_faster(struct kunit *test)
 	vfree(classes);
 }
 
+/* The place of the busy input whose cell is next; 0: none is busy. */
+static u16 wale_test_soonest(const struct wale_turn *turns, u32 count)
+{
+	u16 i, soonest = 0;
+
+	for (i = 1; i <= count; i++)
+		if (turns[i].class && (!soonest ||
+				       wale_turn_before(&turns[i],
+							&turns[soonest])))
+			soonest = i;
+	return soonest;
+}
+
+/* Many inputs at rates that come and go, against a search; also of equal times. */
+static void wale_cells_merge_many(struct kunit *test)
+{
+	enum { INPUTS = 100 };
+	struct wale_classes *classes = wale_test_classes(test, INPUTS);
+	struct wale_turn *turns, *turn;	/* of the busy ones */
+	struct wale_stream stream;
+	struct wale_cells cells;
+	u64 order = 0, now = 0;
+	u32 step;
+	u16 i;
+
+	turns = kunit_kcalloc(test, INPUTS + 1, sizeof(*turns), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, turns);
+	wale_stream_init(&stream, 1, WALE_PURPOSE_FLOWS);
+	wale_cells_init(&cells);
+	for (step = 0; step < 100000; step++) {
+		u64 draw = wale_stream_draw(&stream);
+		u64 ns = 10 * (1 + (draw >> 20) % 50);
+
+		if (step % 1000 == 0)	/* many at the same time */
+			cells.cell_time = (struct wale_instant){
+				ns, draw & 1 ? 1U << 31 : 0
+			};
+		i = 1 + draw % INPUTS;
+		if (turns[i].class) {
+			i = wale_test_soonest(turns, INPUTS);
+			now = turns[i].ns + !!turns[i].fraction;
+			if (wale_inputs_next(&cells, classes) != now ||
+			    wale_inputs_take(&cells, classes) != i)
+				break;
+		} else {
+			wale_inputs_start(&cells, classes, i, now);
+		}
+		turn = &turns[i];
+		turn->class = 0;
+		if (draw >> 40 & 7) {	/* else it becomes idle */
+			wale_inputs_again(&cells, classes, i);
+			*turn = (struct wale_turn){
+				.ns = classes->class[i].input.next.ns,
+				.order = order++,
+				.fraction = classes->class[i].input.next.fraction,
+				.class = i,
+			};
+		}
+	}
+	KUNIT_EXPECT_EQ(test, step, 100000);
+	vfree(classes);
+}
+
 static void wale_cells_ring(struct kunit *test)
 {
 	struct wale_classes *classes = wale_test_classes(test, 3);
@@ -368,6 +431,7 @@ static struct kunit_case wale_buffer_cases[] = {
 	KUNIT_CASE(wale_cells_time),
 	KUNIT_CASE(wale_cells_merge),
 	KUNIT_CASE(wale_cells_merge_faster),
+	KUNIT_CASE(wale_cells_merge_many),
 	KUNIT_CASE(wale_cells_ring),
 	{}
 };

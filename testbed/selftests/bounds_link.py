@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""What a link with many flows, cells or packets takes of a CPU, and for how long at a time.
+
+    user namespace of uid 1000, with a network namespace of its own
+
+        datagrams, each to a port of its own -> [wale] -> d0, a dummy
+
+Times are compared with those of the same request where there is a tenth to do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+from lib import bounds, net
+from lib.rate import S
+from lib.tap import main, true
+from lib.wale import Control, Qdisc
+
+FLOWS = 28_000  # each with a packet that takes 9 kB of memory
+#: What ten times as much may take: for each of the ten, less of it is in the cache.
+LINEAR = 25
+
+
+class Link:
+    """A dummy device d0 with a link, and a socket that sends into it."""
+
+    def __init__(self, **options: Any) -> None:
+        net.ip_batch(
+            [
+                "link add d0 mtu 65535 arp off type dummy",
+                "addr add 10.0.0.1/24 dev d0",
+                "link set d0 up",
+            ]
+        )
+        self.dev = socket.if_nametoindex("d0")
+        self.control = Control()
+        self.control.add(self.dev, options)
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+
+    def send(self, count: int, length: int, first: int = 1) -> None:
+        """Send datagrams of so many IP bytes, each of a flow of its own."""
+        data = bytes(length - 28)
+        for port in range(first, first + count):
+            with contextlib.suppress(BlockingIOError):
+                self.socket.sendto(data, ("10.0.0.2", port))
+
+    def get(self) -> Qdisc:
+        """Return the link as it is now."""
+        return self.control.get(self.dev)
+
+    def backlog(self) -> int:
+        """Return how many packets wait for the buffer, or in it."""
+        return self.get().stats["backlog_packets"]
+
+    def close(self) -> None:
+        """Delete the device, and with it what the link holds."""
+        net.run("ip link del d0")
+
+
+def took(act: Callable[[], object]) -> float:
+    """Return how long something takes."""
+    start = time.perf_counter()
+    act()
+    return time.perf_counter() - start
+
+
+def least(count: int, measure: Callable[[int], float], times: int = 3) -> float:
+    """Return how long so many take, at least, as a user without rights."""
+    return min(bounds.as_user(lambda: measure(count)) for _ in range(times))
+
+
+def linear(measure: Callable[[int], float], many: int) -> None:
+    """So many take about ten times as long as a tenth of them."""
+    bounds.needs_real_time()
+    few_s = least(many // 10, measure)
+    many_s = least(many, measure, 1)
+    if many_s > LINEAR * few_s:  # a busy machine?
+        many_s = least(many, measure, 2)
+    true(many_s < LINEAR * few_s, f"{many} took {many_s:.3f} s, a tenth {few_s:.3f} s")
+
+
+def test_faster_input_links() -> None:
+    """The cells that are still to come on each of them come in the order of time."""
+
+    def raised(flows: int) -> float:
+        link = Link(delay=1000 * S, overhead=2, limit_cells=1 << 22, flows=FLOWS)
+        link.send(1, 100)  # on the line: nothing is due before it
+        link.control.change(link.dev, {"input_rate": 1000})
+        link.send(flows, 6000)
+        waiting = link.backlog()
+        true(waiting > flows / 2, f"of {flows} packets, {waiting} are on an input link")
+
+        def change() -> None:
+            link.control.change(link.dev, {"input_rate": 12_500_000})
+            net.wait_for(lambda: not link.backlog(), "all cells")
+
+        seconds = took(change)
+        link.close()
+        return seconds
+
+    linear(raised, FLOWS)
+
+
+if __name__ == "__main__":
+    main()
