@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
 from engines import engine_names
 from engines.base import EXIT_ENGINE, EngineError
-from lab.errors import ScenarioError
+from lab.errors import ScenarioError, short, why
 
 _EXAMPLES = """\
 examples:
@@ -79,10 +80,17 @@ def _memory(text: str) -> int:
     return value
 
 
+class _Parser(argparse.ArgumentParser):
+    """A mistake on the command line is one sentence, without the usage of everything."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message} (`{self.prog} --help` says more)\n")
+
+
 def _parser(with_models: bool = True) -> argparse.ArgumentParser:
     """The whole command line; the options of models take time to load, and few need them."""
     raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="wale-lab",
         description="Runs experiments on emulated wide-area links, in virtual or real time.",
         epilog=_EXAMPLES,
@@ -392,5 +400,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return 141
     except OSError as error:
-        print(f"wale-lab: {error}", file=sys.stderr)
+        where = f"{error.filename}: " if error.filename else ""
+        print(short(f"wale-lab: {where}{why(error)}"), file=sys.stderr)
         return EXIT_ENGINE

@@ -14,11 +14,11 @@ from __future__ import annotations
 import argparse
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from lab import units
-from lab.errors import ScenarioError
+from lab.errors import ScenarioError, why
 
 #: That a link's trace may have, and how long one may be (linux/pkt_sched_wale.h).
 MAX_STEPS = 16_777_216
@@ -37,7 +37,7 @@ def read_times_ms(path: Path) -> Sequence[int]:
                 if text:
                     times.append(_time_ms(text, times[-1] if times else 0, f"{path}:{number}"))
     except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"cannot read the trace: {error}") from None
+        raise ScenarioError(f"{path}: cannot be read: {why(error)}") from None
     if not times or times[-1] == 0:
         raise ScenarioError(
             f"{path}: expected a time above 0: the last one is when it begins again"
@@ -92,13 +92,17 @@ def steps(times_ms: Sequence[int], step_ms: int, packet_bytes: int) -> Iterator[
     return _merged(_each_step(times_ms, step_ms, packet_bytes))
 
 
+def _option(name: str, text: str, parse: Callable[[object], int]) -> int:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise ScenarioError(f"{name}: {error}") from None
+
+
 def convert(path: Path, step: str, packet: str) -> Iterator[str]:
     """The lines of a trace file of ours from one of Mahimahi's."""
-    try:
-        step_ns = units.parse_time_ns(step)
-        packet_bytes = units.parse_size_bytes(packet)
-    except ValueError as error:
-        raise ScenarioError(str(error)) from None
+    step_ns = _option("--step", step, units.parse_time_ns)
+    packet_bytes = _option("--packet", packet, units.parse_size_bytes)
     if step_ns < 10**6 or step_ns % 10**6:
         raise ScenarioError(f"--step: expected whole ms, at least one, got {step!r}")
     if packet_bytes < 1:

@@ -30,6 +30,16 @@ examples:
 """
 
 
+#: From which option each parameter of the model is.
+_OPTIONS = {
+    "rate_packets_per_s": "rate",
+    "exogenous_packets_per_s": "exogenous",
+    "delay_s": "delay",
+    "buffer_packets": "buffer",
+    "timeout_s": "timeout",
+}
+
+
 def add_model(models: Any) -> None:
     """Add the word and its options."""
     line = "Tahoe beside constant-rate traffic (1995)"
@@ -62,9 +72,13 @@ def _links(args: argparse.Namespace) -> list[Link]:
     if packet <= 0:
         raise ValueError(f"--packet: expected a size above 0, got {args.packet!r}")
     rates = parsed(args, "exogenous", lambda texts: [units.parse_rate_bps(t) for t in texts])
+    all_of_it = parsed(args, "rate", units.parse_rate_bps)
+    if 0 < all_of_it <= max(rates):
+        text = args.exogenous[rates.index(max(rates))]
+        raise ValueError(f"--exogenous: expected less than --rate, {args.rate}, got {text!r}")
     return [
         Link(
-            rate_packets_per_s=parsed(args, "rate", units.parse_rate_bps) / 8 / packet,
+            rate_packets_per_s=all_of_it / 8 / packet,
             exogenous_packets_per_s=rate / 8 / packet,
             delay_s=parsed(args, "delay", units.parse_time_ns) / 1e9,
             buffer_packets=parsed(args, "buffer", lambda text: packets(text, packet)),
@@ -134,4 +148,4 @@ def _answer(args: argparse.Namespace) -> Any:
 
 def command(args: argparse.Namespace) -> int:
     """`wale-lab model altman`: analyse, print a table or JSON."""
-    return answer(args, _answer)
+    return answer(args, _answer, _OPTIONS)

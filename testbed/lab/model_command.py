@@ -24,6 +24,19 @@ examples:
 """
 
 
+#: From which option each parameter of the model is.
+_OPTIONS = {
+    "rate_Bps": "rate",
+    "packet_bytes": "packet",
+    "round_trip_s": "delay",
+    "buffer_packets": "buffer",
+    "mean_session_bytes": "mean_size",
+    "max_sessions": "max_sessions",
+    "arrival_per_s": "arrivals",
+    "beta": "beta",
+}
+
+
 def add_models(sub: argparse.ArgumentParser) -> None:
     """Add the models and their options to the subcommand."""
     models = sub.add_subparsers(dest="model", metavar="MODEL", required=True)
@@ -145,4 +158,4 @@ def karnik_kumar_command(args: argparse.Namespace) -> int:
         points = _points(args)
         return _json(points, int(args.beta)) if args.json else _table(points)
 
-    return answer(args, run)
+    return answer(args, run, _OPTIONS)

@@ -13,6 +13,8 @@ from lab.model_options import add_parser, add_reading, answer, number, packets, 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from models.lakshman_madhow import Link
+
 _TEXT = """\
 The throughput of Tahoe and Reno where the buffer is smaller than the bandwidth-delay product, with
 random loss: the analysis of Lakshman and Madhow (1997).  With several delays: what connections
@@ -25,6 +27,16 @@ examples:
   wale-lab model lakshman-madhow --delay 2s 1s --buffer 80             Table V
   wale-lab model lakshman-madhow --rate 10mbit --packet 1500 --delay 200ms --buffer 100 --json
 """
+
+
+#: From which option each parameter of the model is.
+_OPTIONS = {
+    "rate_packets_per_s": "rate",
+    "delay_s": "delay",
+    "delays_s": "delay",
+    "buffer_packets": "buffer",
+    "loss_probability": "loss",
+}
 
 
 def add_model(models: Any) -> None:
@@ -85,6 +97,18 @@ def _names(choice: str, both: tuple[str, str]) -> tuple[str, ...]:
     return both if choice == "both" else (choice,)
 
 
+def _of_beta(beta: float, rate: float, delay: float) -> Link:
+    from models.lakshman_madhow import Link
+
+    try:
+        return Link.of_beta(beta, rate, delay)
+    except ValueError as error:
+        field, _, why = str(error).partition(": ")
+        if field != "buffer_packets":
+            raise
+        raise ValueError(f"--beta: of the buffer that it gives, {why}") from None
+
+
 def _one_connection(args: argparse.Namespace) -> list[dict[str, Any]]:
     """A point for each buffer, loss, TCP and reading."""
     from models import lakshman_madhow_chain
@@ -95,7 +119,7 @@ def _one_connection(args: argparse.Namespace) -> list[dict[str, Any]]:
     if args.buffer is not None:
         links = [Link(rate, delay, _buffer(args))]
     else:
-        links = [Link.of_beta(beta, rate, delay) for beta in betas]
+        links = [_of_beta(beta, rate, delay) for beta in betas]
     losses = parsed(args, "loss", lambda texts: [units.parse_probability(t) for t in texts])
     return [
         {
@@ -194,4 +218,4 @@ def _answer(args: argparse.Namespace) -> Any:
 
 def command(args: argparse.Namespace) -> int:
     """`wale-lab model lakshman-madhow`: analyse, print a table or JSON."""
-    return answer(args, _answer)
+    return answer(args, _answer, _OPTIONS)

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lab import units
@@ -85,12 +86,32 @@ def print_table(table: Table) -> None:
     console.print(table)
 
 
-def answer(args: argparse.Namespace, run: Callable[[argparse.Namespace], Any]) -> int:
-    """Print what a model says: `run` returns JSON's text or a table; exit status 2 if it cannot."""
+def in_options(text: str, args: argparse.Namespace, options: Mapping[str, str]) -> str:
+    """What a model says of its parameters, in words of the options that they come from."""
+    field, _, rest = text.partition(": ")
+    if field in options:
+        typed = getattr(args, options[field])
+        typed = " ".join(typed) if isinstance(typed, list) else typed
+        rest = re.sub(r", got [^\s:]+", lambda _: f", got {typed!r}", rest, count=1)
+        text = f"{field}: {rest}"
+    for field, option in options.items():
+        text = re.sub(rf"(?<![-'\w]){field}\b", f"--{option.replace('_', '-')}", text)
+    return text
+
+
+def answer(
+    args: argparse.Namespace,
+    run: Callable[[argparse.Namespace], Any],
+    options: Mapping[str, str],
+) -> int:
+    """Print what a model says: `run` returns JSON's text or a table; exit status 2 if it cannot.
+
+    `options` says from which option each parameter of the model is.
+    """
     try:
         found = run(args)
     except (ValueError, ArithmeticError) as error:
-        print(f"wale-lab: {error}", file=sys.stderr)
+        print(f"wale-lab: {in_options(str(error), args, options)}", file=sys.stderr)
         return 2
     if args.json:
         print(found)

@@ -25,7 +25,7 @@ from pydantic import (
 from engines.base import RELEASED
 from lab import units, yaml_lines
 from lab.advice import Advice, Impair
-from lab.errors import ScenarioError
+from lab.errors import ScenarioError, why
 from lab.fields import (
     STRICT,
     CongestionControl,
@@ -474,7 +474,7 @@ def load_profile(name: str) -> Profile:
     """The profile of this name; nobody changes it."""
     folder = TESTBED / "profiles"
     path = folder / f"{name}.yaml"
-    if not re.fullmatch(r"[A-Za-z0-9_-]+", name) or not path.exists():
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name) or not path.exists():
         known = ", ".join(sorted(p.stem for p in folder.glob("*.yaml")))
         raise ScenarioError(f"profile: expected one of {known}, got {name!r}")
     document = yaml_lines.load(path)
@@ -640,7 +640,7 @@ def _inline_traces(document: Document, folder: Path) -> None:
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise ScenarioError(f"{where}: cannot read the trace {path}: {error}") from None
+            raise ScenarioError(f"{where}: cannot read the trace {path}: {why(error)}") from None
         steps = []
         for number, line in enumerate(lines, 1):
             words = line.partition("#")[0].split()
@@ -673,6 +673,8 @@ def _explain(model: type[BaseModel], document: Document, item: Any) -> str:
         message = f"unknown key; expected one of {', '.join(_keys_at(model, path[:-1]))}"
     elif item["type"] == "missing":
         message = "expected this key, it is missing"
+    elif items := re.match(r"List should have (at \w+ \d+ items?) after .*, not (\d+)", message):
+        message = f"expected {items[1]}, got {items[2]}"
     elif not message.startswith("expected"):
         message = message.replace("Input should", "expected to", 1).replace("to be", "", 1)
         message = re.sub(r"\s+", " ", message.replace("expected to", "expected", 1))

@@ -22,7 +22,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from lab import yaml_lines
-from lab.errors import ScenarioError
+from lab.errors import ScenarioError, why
 from lab.fields import STRICT
 from lab.measures import MEASURES
 from lab.result import FLOW_COLUMNS, LINK_COLUMNS
@@ -385,13 +385,22 @@ def find_studies(names: list[str]) -> list[str]:
         name = name.strip("/")
         chosen = [k for k in known if name in ("all", k, k.partition("/")[0])]
         if not chosen:
-            raise ScenarioError(f"there is no study {name!r}; expected one of {', '.join(known)}")
+            raise no_study(name)
         found += [k for k in chosen if k not in found]
     return found
 
 
+def no_study(name: str) -> ScenarioError:
+    """What is wrong with a name that no study has."""
+    return ScenarioError(
+        f"there is no study {name!r}; `wale-lab study --list` names those that there are"
+    )
+
+
 def load_study(name: str) -> Study:
     """Read and check a study; ScenarioError says what is wrong and where."""
+    if not (STUDIES / f"{name}.yaml").is_file():
+        raise no_study(name)
     document = yaml_lines.load(STUDIES / f"{name}.yaml")
     if not re.fullmatch(STUDY_NAME, name):
         raise ScenarioError(
@@ -589,7 +598,7 @@ def load_published(name: str, study: Study) -> list[Published]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"{path}: cannot be read: {error}") from None
+        raise ScenarioError(f"{path}: cannot be read: {why(error)}") from None
     numbered = [(n, line) for n, line in enumerate(lines, 1) if line and not line.startswith("#")]
     reader = csv.DictReader(line for _, line in numbered)
     found: dict[tuple[str, X, str], Published] = {}

@@ -137,6 +137,10 @@ def summary_command(args: argparse.Namespace) -> int:
     """`wale-lab summary`: the table of one study, from its runs."""
     results = Path(args.results)
     points = study_points(args.study, args.quick, args.kernel)
+    if any(not (results / "runs" / f"{point.key}.json").is_file() for point in points):
+        raise ScenarioError(
+            f"--results {results}: expected all runs of {args.study}; `wale-lab study` makes them"
+        )
     summarise(args.study, points, results / "runs", results / args.study, args.quick)
     return 0
 

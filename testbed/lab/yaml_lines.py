@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from lab.errors import ScenarioError
+from lab.errors import ScenarioError, why
 
 #: Where a value is in a document: keys and list indices from the top.
 KeyPath = tuple[str | int, ...]
@@ -54,7 +54,7 @@ def load(path: Path) -> Document:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"{path}: cannot be read: {error}") from None
+        raise ScenarioError(f"{path}: cannot be read: {why(error)}") from None
     return parse(text, str(path))
 
 

@@ -77,7 +77,8 @@ class Link:
             )
         if largest_window(self) / 2 < 1:
             raise ValueError(
-                "expected room for a window of two packets beside the exogenous traffic, "
+                "delay_s, buffer_packets and exogenous_packets_per_s: expected room for a window "
+                "of two packets beside the exogenous traffic, "
                 f"got {largest_window(self):.3g}"
             )
 

@@ -121,14 +121,16 @@ class Link:
             )
         if _whole(self.pipe(self.max_sessions)) < 1:
             raise ValueError(
-                "expected room for a packet of each session in a round trip, "
+                "rate_Bps, round_trip_s, packet_bytes and max_sessions: expected room for a packet "
+                "of each session in a round trip, "
                 f"got {self.pipe(0):.3g} packets for {self.max_sessions + 1} sessions"
             )
         if not _is_law(self.chain):
             raise ValueError(
-                f"expected sessions that come and go less than once in a round trip of "
-                f"{self.round_trip_s:g} s, got {self.arrival_per_s:g}/s of mean size "
-                f"{self.mean_session_bytes:g} bytes, at most {self.max_sessions}"
+                "arrival_per_s, mean_session_bytes and round_trip_s: expected sessions that come "
+                f"and go less than once in a round trip of {self.round_trip_s:g} s, got "
+                f"{self.arrival_per_s:g}/s of mean size {self.mean_session_bytes:g} bytes, "
+                f"at most {self.max_sessions}"
             )
 
     @cached_property
@@ -519,8 +521,8 @@ def _explore(process: _Process) -> _Explored:
             first.add(states[state], ways[way], chance)
         if len(states) > MAX_STATES:
             raise ValueError(
-                f"expected a link that leads to at most {MAX_STATES} states: "
-                "fewer packets in a round trip and the buffer, or fewer sessions"
+                f"buffer_packets and max_sessions: expected at most {MAX_STATES} states of the "
+                "link: fewer packets in a round trip and the buffer, or fewer sessions"
             )
     to_way = first.matrix(len(states), len(ways))
     return _Explored(
@@ -581,7 +583,8 @@ def analyse(
 
     if link.pipe(0) + link.buffer_packets > MAX_PACKETS:
         raise ValueError(
-            f"expected at most {MAX_PACKETS} packets in a round trip and the buffer, "
+            "rate_Bps, round_trip_s, packet_bytes and buffer_packets: expected at most "
+            f"{MAX_PACKETS} packets in a round trip and the buffer, "
             f"got {link.pipe(0) + link.buffer_packets:.0f}"
         )
 

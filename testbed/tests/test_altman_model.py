@@ -300,7 +300,9 @@ def test_command_takes_units(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("--rate 3furlongs", "--rate: expected a rate such as"),
         ("--packet 0", "--packet: expected a size above 0"),
-        ("--exogenous 1gbit", "exogenous_packets_per_s: expected 0 to below the rate of 80"),
+        ("--exogenous 0 1gbit", "--exogenous: expected less than --rate, 368640bit, got '1gbit'"),
+        ("--rate 0", "wale-lab: --rate: expected a number above 0, got '0'"),
+        ("--delay 1ms --buffer 1", "--delay, --buffer and --exogenous: expected room for a window"),
         ("--timeout soon", "--timeout: expected a time such as"),
     ],
 )

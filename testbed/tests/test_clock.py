@@ -110,9 +110,9 @@ def test_start_that_is_no_date(text: str, capsys: pytest.CaptureFixture[str]) ->
     with pytest.raises(SystemExit) as ended:
         main(["exec", "--start", text, "--", "true"])
     assert ended.value.code == 2
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith("wale-lab exec: error: argument --start: expected a date from 1980 to")
-    assert last.endswith(f"got {text!r}")
+    said = capsys.readouterr().err
+    assert said.startswith("wale-lab exec: error: argument --start: expected a date from 1980 to")
+    assert said.endswith(f"got {text!r} (`wale-lab exec --help` says more)\n")
 
 
 def test_start_on_the_other_engines(tmp_path: Path) -> None:

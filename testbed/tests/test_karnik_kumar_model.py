@@ -467,7 +467,7 @@ def test_command_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.count("ratcp") == out.count("tcp") - out.count("ratcp") == 2
     line = next(line for line in out.splitlines() if "2 │ tcp" in line)
     assert re.findall(r"[\d.]+", line) == [
-        *("2", "27.18", "24.57", "0.904", "0.417", "24.44", "0.899", "0.245")
+        *("2", "0.2175", "0.1965", "0.904", "0.417", "0.1955", "0.899", "0.245")
     ]
 
 
@@ -486,14 +486,22 @@ def test_command_takes_units(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "expected"),
     [
         ("--rate 3furlongs", "--rate: expected a rate such as"),
-        ("--delay 5", "come and go less than once in a round trip of 5 s"),
-        ("--buffer 10B", "buffer_packets: expected 1 to"),
+        (
+            "--delay 5",
+            "--arrivals, --mean-size and --delay: expected sessions that come and go less",
+        ),
+        ("--delay 0", "--delay: expected a number above 0, got '0'"),
+        ("--rate 8", "--rate, --delay, --packet and --max-sessions: expected room for a packet of"),
+        ("--buffer 1e9", "--rate, --delay, --packet and --buffer: expected at most 3000 packets"),
+        ("--max-sessions 64", "--max-sessions: expected 0 to 63, got '64'"),
+        ("--buffer 10B", "--buffer: expected 1 to 2147483648, got '10B'"),
         ("--buffer x", "--buffer: expected a buffer such as"),
         ("--mean-size 1.5B", "--mean-size: expected a whole number of bytes"),
-        ("--beta one", "--beta: expected a number, got 'one'"),
-        ("--beta -2", "beta: expected a number of packets from 0 on, got -2"),
+        ("--beta one", "wale-lab: --beta: expected a number, got 'one'"),
+        ("--beta -2", "wale-lab: --beta: expected a number of packets from 0 on, got '-2'"),
         ("--arrivals 0.1 often", "--arrivals: expected sessions per second such as 0.1"),
-        ("--packet 0", "packet_bytes: expected a number above 0"),
+        ("--arrivals 0.1 -1", "--arrivals: expected a number from 0 on, got '0.1 -1'"),
+        ("--packet 0", "wale-lab: --packet: expected a number above 0, got '0'"),
     ],
 )
 def test_command_refuses_in_one_line(

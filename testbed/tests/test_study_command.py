@@ -41,7 +41,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "message"),
     [
         ([], "expected a study, a paper, or all"),
-        (["nobody"], "there is no study 'nobody'; expected one of altman/"),
+        (["nobody"], "there is no study 'nobody'; `wale-lab study --list` names"),
         (["karnik-kumar/fig0"], "there is no study 'karnik-kumar/fig0'"),
     ],
 )
