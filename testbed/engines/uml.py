@@ -17,7 +17,6 @@ import math
 import os
 import resource
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
@@ -324,14 +323,6 @@ class _Guest:
         else:
             reason, code = "panic", EXIT_PANIC
         return Outcome(code, reason, console, kernel_log, wall_s)
-
-
-def writable_folder(path: Path) -> Path:
-    """Make an output folder and see that we can write to it."""
-    path.mkdir(parents=True, exist_ok=True)
-    if not stat.S_ISDIR(path.stat().st_mode) or not os.access(path, os.W_OK | os.X_OK):
-        raise EngineError(f"{path} is not a folder that we may write to")
-    return path.resolve()
 
 
 if __name__ == "__main__":

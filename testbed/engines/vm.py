@@ -120,7 +120,7 @@ class VmEngine:
 
     def __init__(self, counting: bool = False) -> None:
         self.counting = counting
-        self._log: Log = lambda text: None
+        self._log: Log = lambda _text: None
 
     def prepare(self, kernel: str | None, log: Log) -> Kernel:
         self._log = log

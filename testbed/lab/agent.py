@@ -22,10 +22,6 @@ import time
 WORK = "/run/wale/agent"
 MONOTONIC = time.CLOCK_MONOTONIC
 
-# Virtual time: the scenario starts at this time of the guest's clock.
-START_NS = 10_000_000_000
-# Links start this long before the flows; in real time programs take time to start.
-LEAD_NS = {True: 1_000_000, False: 500_000_000}
 # How long the links may take to drain at the end.
 DRAIN_NS = 60_000_000_000
 # The longest time between two looks at them.
@@ -169,28 +165,35 @@ class Agent:
         """
         before, day_ns = now(), time.clock_gettime_ns(time.CLOCK_REALTIME)
         day_ns -= (before + now()) // 2  # a clock of virtual time moves when it is read
-        lines: dict[str, list[str]] = {}
+        lines: dict[str, list[list[str]]] = {}
         of_lines: dict[str, list[dict[str, str]]] = {}
         for number, link in enumerate(self.plan["links"]):
-            tc = link["tc"]
+            words = list(link["words"])
             if link["trace"]:
                 path = f"{WORK}/trace{number}"
                 with open(path, "w", encoding="utf-8") as file:
-                    file.write(joined(link["trace"]))
-                tc = tc.replace("TRACE", path)
-            at = begin if link["start_ns"] is None else start + link["start_ns"]
-            tc = tc.replace("START", f"@{(at + day_ns) // 10**9}.{(at + day_ns) % 10**9:09d}")
+                    file.write(joined(link["trace"]["lines"]))
+                words += ["trace", "file", path, link["trace"]["end"]]
+            if link["starts"]:
+                at = begin if link["start_ns"] is None else start + link["start_ns"]
+                words += ["start", "at", "@{}.{:09d}".format(*divmod(at + day_ns, 10**9))]
             batch = lines.setdefault(link["netns"], [])
             of = of_lines.setdefault(link["netns"], [])
             of.append({"link": link["name"], "key": "qdisc"})
+            place = ["qdisc", "replace", "dev", link["dev"]]
             if link["queue"]:
-                batch.append(f"qdisc replace dev {link['dev']} root handle 1: {tc}")
-                batch.append(f"qdisc replace dev {link['dev']} parent 1:1 {link['queue']}")
+                batch.append([*place, "root", "handle", "1:", *words])
+                batch.append([*place, "parent", "1:1", *link["queue"]])
                 of.append({"link": link["name"], "key": "queue"})
             else:
-                batch.append(f"qdisc replace dev {link['dev']} root {tc}")
+                batch.append([*place, "root", *words])
         for netns, batch in lines.items():
-            self.run(["tc", "-batch", "-"], netns, joined(batch), of_lines[netns])
+            if all(is_plain(word) for words in batch for word in words):
+                text = joined(map(" ".join, batch))
+                self.run(["tc", "-batch", "-"], netns, text, of_lines[netns])
+                continue
+            for words, of in zip(batch, of_lines[netns], strict=True):
+                self.run(["tc", *words], netns, of_lines=[of])
 
     def install_advice(self):
         """What senders are advised before the start; the links have told theirs by now."""
@@ -441,11 +444,12 @@ class Agent:
         self.make_file()
         self.build()
         self.start_servers()
-        start = START_NS if self.virtual else now() + 2 * LEAD_NS[False]
-        if now() > start - LEAD_NS[self.virtual]:
+        lead = self.plan["lead_ns"]
+        start = self.plan["flows_ns"] if self.virtual else now() + 2 * lead
+        if now() > start - lead:
             raise AgentError(f"the set-up took until {now()} ns of virtual time")
         packets = self.start_packet_recorder()
-        begin = start - LEAD_NS[self.virtual]
+        begin = start - lead
         sleep_until(begin)
         self.install_links(begin, start)
         links_at = now()
@@ -582,6 +586,11 @@ def sleep_until(when):
         time.sleep(wait / 1e9)
 
 
+def is_plain(word):
+    """Does a line of tc -batch have this word as it is, without quotes, and no comment?"""
+    return bool(word) and not set(word) & set("\"'#\\ \t\r\n")
+
+
 def held_packets(qdisc):
     options = qdisc.get("stats") or qdisc
     if "line_packets" in options:
@@ -594,10 +603,10 @@ def closed_for_ever(link, qdisc):
     stats = qdisc.get("stats") or qdisc
     if stats.get("rate") != 0 or stats.get("line_packets") != 0 or not link["trace"]:
         return False
-    steps = [line.split() for line in link["trace"]]
+    steps = [line.split() for line in link["trace"]["lines"]]
     if all(rate == "0bit" for _, rate in steps):
         return True
-    how_it_ends = link["tc"].partition(" trace file TRACE ")[2].split()[0]
+    how_it_ends = link["trace"]["end"]
     if how_it_ends == "loop" or (how_it_ends == "hold" and steps[-1][1] != "0bit"):
         return False
     length = sum(int(duration.removesuffix("ns")) for duration, _ in steps)

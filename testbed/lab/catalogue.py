@@ -24,7 +24,7 @@ def _each(kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
         yield path.stem, yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
 
 
-def list_command(args: argparse.Namespace) -> int:
+def list_command(_args: argparse.Namespace) -> int:
     """The scenarios and profiles that come with the testbed."""
     for name, scenario in _each("scenarios"):
         time = scenario.get("time", "virtual")

@@ -377,7 +377,7 @@ def _parser(with_models: bool = True) -> argparse.ArgumentParser:
     return parser
 
 
-def _terminate(number: int, frame: FrameType | None) -> None:
+def _terminate(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 

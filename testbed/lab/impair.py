@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy
 
 from lab.advice import Advice
-from lab.agent import LEAD_NS
 from lab.link import Link
+from lab.timeline import LEAD_NS
 from models import feedback
 from models.sessions import walk_array
 
 #: In virtual time links begin so long before the flows, to which steps are relative.
-_LEAD_NS = LEAD_NS[True]
+_LEAD_NS = LEAD_NS["virtual"]
 
 
 def link_rate(link: Link, seed: int, until_ns: int) -> feedback.Steps:

@@ -11,10 +11,10 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from lab.agent import LEAD_NS
 from lab.link import wire_bytes
 from lab.result import full_packet_bytes
 from lab.scenario import Scenario
+from lab.timeline import LEAD_NS
 from models import sessions
 from topologies.dumbbell import link_seed
 
@@ -74,7 +74,7 @@ def _epoch_s(link: dict[str, Any], scenario: Scenario) -> float:
     In real time a link begins a little before or after that, so what it says counts.
     """
     start_ns = scenario.bottleneck.forward.start
-    planned_ns = -LEAD_NS[scenario.time == "virtual"] if start_ns is None else start_ns
+    planned_ns = -LEAD_NS[scenario.time] if start_ns is None else start_ns
     return float(link.get("epoch_s", planned_ns / 1e9))
 
 

@@ -135,9 +135,3 @@ def text_of(address: bytes) -> str:
     """An address as people write it."""
     found = ipaddress.IPv6Address(address)
     return str(found.ipv4_mapped or found)
-
-
-def bytes_of(text: str) -> bytes:
-    """An address as the columns have it."""
-    found = ipaddress.ip_address(text)
-    return (b"" if found.version == 6 else _MAPPED.tobytes()) + found.packed

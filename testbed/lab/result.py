@@ -30,6 +30,7 @@ from lab.errors import ScenarioError
 from lab.link import Link, wire_bytes
 from lab.scenario import LISTENING_CC, Scenario
 from lab.sessions import SESSION_COLUMNS, SocketNames
+from lab.timeline import LEAD_NS, START_NS
 from topologies.dumbbell import Plan, PlannedFlow
 
 #: Counts up when a key changes its meaning.
@@ -554,8 +555,8 @@ def link_results(
             found["settled"] = settled(settings, rows, begin_s, end_s, epoch_s)
         if link.queue is not None:
             counts = {k: v for k, v in qdisc["queue"].items() if type(v) is int}
-            found["queue"] = {"qdisc": link.queue, **counts}
-        results.append({"name": link.name, "qdisc": link.tc, **found})
+            found["queue"] = {"qdisc": " ".join(link.queue), **counts}
+        results.append({"name": link.name, "qdisc": link.text, **found})
     return results
 
 
@@ -683,6 +684,8 @@ def plan_data(
     return {
         **asdict(plan),
         "virtual": scenario.time == "virtual",
+        "flows_ns": START_NS,
+        "lead_ns": LEAD_NS[scenario.time],
         "virtual_limit_ns": scenario.virtual_limit,
         "seed": seed,
         "file_bytes": min(max(largest, 2**20), 2**24),

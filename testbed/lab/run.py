@@ -66,7 +66,6 @@ def versions(kernel: Kernel, modules: list[Path], env: dict[str, str]) -> dict[s
 
 def start(
     scenario: Scenario,
-    seed: int,
     engine: Engine,
     kernel_version: str | None,
     progress: Progress,
@@ -101,7 +100,7 @@ def run_scenario(
     progress = progress or Progress(quiet=True)
     engine = get_engine(engine_name)
     with output_folder(out):
-        kernel, modules, env = start(scenario, seed, engine, kernel_version, progress, module_files)
+        kernel, modules, env = start(scenario, engine, kernel_version, progress, module_files)
         plan = dumbbell.plan(scenario, seed)
         if packets and not any(link.kind == "wale" for link in plan.links):
             raise EngineError("expected a link that is a wale qdisc for a log of packets: none is")
@@ -230,9 +229,7 @@ def shell_command(args: argparse.Namespace) -> int:
     if args.out:
         make_folder(Path(args.out))
     with Progress(quiet=args.quiet) as progress:
-        kernel, modules, env = start(
-            scenario, args.seed, engine, args.kernel, progress, args.module_files
-        )
+        kernel, modules, env = start(scenario, engine, args.kernel, progress, args.module_files)
     plan = dumbbell.plan(scenario, args.seed)
     interactive = commands is None
     with (

@@ -233,7 +233,7 @@ class _Bar:
     def __exit__(self, *_: object) -> None:
         self.bar.stop()
 
-    def show(self, done: int, elapsed_s: float, left: float | None) -> None:
+    def show(self, done: int, _elapsed_s: float, left: float | None) -> None:
         counted = _counted(done, self.missing)
         self.bar.update(self.task, completed=done, counted=counted, expected=_expected(left))
 

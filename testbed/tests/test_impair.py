@@ -13,12 +13,12 @@ import numpy
 import pytest
 
 from lab import yaml_lines
-from lab.agent import LEAD_NS
 from lab.errors import ScenarioError
 from lab.impair import link_rate
 from lab.result import problems
 from lab.run import run_scenario
 from lab.scenario import Scenario, check_scenario
+from lab.timeline import LEAD_NS
 from models import feedback
 from models.feedback import Numbers, Steps
 from models.sessions import Chain, Parameters, mean_share, realised_share, walk_array
@@ -26,7 +26,7 @@ from models.streams import Purpose, Stream
 from topologies import dumbbell
 
 S, MS = 10**9, 10**6
-LEAD = LEAD_NS[True]
+LEAD = LEAD_NS["virtual"]
 
 #: The paper's chain: sessions of 200 kB on 100 kB/s, steps of 100 ms, at most 3.
 PAPER = Parameters(round(0.05 * 2**32), 20 << 32, 3, 100 * MS)

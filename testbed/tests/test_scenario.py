@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab import yaml_lines
+from lab.agent import is_plain
 from lab.cli import main
 from lab.describe import json_schema, markdown
 from lab.errors import ScenarioError
@@ -61,22 +62,21 @@ def test_a_switch() -> None:
     """The options of the buffer are tc's, in the units of the scenario."""
     words = f"{SWITCH}, threshold: 90%, z: 0.8, flows: 15, input_rate: 155.52mbit"
     link = check(switch(words)).bottleneck.forward
-    tc, _ = dumbbell.wale_options(link, 1)
+    tc = " ".join(dumbbell.wale_words(link, 1))
     assert "limit 1000 cells policy seldrop threshold 90% z 0.8 flows 15 " in tc
     assert " input_rate 155520000bit " in tc
-    tc, _ = dumbbell.wale_options(
-        check(switch("limit: 20p, policy: random_tail, last: 5")).bottleneck.forward, 1
-    )
+    link = check(switch("limit: 20p, policy: random_tail, last: 5")).bottleneck.forward
+    tc = " ".join(dumbbell.wale_words(link, 1))
     assert "limit 20p policy random_tail last 5 " in tc
-    assert "policy" not in dumbbell.wale_options(check(GOOD).bottleneck.forward, 1)[0]
+    assert "policy" not in dumbbell.wale_words(check(GOOD).bottleneck.forward, 1)
 
 
 def test_marks() -> None:
     link = check(switch("limit: 20p, policy: rem, mark: true, rem: {target: 30kB, gamma: 0.005}"))
-    tc, _ = dumbbell.wale_options(link.bottleneck.forward, 1)
+    tc = " ".join(dumbbell.wale_words(link.bottleneck.forward, 1))
     rem = "rem interval 10000000ns gamma 0.005 alpha 0.1 target 30000b phi 1.1"
     assert f"limit 20p policy rem mark {rem} " in tc
-    assert "mark" not in dumbbell.wale_options(check(GOOD).bottleneck.forward, 1)[0]
+    assert "mark" not in dumbbell.wale_words(check(GOOD).bottleneck.forward, 1)
 
 
 @pytest.mark.parametrize(
@@ -514,7 +514,7 @@ def test_plan_of_a_dumbbell() -> None:
         "two.reverse",
     ]
     # every copy sees the same draws, each direction its own
-    seeds = [link.tc.split()[-1] for link in shown]
+    seeds = [link.words[-1] for link in shown]
     assert seeds[0] == seeds[2] != seeds[1] == seeds[3]
     assert len([link for link in plan.links if not link.shown]) == 2  # far has an access delay
     assert {flow.port for flow in plan.flows} == {dumbbell.FIRST_PORT}
@@ -523,11 +523,28 @@ def test_plan_of_a_dumbbell() -> None:
 
 def test_link_options() -> None:
     scenario = check(GOOD)
-    tc, lines = dumbbell.wale_options(scenario.bottleneck.forward, 5)
-    assert tc == (
+    words = dumbbell.wale_words(scenario.bottleneck.forward, 5)
+    assert " ".join(words) == (
         "wale rate 2000000bit delay 50000000ns limit 30000b loss 1% overhead raw drops remote seed 5"
     )
-    assert lines == []
+    assert dumbbell.planned_trace(scenario.bottleneck.forward) is None
+
+
+def test_a_plan_has_words_as_they_are() -> None:
+    """No word of a user's is taken for one that the guest fills in, or for two."""
+    qdisc = "netem delay 10ms distribution '/my START/TRACE.dist'"
+    plan = dumbbell.plan(
+        check(
+            GOOD.replace(
+                "{rate: 2mbit, delay: 50ms, limit: 30kB, loss: 1%}", f'{{qdisc: "{qdisc}"}}'
+            )
+        ),
+        1,
+    )
+    link = next(link for link in plan.links if link.name == "forward")
+    assert link.words == ["netem", "delay", "10ms", "distribution", "/my START/TRACE.dist"]
+    assert not is_plain(link.words[-1]) and is_plain("1:1")
+    assert link.trace is None and not link.starts
 
 
 @pytest.mark.parametrize(
@@ -554,8 +571,8 @@ def test_link_options() -> None:
 )
 def test_impairment_options(options: str, tc: str) -> None:
     scenario = check(GOOD.replace("loss: 1%", options))
-    words, _ = dumbbell.wale_options(scenario.bottleneck.forward, 5)
-    assert words == (
+    words = dumbbell.wale_words(scenario.bottleneck.forward, 5)
+    assert " ".join(words) == (
         f"wale rate 2000000bit delay 50000000ns limit 30000b {tc} overhead raw drops remote seed 5"
     )
 

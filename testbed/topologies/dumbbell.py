@@ -28,13 +28,13 @@ only the flows' packets cross the links.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
-from typing import Any
 
 from lab import units
 from lab.advice import Advice
 from lab.link import Link
-from lab.scenario import ROLES, Flow, HostSettings, RouteSettings, Scenario
+from lab.scenario import ROLES, Flow, RouteSettings, Scenario
 
 #: Flow number n listens on this port plus n.
 FIRST_PORT = 5001
@@ -73,18 +73,37 @@ class Namespace:
 
 
 @dataclass
+class PlannedTrace:
+    """The steps of a rate."""
+
+    lines: list[str]  # of a trace file
+    end: str  # what comes after the last
+
+
+@dataclass
 class PlannedLink:
     """One qdisc to install when the scenario starts."""
 
     name: str
     netns: str
     dev: str
-    kind: str  # wale, or another
-    tc: str  # the end of a `tc qdisc add dev DEV root` line
-    trace: list[str] = field(default_factory=list)  # lines of a trace file, TRACE in tc
-    start_ns: int | None = None  # START in tc: from the scenario's start on; None: with the links
+    words: list[str]  # the end of a `tc qdisc add dev DEV root` line: the kind, its options
+    trace: PlannedTrace | None = None
+    starts: bool = False  # a trace or sessions, which begin at a time
+    start_ns: int | None = None  # from the scenario's start on; None: with the links
     shown: bool = True  # in the results
-    queue: str | None = None  # the end of a `tc qdisc add dev DEV parent 1:1` line, if any
+    queue: list[str] | None = None  # the end of a `tc qdisc add dev DEV parent 1:1` line, if any
+
+    @property
+    def kind(self) -> str:
+        """Wale, or another."""
+        return self.words[0]
+
+    @property
+    def text(self) -> str:
+        """The words for people; TRACE and START stand for what is known in the guest alone."""
+        words = [*self.words, *(["trace", "file", "TRACE", self.trace.end] if self.trace else [])]
+        return " ".join([*words, *(["start", "at", "START"] if self.starts else [])])
 
 
 @dataclass
@@ -210,9 +229,7 @@ class _Copy:
         self.into.namespaces.append(result)
         return result
 
-    def wire(
-        self, ends: list[tuple[Namespace, str, str, str]], mtus: list[int], settings: str = ""
-    ) -> None:
+    def wire(self, ends: list[tuple[Namespace, str, str, str]], mtus: list[int]) -> None:
         """A veth pair; each end is namespace, device, address, MAC."""
         (ns_a, dev_a, _, mac_a), (ns_b, dev_b, _, mac_b) = ends
         queues = "numtxqueues 1 numrxqueues 1"
@@ -248,14 +265,18 @@ class _Copy:
 
     def link(self, direction: str, ns: Namespace, link: Link) -> None:
         if link.qdisc is not None:
-            kind, tc = link.qdisc.split()[0], link.qdisc
-            trace: list[str] = []
+            words = shlex.split(link.qdisc)
         else:
-            kind = "wale"
-            tc, trace = wale_options(link, link_seed(self.seed, direction))
-        name = self.prefix + direction
+            words = wale_words(link, link_seed(self.seed, direction))
         planned = PlannedLink(
-            name, ns.name, "bottleneck", kind, tc, trace, start_ns=link.start, queue=link.queue
+            self.prefix + direction,
+            ns.name,
+            "bottleneck",
+            words,
+            planned_trace(link),
+            starts=bool(link.trace or link.sessions),
+            start_ns=link.start,
+            queue=None if link.queue is None else shlex.split(link.queue),
         )
         self.into.links.append(planned)
 
@@ -290,8 +311,10 @@ class _Copy:
                         name=f"{self.prefix}{name}-access-{'data' if net == 2 else 'ack'}",
                         netns=router.name,
                         dev=f"access{number}",
-                        kind="wale",
-                        tc=f"wale delay {access_delay_ns}ns limit 1000000p seed {number}",
+                        words=[
+                            *("wale", "delay", f"{access_delay_ns}ns"),
+                            *("limit", "1000000p", "seed", str(number)),
+                        ],
                         shown=False,
                     )
                 )
@@ -378,11 +401,16 @@ def _buffer_options(link: Link) -> list[str]:
     return words
 
 
-def wale_options(link: Link, seed: int) -> tuple[str, list[str]]:
-    """A link as tc options of wale, and the lines of its trace file.
+def planned_trace(link: Link) -> PlannedTrace | None:
+    """The steps of a link's rate, if it has any."""
+    if link.trace is None:
+        return None
+    lines = [f"{duration}ns {rate}bit" for duration, rate in link.trace.steps]
+    return PlannedTrace(lines, link.trace.end)
 
-    In the options, TRACE is the path of the file, and START when the trace or sessions begin.
-    """
+
+def wale_words(link: Link, seed: int) -> list[str]:
+    """A link as tc's words for wale, without its trace and when it begins."""
     words = ["wale"]
     if link.rate != units.UNLIMITED:
         words += ["rate", f"{link.rate}bit"]
@@ -396,17 +424,11 @@ def wale_options(link: Link, seed: int) -> tuple[str, list[str]]:
         words += ["slack", f"{link.slack}ns"]
     if link.feedback:
         words += ["feedback", "idle", f"{link.feedback.idle}ns"]
-    lines: list[str] = []
-    if link.trace:
-        words += ["trace", "file", "TRACE", link.trace.end]
-        lines = [f"{duration}ns {rate}bit" for duration, rate in link.trace.steps]
     if link.sessions:
         s = link.sessions
         words += ["sessions", "arrival", f"{s.arrival * 100:.12g}%", "mean", f"{s.mean:.12g}"]
         words += ["max", str(s.max), "step", f"{s.step}ns"]
-    if link.trace or link.sessions:
-        words += ["start", "at", "START"]
-    return " ".join(words), lines
+    return words
 
 
 def route_attributes(route: RouteSettings) -> str:
@@ -421,13 +443,3 @@ def route_attributes(route: RouteSettings) -> str:
             value = int(value)
         words += f" {name} {value}"
     return words
-
-
-def host_names(scenario: Scenario) -> list[str]:
-    """The namespaces of a scenario's hosts and routers, for `wale-lab shell`."""
-    return [ns.name for ns in plan(scenario, 1).namespaces]
-
-
-def describe(settings: HostSettings) -> dict[str, Any]:
-    """A host's settings as plain data."""
-    return settings.model_dump(mode="json", exclude_none=True)
