@@ -339,7 +339,7 @@ class Scenario(Strict):
     """An experiment: topology, links, hosts, flows, and what to record."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
-    """that of the file, without .yaml"""
+    """in results; without --out they go to out/NAME"""
     description: str = ""
     """what it shows, in a sentence or two"""
     time: Literal["virtual", "real"] = "virtual"
