@@ -145,6 +145,7 @@ class Outcome:
     console: str  # what the command printed
     kernel_log: str  # what the kernel printed to its console
     wall_s: float
+    virtual: bool = False  # the time inside
 
     @property
     def complaints(self) -> list[str]:
@@ -163,11 +164,17 @@ class Outcome:
     def describe(self) -> str:
         """One line that says how it ended."""
         wall = f"after {self.wall_s:.2f} s of wall time"
+        busy = "while busy"
+        if self.virtual:
+            busy += (
+                " (a program that waits by reading the clock in a loop, as browsers do, hardly "
+                "gets on in virtual time: `exec --real`, or `run --set time=real`)"
+            )
         return {
             "ok": f"ended well {wall}",
             "exit": f"ended with exit code {self.exit_code} {wall}",
             "panic": f"the kernel died {wall}",
-            "timeout": f"killed at its wall limit, {wall}, while busy",
+            "timeout": f"killed at its wall limit, {wall}, {busy}",
             "hung": f"killed {wall}: it waited for something that cannot come",
         }[self.reason]
 

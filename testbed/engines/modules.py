@@ -44,6 +44,16 @@ def _build_folder() -> Path:
 BUILD = _build_folder()
 
 
+def check_places() -> None:
+    """EngineError if make cannot build in the cache, or in the checkout."""
+    script = ROOT / "testbed/setup/plain-path"
+    for path in (cache_root(), *([] if INSTALLED else [ROOT])):
+        command = [str(script), "make cannot build in ", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise EngineError(done.stdout.strip())
+
+
 def _writable(folder: Path) -> bool:
     """Whether we may write to it, or make it."""
     return os.access(next(p for p in (folder, *folder.parents) if p.exists()), os.W_OK)

@@ -43,6 +43,7 @@ from engines.base import (
     ns_since_1970,
     wanted_kernel,
 )
+from engines.modules import check_places
 from engines.processes import end_session, ended_before
 
 _ADDR_NO_RANDOMIZE = 0x0040000
@@ -79,7 +80,9 @@ class UmlEngine:
     virtual_time = True
 
     def prepare(self, kernel: str | None, log: Log) -> Kernel:
-        return kernel_build.find_or_build(wanted_kernel(kernel), log)
+        kernel = wanted_kernel(kernel)
+        check_places()  # before minutes of building
+        return kernel_build.find_or_build(kernel, log)
 
     def run(self, kernel: Kernel, job: Job) -> Outcome:
         if job.interactive and not os.isatty(0):
@@ -322,7 +325,8 @@ class _Guest:
             reason = "exit" if code else "ok"
         else:
             reason, code = "panic", EXIT_PANIC
-        return Outcome(code, reason, console, kernel_log, wall_s)
+        virtual = self.job.time == "virtual"
+        return Outcome(code, reason, console, kernel_log, wall_s, virtual)
 
 
 if __name__ == "__main__":

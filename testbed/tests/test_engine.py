@@ -347,6 +347,7 @@ def test_busy_guest_is_killed_at_its_limit(kernel: Kernel) -> None:
     assert (outcome.reason, outcome.exit_code) == ("timeout", EXIT_TIMEOUT)
     assert 1.4 < outcome.wall_s < 6
     assert outcome.console == "before\n"
+    assert "reading the clock in a loop" in outcome.describe()
     assert guests_of(os.getpid()) == []
 
 
