@@ -638,16 +638,21 @@ def _inline_traces(document: Document, folder: Path) -> None:
         path = folder / trace["file"]
         where = document.where(("bottleneck", direction, "trace", "file"))
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
+            lines = path.read_text(encoding="utf-8").split("\n")
         except (OSError, UnicodeDecodeError) as error:
             raise ScenarioError(f"{where}: cannot read the trace {path}: {why(error)}") from None
         steps = []
         for number, line in enumerate(lines, 1):
             words = line.partition("#")[0].split()
-            if len(words) == 2:
-                steps.append(f"{words[0]}:{words[1]}")
-            elif words:
+            if not words:
+                continue
+            if len(words) != 2:
                 raise ScenarioError(f"{path}:{number}: expected `DURATION RATE`, got {line!r}")
+            try:
+                duration_ns, rate_bps = units.parse_step(*words)
+            except ValueError as error:
+                raise ScenarioError(f"{path}:{number}: {error}") from None
+            steps.append(f"{duration_ns}ns:{rate_bps}bit")
         del trace["file"]
         trace["steps"] = steps
 

@@ -3,7 +3,8 @@
 
 Each parser takes text with a unit, or a plain number in the unit that its
 docstring names, and gives an integer in the unit that the kernel interface has.
-It raises ValueError with what was expected.
+It raises ValueError with what was expected.  The units are those of
+Documentation/units.rst; userspace/lib/units.c reads them for tc.
 """
 
 from __future__ import annotations
@@ -15,16 +16,20 @@ from fractions import Fraction
 
 UNLIMITED = "unlimited"
 
-_SI = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-_NUMBER = re.compile(r"^\s*([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*(.*?)\s*$")
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_NUMBER = re.compile(
+    r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*(.*?)\s*", re.DOTALL
+)
+_RATE = re.compile(r"([kmgt]?)((?<=[kmgt])i|)(bit|bit/s|b/s|bps)", re.IGNORECASE)
+_SIZE = re.compile(r"([kmgt]?)((?<=[kmgt])i|)(b?)", re.IGNORECASE)
 _DATE = re.compile(
     r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?)?", re.ASCII
 )
 _TIMES_NS = {
-    "ns": 1,
-    "us": 10**3,
-    "ms": 10**6,
-    "s": 10**9,
+    **dict.fromkeys(("ns", "nsec", "nsecs"), 1),
+    **dict.fromkeys(("us", "usec", "usecs"), 10**3),
+    **dict.fromkeys(("ms", "msec", "msecs"), 10**6),
+    **dict.fromkeys(("s", "sec", "secs"), 10**9),
     "min": 60 * 10**9,
     "h": 3600 * 10**9,
     "d": 86400 * 10**9,
@@ -35,19 +40,40 @@ def _split(value: object, expected: str) -> tuple[Fraction, str]:
     """A number and the text after it."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"expected {expected}, got {value!r}")
-    match = _NUMBER.match(str(value))
+    match = _NUMBER.fullmatch(str(value))
     if not match:
         raise ValueError(f"expected {expected}, got {value!r}")
     return Fraction(match[1]), match[2]
+
+
+def _scale(prefix: str, binary: str) -> int:
+    """What a prefix stands for: k, M, G, T, or Ki, Mi, Gi, Ti."""
+    return int((1024 if binary else 1000) ** _POWERS[prefix.lower()])
+
+
+def _written(prefix: str, binary: str) -> str:
+    """A prefix as it is written: k, M, Ki, Mi."""
+    letter = prefix.upper()
+    return "k" if letter == "K" and not binary else letter + binary.lower()
+
+
+def _with(value: object, unit: str, other: str) -> str:
+    """A quantity with another unit."""
+    return str(value).strip().removesuffix(unit).strip() + other
+
+
+def _show(number: Fraction) -> str:
+    """A number for people, of any size."""
+    return f"{Decimal(number.numerator) / number.denominator:,.15g}"
 
 
 def parse_time_ns(value: object) -> int:
     """Nanoseconds; a plain number is in seconds."""
     expected = 'a time such as "50ms", "1.5s", "2min" (a plain number is in seconds)'
     number, unit = _split(value, expected)
-    if unit and unit not in _TIMES_NS:
+    if unit and unit.lower() not in _TIMES_NS:
         raise ValueError(f"expected {expected}, got {value!r}")
-    return round(number * _TIMES_NS[unit or "s"])
+    return int(number * _TIMES_NS[unit.lower() or "s"] + Fraction(1, 2))
 
 
 def parse_date(value: object) -> datetime:
@@ -68,16 +94,22 @@ def parse_date(value: object) -> datetime:
     return date
 
 
-def parse_rate_bps(value: object) -> int:
+def parse_rate_bps(value: object, bps_are_bytes: bool = False) -> int:
     """Bits per second; a plain number is in bit/s."""
     expected = 'a rate such as "2mbit", "1.5 Gbit/s", "250 kB/s" (a plain number is in bit/s)'
     number, unit = _split(value, expected)
-    match = re.fullmatch(r"([kmgt]?)(bit|bit/s)|([kmgt]?)(b/s)|", unit.lower())
-    if not match or ((match[4] or "") == "b/s" and not unit.endswith("B/s")):
-        hint = " (write bit or B/s: bps means different things)" if "bps" in unit.lower() else ""
-        raise ValueError(f"expected {expected}, got {value!r}{hint}")
-    prefix = match[1] or match[3] or ""
-    bits = number * (8 if match[4] else 1) * 1000 ** _SI[prefix]
+    match = _RATE.fullmatch(unit or "bit")
+    if not match:
+        raise ValueError(f"expected {expected}, got {value!r}")
+    kind, scale = match[3].lower(), _scale(match[1], match[2])
+    if match[3][:2] == "b/" or (kind == "bps" and not bps_are_bytes):
+        prefix = _written(match[1], match[2])
+        one, other = (_with(value, unit, prefix + of) for of in ("bit", "B/s"))
+        raise ValueError(
+            f'expected a rate such as "{one}" (bits per second) or "{other}" (bytes per second'
+            f"{', as tc reads it' if kind == 'bps' else ''}), got {value!r}"
+        )
+    bits = number * scale * (8 if kind in ("b/s", "bps") else 1)
     below = int(bits // 8) * 8
     if bits != below:
         near = f"the nearest are {below}bit and {below + 8}bit" if below else "the least is 8bit"
@@ -85,16 +117,38 @@ def parse_rate_bps(value: object) -> int:
     return below
 
 
-def parse_size_bytes(value: object) -> int:
-    """Bytes; a plain number is in bytes. kB is 1000, KiB is 1024."""
-    expected = 'a size such as "30kB", "3MB", "64KiB" (a plain number is in bytes)'
+def parse_step(duration: str, rate: str) -> tuple[int, int]:
+    """A line of a trace file, in ns and bit/s, as tc reads it: bps are bytes per second.
+
+    The duration has a unit, if it is not 0: tc would take ns without one, and a scenario s.
+    """
+    duration_ns = parse_time_ns(duration)
+    if duration_ns and duration[-1:] in "0123456789.":
+        raise ValueError(f'expected a time with a unit, such as "10ms", got {duration!r}')
+    return duration_ns, parse_rate_bps(rate, bps_are_bytes=True)
+
+
+def parse_size_bytes(
+    value: object,
+    expected: str = 'a size such as "30kB", "3MB", "64KiB" (a plain number is in bytes)',
+) -> int:
+    """Bytes; a plain number is in bytes. kB is 1000, KiB is 1024.
+
+    Other spellings, such as kb, are more than one number: tc takes 1024 for them.
+    """
     number, unit = _split(value, expected)
-    match = re.fullmatch(r"([kKMGT]?)(i?)[Bb]|([kKMGT]?)(i?)|", unit)
+    match = _SIZE.fullmatch(unit)
     if not match:
         raise ValueError(f"expected {expected}, got {value!r}")
-    prefix = (match[1] or match[3] or "").lower()
-    base = 1024 if (match[2] or match[4]) else 1000
-    size = number * base ** _SI[prefix]
+    prefix, binary = match[1], match[2]
+    if prefix and not binary and unit not in ("kB", "MB", "GB", "TB"):
+        sizes = [(_written(prefix, i), number * _scale(prefix, i)) for i in ("", "i")]
+        both = [f'"{_with(value, unit, name)}B" ({_show(size)} bytes' for name, size in sizes]
+        what = expected.partition(" such as ")[0]
+        raise ValueError(
+            f"expected {what} such as {both[0]}) or {both[1]}, as tc reads it), got {value!r}"
+        )
+    size = number * _scale(prefix, binary)
     if size != int(size):
         raise ValueError(f"expected a whole number of bytes, got {value!r}")
     return int(size)
@@ -108,10 +162,7 @@ def parse_limit(value: object) -> str:
         if number != int(number) or number < 1:
             raise ValueError(f"expected {expected}, got {value!r}")
         return f"{int(number)} cells" if unit == "cells" else f"{int(number)}p"
-    try:
-        return f"{parse_size_bytes(value)}b"
-    except ValueError:
-        raise ValueError(f"expected {expected}, got {value!r}") from None
+    return f"{parse_size_bytes(value, expected)}b"
 
 
 def parse_threshold(value: object) -> str:

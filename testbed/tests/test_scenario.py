@@ -442,9 +442,14 @@ def test_trace_file(tmp_path: Path) -> None:
     scenario = check(text, folder=tmp_path)
     assert scenario.bottleneck.forward.trace is not None
     assert scenario.bottleneck.forward.trace.steps == [(10**9, 2_000_000), (500_000_000, 0)]
-    (tmp_path / "t").write_text("1s\n")
-    with pytest.raises(ScenarioError, match="t:1: expected `DURATION RATE`"):
-        check(text, folder=tmp_path)
+    for line, says in (
+        ("1s", "expected `DURATION RATE`"),
+        ("2000 8mbit", "expected a time with a unit, such as \"10ms\", got '2000'"),
+        ("1s 300bit", "a whole number of bytes/s, got '300bit'; the nearest are 296bit and 304bit"),
+    ):
+        (tmp_path / "t").write_text(f"1s 8Mbps # bytes, as to tc\n{line}\n")
+        with pytest.raises(ScenarioError, match=f"t:2: .*{says}"):
+            check(text, folder=tmp_path)
 
 
 def test_settings_of_hosts() -> None:

@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from lab import units
+
+TOP = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
@@ -18,17 +23,28 @@ from lab import units
         (units.parse_time_ns, "2min", 120_000_000_000),
         (units.parse_time_ns, "1ns", 1),
         (units.parse_time_ns, 0.25, 250_000_000),
+        (units.parse_time_ns, "1sec", 1_000_000_000),
+        (units.parse_time_ns, "20MSECS", 20_000_000),
+        (units.parse_time_ns, "1h", 3600 * 10**9),
+        (units.parse_time_ns, ".5s", 500_000_000),
+        (units.parse_time_ns, "0.5ns", 1),
+        (units.parse_time_ns, "2.5ns", 3),
         (units.parse_rate_bps, "2mbit", 2_000_000),
         (units.parse_rate_bps, "1.5 Gbit/s", 1_500_000_000),
         (units.parse_rate_bps, "250 kB/s", 2_000_000),
         (units.parse_rate_bps, "0bit", 0),
+        (units.parse_rate_bps, "1mibit", 1_048_576),
+        (units.parse_rate_bps, "2Mbit/s", 2_000_000),
+        (units.parse_rate_bps, "1KiB/s", 8192),
         (units.parse_rate_bps, "0.1mbit", 100_000),
         (units.parse_rate_bps, "12345.672kbit", 12_345_672),
         (units.parse_rate_bps, 8000, 8000),
         (units.parse_size_bytes, "30kB", 30_000),
         (units.parse_size_bytes, "64KiB", 65_536),
         (units.parse_size_bytes, "3MB", 3_000_000),
-        (units.parse_size_bytes, "2k", 2_000),
+        (units.parse_size_bytes, "64Ki", 65_536),
+        (units.parse_size_bytes, "1kib", 1024),
+        (units.parse_size_bytes, "1500b", 1500),
         (units.parse_size_bytes, 1500, 1500),
         (units.parse_limit, "30kB", "30000b"),
         (units.parse_limit, "20p", "20p"),
@@ -59,8 +75,10 @@ def test_value(parse: Callable[[object], object], text: object, value: object) -
         (units.parse_rate_bps, "2mb/s"),
         (units.parse_rate_bps, "fast"),
         (units.parse_rate_bps, "1bit"),
+        (units.parse_rate_bps, "8ibit"),
         (units.parse_size_bytes, "30 litres"),
         (units.parse_size_bytes, "0.5"),
+        (units.parse_size_bytes, "5iB"),
         (units.parse_limit, "0p"),
         (units.parse_limit, "1.5p"),
         (units.parse_limit, "0 cells"),
@@ -73,6 +91,71 @@ def test_value(parse: Callable[[object], object], text: object, value: object) -
 def test_refused(parse: Callable[[object], object], text: object) -> None:
     with pytest.raises(ValueError, match="expected"):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "readings"),
+    [
+        (units.parse_size_bytes, "30kb", '"30kB" (30,000 bytes) or "30KiB" (30,720 bytes'),
+        (units.parse_size_bytes, "30KB", '"30kB" (30,000 bytes) or "30KiB" (30,720 bytes'),
+        (units.parse_size_bytes, "2k", '"2kB" (2,000 bytes) or "2KiB" (2,048 bytes'),
+        (units.parse_size_bytes, "1.5Mb", '"1.5MB" (1,500,000 bytes) or "1.5MiB" (1,572,864 bytes'),
+        (units.parse_limit, "30kb", '"30kB" (30,000 bytes) or "30KiB" (30,720 bytes'),
+        (units.parse_threshold, "27kb", '"27kB" (27,000 bytes) or "27KiB" (27,648 bytes'),
+        (units.parse_limit, "1e999k", '"1e999kB" (1.00000000000000e+1002 bytes) or'),
+        (units.parse_rate_bps, "8Mbps", '"8Mbit" (bits per second) or "8MB/s" (bytes per second'),
+        (units.parse_rate_bps, "2mb/s", '"2Mbit" (bits per second) or "2MB/s" (bytes per second'),
+    ],
+)
+def test_ambiguous(parse: Callable[[object], object], text: str, readings: str) -> None:
+    """What tc and other people read as another number is refused, with both readings."""
+    with pytest.raises(ValueError, match=re.escape(f" such as {readings}")):
+        parse(text)
+
+
+#: A line of a trace file, and what it is.
+STEPS = {
+    "1h 8mbit": (3600 * 10**9, 8_000_000),
+    "1d 250kB/s": (86_400 * 10**9, 2_000_000),
+    "2min 1mibit": (120 * 10**9, 1_048_576),
+    "1sec 8Mbps": (10**9, 64_000_000),
+    "1.5MSEC .5KiBps": (1_500_000, 4096),
+    "1.5ns 1e-3gbit/s": (2, 1_000_000),
+    "0 8kbit": (0, 8000),
+    "86400s 8000": (86_400 * 10**9, 8000),
+}
+
+
+def test_trace_file_is_the_same_to_tc(tmp_path: Path) -> None:
+    """What a scenario reads in a file is what the library of tc and wale reads."""
+    for line, step in STEPS.items():
+        assert units.parse_step(*line.split()) == step
+    trace = tmp_path / "units.trace"
+    trace.write_text("".join(f"{line}\n" for line in STEPS))
+    sources = [TOP / "testbed/tests/data/read_trace.c"]
+    sources += [TOP / f"userspace/lib/{name}.c" for name in ("link_trace", "link_error", "units")]
+    include = [f"-I{TOP}/userspace", f"-I{TOP}/kmod/include/uapi", "-D_GNU_SOURCE"]
+    program = tmp_path / "read_trace"
+    subprocess.run(["cc", *include, "-o", program, *sources], check=True)
+    done = subprocess.run([program, str(trace)], capture_output=True, text=True, check=True)
+    read = [tuple(int(word) for word in line.split()) for line in done.stdout.splitlines()]
+    assert read == list(STEPS.values())
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("2000 8mbit", "a time with a unit"),
+        ("1e-3 8mbit", "a time with a unit"),
+        ("1e3 8mbit", "a time with a unit"),
+        ("1s 7bit", "the least is 8bit"),
+        ("1s 2mb/s", "bits per second"),
+        ("1s unlimited", "a rate such as"),
+    ],
+)
+def test_step_refused(line: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        units.parse_step(*line.split())
 
 
 @pytest.mark.parametrize(

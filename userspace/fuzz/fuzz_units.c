@@ -116,7 +116,10 @@ static void check_time(const char *text)
 	static const struct {
 		const char *name;
 		uint64_t ns;
-	} names[] = { { "s", 1000000000 },
+	} names[] = { { "d", 86400000000000 },
+		      { "h", 3600000000000 },
+		      { "min", 60000000000 },
+		      { "s", 1000000000 },
 		      { "ms", 1000000 },
 		      { "us", 1000 },
 		      { "ns", 1 },
@@ -129,13 +132,16 @@ static void check_time(const char *text)
 	for (i = 0; unit && i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcasecmp(unit, names[i].name))
 			continue;
-		expected =
-			(u128)mantissa * names[i].ns / power_of_ten(decimals);
+		expected = ((u128)mantissa * names[i].ns +
+			    power_of_ten(decimals) / 2) /
+			   power_of_ten(decimals);
 		if (expected > UINT64_MAX)
 			must(units_parse_time(text, &value) == -ERANGE);
 		else
 			must(!units_parse_time(text, &value) &&
 			     value == expected);
+		if (!*names[i].name && expected && expected <= UINT64_MAX)
+			must(units_parse_time_unit(text, &value) == -EINVAL);
 	}
 }
 

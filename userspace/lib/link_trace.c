@@ -3,7 +3,8 @@
  * link_trace.c - traces: the rate of a link, step by step, as text
  *
  * Inline, a trace is DURATION:RATE,DURATION:RATE,...; in a file, each line is
- * DURATION RATE, and what follows a # is a comment.
+ * DURATION RATE, and what follows a # is a comment.  In a file, a duration has a
+ * unit: a scenario, which may read the same file, would take seconds without one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,9 +35,22 @@ static int trace_append(struct link_trace *trace, uint64_t duration_ns,
 	return 0;
 }
 
-/* One step; @where names it in an error. */
+/* Where a step is. */
+struct place {
+	char name[40];
+	const char *word; /* of the command line: the steps, or their file */
+	bool file;
+};
+
+static int step_failed(const struct place *at, const char *text,
+		       const char *why, struct link_error *error)
+{
+	return link_error_set(error, LINK_ERROR_INVALID, at->word,
+			      "%s: \"%.40s\": %s", at->name, text, why);
+}
+
 static int trace_step(struct link_trace *trace, const char *duration,
-		      const char *rate, const char *where, const char *word,
+		      const char *rate, const struct place *at,
 		      struct link_error *error)
 {
 	char wrong[UNITS_WRONG_MAX];
@@ -44,25 +58,26 @@ static int trace_step(struct link_trace *trace, const char *duration,
 	int err;
 
 	if (trace->n_steps == WALE_TRACE_FD_STEPS_MAX)
-		return link_error_set(error, LINK_ERROR_INVALID, word,
-				      "%s: more than %u steps", where,
+		return link_error_set(error, LINK_ERROR_INVALID, at->word,
+				      "%s: more than %u steps", at->name,
 				      WALE_TRACE_FD_STEPS_MAX);
-	if (units_parse_time(duration, &ns))
-		return link_error_set(
-			error, LINK_ERROR_INVALID, word,
-			"%s: \"%.40s\": expected a time such as 10ms", where,
-			duration);
+	if (at->file && units_parse_time_unit(duration, &ns))
+		return step_failed(at, duration,
+				   "expected a time with a unit, such as 10ms",
+				   error);
+	if (!at->file && units_parse_time(duration, &ns))
+		return step_failed(at, duration, "expected a time such as 10ms",
+				   error);
 	err = units_parse_rate(rate, &bytes_per_s);
 	if (!err && bytes_per_s == WALE_RATE_UNLIMITED)
 		err = -EINVAL;
 	if (err)
-		return link_error_set(
-			error, LINK_ERROR_INVALID, word, "%s: \"%.40s\": %s",
-			where, rate,
-			units_rate_wrong(wrong, err, bytes_per_s,
-					 "a rate such as 10mbit"));
+		return step_failed(at, rate,
+				   units_rate_wrong(wrong, err, bytes_per_s,
+						    "a rate such as 10mbit"),
+				   error);
 	if (trace_append(trace, ns, bytes_per_s))
-		return link_error_set(error, LINK_ERROR_INVALID, word,
+		return link_error_set(error, LINK_ERROR_INVALID, at->word,
 				      "no memory for the trace");
 	return 0;
 }
@@ -71,7 +86,7 @@ int link_trace_parse(struct link_trace *trace, const char *text,
 		     struct link_error *error)
 {
 	char *copy = strdup(text), *step, *rest = copy;
-	char where[40];
+	struct place at = { .word = text };
 	int err = 0;
 
 	if (!copy)
@@ -80,17 +95,17 @@ int link_trace_parse(struct link_trace *trace, const char *text,
 	while (!err && (step = strsep(&rest, ","))) {
 		char *rate = strchr(step, ':');
 
-		snprintf(where, sizeof(where), "step %u of the trace",
+		snprintf(at.name, sizeof(at.name), "step %u of the trace",
 			 trace->n_steps + 1);
 		if (!rate) {
 			err = link_error_set(
 				error, LINK_ERROR_INVALID, text,
 				"%s is not DURATION:RATE (trace file PATH reads a file)",
-				where);
+				at.name);
 			break;
 		}
 		*rate++ = '\0';
-		err = trace_step(trace, step, rate, where, text, error);
+		err = trace_step(trace, step, rate, &at, error);
 	}
 	free(copy);
 	return err;
@@ -100,7 +115,8 @@ static int trace_line(struct link_trace *trace, char *line, unsigned int number,
 		      const char *path, struct link_error *error)
 {
 	static const char blanks[] = " \t\r\n\f\v";
-	char *duration, *rate, *more, *rest, where[32];
+	struct place at = { .word = path, .file = true };
+	char *duration, *rate, *more, *rest;
 
 	line[strcspn(line, "#")] = '\0';
 	duration = strtok_r(line, blanks, &rest);
@@ -109,11 +125,11 @@ static int trace_line(struct link_trace *trace, char *line, unsigned int number,
 	rate = strtok_r(NULL, blanks, &rest);
 	more = strtok_r(NULL, blanks, &rest);
 
-	snprintf(where, sizeof(where), "line %u", number);
+	snprintf(at.name, sizeof(at.name), "line %u", number);
 	if (!rate || more)
 		return link_error_set(error, LINK_ERROR_INVALID, path,
-				      "%s is not DURATION RATE", where);
-	return trace_step(trace, duration, rate, where, path, error);
+				      "%s is not DURATION RATE", at.name);
+	return trace_step(trace, duration, rate, &at, error);
 }
 
 int link_trace_read(struct link_trace *trace, const char *path,

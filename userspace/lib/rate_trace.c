@@ -63,10 +63,10 @@ static int parse_rate(struct rate_trace *trace, const char *word,
 static int parse_time(uint64_t *ns, const char *word, const struct place *at,
 		      struct rate_error *error)
 {
-	if (units_parse_time(word, ns))
+	if (units_parse_time_unit(word, ns))
 		return rate_error_set(error,
-				      "%s:%u: \"%.40s\": expected a time "
-				      "such as 1.5s",
+				      "%s:%u: \"%.40s\": expected a time with "
+				      "a unit, such as 1.5s",
 				      at->name, at->line, word);
 	if (*ns > TRACE_NS_MAX)
 		return rate_error_set(error, "%s:%u: %.40s is too long",

@@ -34,7 +34,7 @@ struct suffix {
 	uint64_t denominator;
 };
 
-/* In bytes per second. */
+/* In bytes per second.  Where a name has a capital letter, only that is meant. */
 static const struct suffix rate_suffixes[] = {
 	{ "", 1, 8 },
 	{ "bit", 1, 8 },
@@ -46,6 +46,15 @@ static const struct suffix rate_suffixes[] = {
 	{ "mibit", 1 << 20, 8 },
 	{ "gibit", 1 << 30, 8 },
 	{ "tibit", UINT64_C(1) << 40, 8 },
+	{ "bit/s", 1, 8 },
+	{ "kbit/s", 1000, 8 },
+	{ "mbit/s", 1000000, 8 },
+	{ "gbit/s", 1000000000, 8 },
+	{ "tbit/s", 1000000000000, 8 },
+	{ "kibit/s", 1 << 10, 8 },
+	{ "mibit/s", 1 << 20, 8 },
+	{ "gibit/s", 1 << 30, 8 },
+	{ "tibit/s", UINT64_C(1) << 40, 8 },
 	{ "bps", 1, 1 },
 	{ "kbps", 1000, 1 },
 	{ "mbps", 1000000, 1 },
@@ -55,6 +64,15 @@ static const struct suffix rate_suffixes[] = {
 	{ "mibps", 1 << 20, 1 },
 	{ "gibps", 1 << 30, 1 },
 	{ "tibps", UINT64_C(1) << 40, 1 },
+	{ "B/s", 1, 1 },
+	{ "kB/s", 1000, 1 },
+	{ "mB/s", 1000000, 1 },
+	{ "gB/s", 1000000000, 1 },
+	{ "tB/s", 1000000000000, 1 },
+	{ "kiB/s", 1 << 10, 1 },
+	{ "miB/s", 1 << 20, 1 },
+	{ "giB/s", 1 << 30, 1 },
+	{ "tiB/s", UINT64_C(1) << 40, 1 },
 	{}
 };
 
@@ -72,6 +90,9 @@ static const struct suffix time_suffixes[] = { { "", 1, 1 },
 					       { "s", 1000000000, 1 },
 					       { "sec", 1000000000, 1 },
 					       { "secs", 1000000000, 1 },
+					       { "min", 60000000000, 1 },
+					       { "h", 3600000000000, 1 },
+					       { "d", 86400000000000, 1 },
 					       {} };
 
 /* In bytes. */
@@ -79,13 +100,18 @@ static const struct suffix size_suffixes[] = { { "", 1, 1 },
 					       { "b", 1, 1 },
 					       { "k", 1 << 10, 1 },
 					       { "kb", 1 << 10, 1 },
+					       { "ki", 1 << 10, 1 },
+					       { "kib", 1 << 10, 1 },
 					       { "m", 1 << 20, 1 },
 					       { "mb", 1 << 20, 1 },
+					       { "mi", 1 << 20, 1 },
+					       { "mib", 1 << 20, 1 },
 					       { "g", 1 << 30, 1 },
 					       { "gb", 1 << 30, 1 },
-					       { "kbit", (1 << 10) / 8, 1 },
-					       { "mbit", (1 << 20) / 8, 1 },
-					       { "gbit", (1 << 30) / 8, 1 },
+					       { "gi", 1 << 30, 1 },
+					       { "gib", 1 << 30, 1 },
+					       { "ti", UINT64_C(1) << 40, 1 },
+					       { "tib", UINT64_C(1) << 40, 1 },
 					       {} };
 
 static bool is_digit(char c)
@@ -183,6 +209,12 @@ static int scale(const struct decimal *d, uint64_t numerator,
 	return fraction == WHOLE && !whole ? -EDOM : 0;
 }
 
+static bool is_suffix(const char *text, const char *name)
+{
+	return !strcasecmp(text, name) &&
+	       (!strchr(name, 'B') || strchr(text, 'B'));
+}
+
 static int parse_with(const struct suffix *suffixes, const char *text,
 		      enum fraction fraction, uint64_t *result)
 {
@@ -194,7 +226,7 @@ static int parse_with(const struct suffix *suffixes, const char *text,
 	if (err)
 		return err;
 	for (s = suffixes; s->name; s++)
-		if (!strcasecmp(s->name, d.suffix))
+		if (is_suffix(d.suffix, s->name))
 			return scale(&d, s->numerator, s->denominator, fraction,
 				     result);
 	return -EINVAL;
@@ -219,12 +251,21 @@ int units_parse_rate(const char *text, uint64_t *bytes_per_s)
 
 int units_parse_time(const char *text, uint64_t *ns)
 {
-	return parse_with(time_suffixes, text, CUT, ns);
+	return parse_with(time_suffixes, text, NEAREST, ns);
+}
+
+int units_parse_time_unit(const char *text, uint64_t *ns)
+{
+	int err = parse_with(time_suffixes + 1, text, NEAREST, ns);
+
+	if (err == -EINVAL && !units_parse_time(text, ns) && !*ns)
+		return 0;
+	return err;
 }
 
 int units_parse_size(const char *text, uint64_t *bytes)
 {
-	return parse_with(size_suffixes, text, CUT, bytes);
+	return parse_with(size_suffixes, text, WHOLE, bytes);
 }
 
 int units_parse_count(const char *text, uint64_t max, uint64_t *count)

@@ -2,19 +2,17 @@
 /*
  * units.h - numbers with units, as tc users type them
  *
- * The suffixes are those of tc, upper or lower case: rates in bits (kbit,
- * mbit ...) or bytes per second (kbps, mbps ...), times in s, ms, us or ns,
- * sizes in b, kb, mb, gb (of 1024) or kbit, mbit, gbit.  Unlike tc's own
- * parsers, these work in decimal, without floating point, so that 0.29s is
- * 290000000 ns, and a number too large is refused.
+ * The suffixes are those of Documentation/units.rst, which are tc's and some more,
+ * upper or lower case.  Unlike tc's own parsers, these work in decimal, without
+ * floating point, so that 0.29s is 290000000 ns, and a number too large is refused.
  *
  * What a units_format_*() function writes, the parser of the same kind reads
  * back as the same value.
  *
  * Parsers return 0; -EINVAL for what is not such a number (signs included);
- * -ERANGE for one that does not fit; -EDOM for a rate that is not a whole number
- * of bytes/s, when the result is the next lower.  Other fractions of the unit of
- * the result are cut off, except in fractions of 2^32, which are rounded.
+ * -ERANGE for one that does not fit; -EDOM for a rate or a size that is not a whole
+ * number of bytes/s or bytes, when the result is the next lower.  Millionths are cut
+ * off, and other fractions of the unit of the result are rounded.
  */
 #ifndef WALE_UNITS_H
 #define WALE_UNITS_H
@@ -37,6 +35,8 @@ const char *units_rate_wrong(char buf[UNITS_WRONG_MAX], int err,
 			     uint64_t bytes_per_s, const char *expected);
 /* ns; without a suffix, ns */
 int units_parse_time(const char *text, uint64_t *ns);
+/* ns; only 0 without a suffix: files are also read by what takes seconds */
+int units_parse_time_unit(const char *text, uint64_t *ns);
 /* bytes; without a suffix, bytes */
 int units_parse_size(const char *text, uint64_t *bytes);
 /* a whole number, up to @max */

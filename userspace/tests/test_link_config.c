@@ -96,6 +96,7 @@ static void test_errors(void)
 	test_error("limit 20p limit 30kb", LINK_ERROR_DUPLICATE, "30kb");
 	test_error("limit 4294967296", LINK_ERROR_INVALID, "out of range");
 	test_error("limit 20q", LINK_ERROR_INVALID, "packets");
+	test_error("limit 30kbit", LINK_ERROR_INVALID, "such as 30kb");
 	test_error("limit p", LINK_ERROR_INVALID, "packets");
 	test_error("limit 1.5p", LINK_ERROR_INVALID, "packets");
 	test_error("loss 101%", LINK_ERROR_INVALID, "out of range");
@@ -381,6 +382,21 @@ static void test_trace_files(void)
 	ok(read_trace("1s 8mbit 3\n", &trace, &error) < 0 &&
 		   strstr(error.text, "line 1"),
 	   "a line with too much is named");
+	free(trace.steps);
+	ok(read_trace("1h 1mibit\n1d 250kB/s\n2min 8Mbps\n1sec 8kbit/s\n",
+		      &trace, &error) == 4 &&
+		   trace.steps[0].duration_ns == UINT64_C(3600000000000) &&
+		   trace.steps[0].rate == 131072 &&
+		   trace.steps[1].duration_ns == UINT64_C(86400000000000) &&
+		   trace.steps[1].rate == 250000 &&
+		   trace.steps[2].rate == 8000000 &&
+		   trace.steps[3].rate == 1000,
+	   "a trace file with units that scenarios have, too");
+	free(trace.steps);
+	ok(read_trace("1s 8mbit\n# two\n2000 8mbit\n", &trace, &error) < 0 &&
+		   strstr(error.text,
+			  "line 3: \"2000\": expected a time with a unit"),
+	   "a duration without a unit is refused in a file");
 	free(trace.steps);
 	ok(read_trace("1s 8mbit\n1s 12345678bit\n", &trace, &error) < 0 &&
 		   strstr(error.text, "line 2: \"12345678bit\": not a whole "

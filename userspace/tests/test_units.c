@@ -36,6 +36,17 @@ static const struct test_case rates[] = {
 	{ "64kbit", 0, 8000 },
 	{ "1kibit", 0, 128 },
 	{ "1mbps", 0, 1000000 },
+	{ "8Mbps", 0, 8000000 },
+	{ "1mibit", 0, 131072 },
+	{ "2Mbit/s", 0, 250000 },
+	{ "250kB/s", 0, 250000 },
+	{ "1MB/s", 0, 1000000 },
+	{ "1KiB/s", 0, 1024 },
+	{ "1B/s", 0, 1 },
+	{ "250kb/s", -EINVAL, 0 }, /* bits? */
+	{ "2mbit/", -EINVAL, 0 },
+	{ "2m/s", -EINVAL, 0 },
+	{ "2mbps/s", -EINVAL, 0 },
 	{ "1MiBps", 0, 1048576 },
 	{ "1e3kbit", 0, 125000 },
 	{ "1e-3mbit", 0, 125 },
@@ -77,16 +88,30 @@ static const struct test_case times[] = {
 	{ "1us", 0, 1000 },
 	{ "2usecs", 0, 2000 },
 	{ "3sec", 0, 3000000000 },
-	{ "0.9ns", 0, 0 },
+	{ "0.4ns", 0, 0 },
+	{ "0.5ns", 0, 1 },
+	{ "1.5ns", 0, 2 },
+	{ "2min", 0, UINT64_C(120000000000) },
+	{ "1h", 0, UINT64_C(3600000000000) },
+	{ "1D", 0, UINT64_C(86400000000000) },
 	{ "0.0000000000000000000000000001s", 0, 0 },
 	{ "18446744073.709551615s", 0, MAX },
 	{ "18446744073.709551616s", -ERANGE, 0 },
+	{ "18446744073709551615.5ns", -ERANGE, 0 },
 	{ "1m", -EINVAL, 0 },
-	{ "1h", -EINVAL, 0 },
 	{ "-5ms", -EINVAL, 0 },
 	{ "ms", -EINVAL, 0 },
 	{}
 };
+
+/* Seconds, or ns? */
+static const struct test_case file_times[] = { { "2000ns", 0, 2000 },
+					       { "2s", 0, 2000000000 },
+					       { "2000", -EINVAL, 0 },
+					       { "0", 0, 0 },
+					       { "0.6", -EINVAL, 0 },
+					       { "1e3", -EINVAL, 0 },
+					       {} };
 
 static const struct test_case sizes[] = {
 	{ "1500", 0, 1500 },
@@ -95,8 +120,14 @@ static const struct test_case sizes[] = {
 	{ "30k", 0, 30720 },
 	{ "0.5mb", 0, 524288 },
 	{ "5gb", 0, UINT64_C(5) << 30 }, /* more than 32 bits */
-	{ "8kbit", 0, 1024 },
-	{ "1kib", -EINVAL, 0 },
+	{ "8kbit", -EINVAL, 0 }, /* a rate? */
+	{ "64KiB", 0, 65536 },
+	{ "1mib", 0, 1 << 20 },
+	{ "2GiB", 0, UINT64_C(2) << 30 },
+	{ "1tib", 0, UINT64_C(1) << 40 },
+	{ "1.5b", -EDOM, 1 },
+	{ "0.1kb", -EDOM, 102 },
+	{ "64Ki", 0, 65536 },
 	{ "-1kb", -EINVAL, 0 },
 	{}
 };
@@ -253,6 +284,7 @@ int main(void)
 {
 	test_parser("rate", rates, units_parse_rate);
 	test_parser("time", times, units_parse_time);
+	test_parser("time in a file", file_times, units_parse_time_unit);
 	test_parser("size", sizes, units_parse_size);
 	test_parser("percent", percents, percent);
 	test_parser("probability", probabilities, probability);
