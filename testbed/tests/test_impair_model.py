@@ -43,6 +43,12 @@ def _stationary(matrix: list[list[float]]) -> numpy.ndarray:
     return numpy.linalg.lstsq(equations, right, rcond=None)[0]
 
 
+def test_jitter_between_two_ns_is_rounded_up() -> None:
+    """As Documentation/sch_wale-impair.rst says."""
+    for entry, ns in ((4096, 1), (-4096, 0), (12288, 2), (-12288, -1), (4095, 0), (-4097, -1)):
+        assert jitter_offset(1, (entry,), 0) == ns
+
+
 def test_gemodel_without_r_is_independent() -> None:
     lost = _lost(Gemodel(5 * PERCENT, ONE - 5 * PERCENT))
     assert abs(lost.mean() - 0.05) < 4 * math.sqrt(0.05 * 0.95 / COUNT)

@@ -221,6 +221,19 @@ def test_refused_chains_have_no_law() -> None:
     assert not too_many.is_valid()
 
 
+def test_what_a_draw_of_the_sessions_means() -> None:
+    """As Documentation/sch_wale.rst says: the arrival, one that leaves, two, and so on."""
+    chain = sessions.Chain(sessions.Parameters(TWO32 // 50, 20 * TWO32, 3, 10**8), 1)
+    cases = {
+        0: [(0.019, 1), (0.021, 0)],
+        2: [(0.0199, 3), (0.0201, 1), (0.0525, 1), (0.0526, 0), (0.0528, 2), (0.9, 2)],
+        3: [(0.019, 3), (0.021, 2), (0.0563, 2), (0.0564, 1), (0.0569, 3)],
+    }
+    for state, draws in cases.items():
+        after = [chain.next_state(state, int(u * 2**64)) for u, _ in draws]
+        assert after == [expected for _, expected in draws]
+
+
 def test_sessions_that_all_end_within_a_step() -> None:
     """The smallest mean that a link takes: exp(-1000) is nothing beside 1, to 60 digits."""
     chain = sessions.Parameters(arrival=1 << 20, mean=(1 << 32) // 1000, maximum=3, step_ns=10**6)
