@@ -4,17 +4,22 @@
  *
  *	struct rate_net		a network namespace: its paths, who listens
  *	  struct rate_path	a name and settings; in the table, refers to
- *	    struct rate_source	a value and its history; of one path, or of a
- *				path and those of other namespaces that follow
+ *	    struct rate_source	where a value is: of one path, or of a device,
+ *				and then of all paths that follow it
+ *	      struct rate_value	a rate and its history
  *	  struct rate_flow	a socket that listens; refers to a path
  *
  * Locks, outermost first:
  *	rate_mutex	creating, changing and deleting paths, everywhere;
  *			never with RTNL taken inside of it
  *	path->lock	the path's source, and counting who is active on it
- *	source->lock	adding to the history; with source->seq
+ *	source->lock	the value; with source->seq
  * Who reads takes none of them: paths, sources, rings and flows are freed after
  * an RCU grace period.
+ *
+ * Whoever deletes a device waits for rate_mutex with RTNL held.  So nobody holds it
+ * for long: no list is walked to its end under it, and nobody asks for memory that
+ * may have to be reclaimed first.
  */
 #ifndef _RATE_H
 #define _RATE_H
@@ -22,6 +27,7 @@
 #include <linux/in6.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable.h>
 #include <linux/seqlock.h>
@@ -69,8 +75,7 @@ struct rate_key {
 /**
  * struct rate_net - a network namespace
  * @net: it; valid while not @dead
- * @refs: one of the namespace, one of each flow and of each path that follows
- *	a path in here
+ * @refs: one of the namespace, one of each flow and of each device's source
  * @dead: the namespace is going; set before an RCU grace period
  * @table_gen: incremented when a path is created or deleted
  * @table: of paths, by key
@@ -82,11 +87,12 @@ struct rate_key {
  * @flow_births: number of flows so far
  * @prefixes: how many paths there are of each prefix length, for IPv4 and IPv6
  * @lengths: which lengths those are
- * @followers: paths, anywhere, that follow a device's path in here
+ * @devices: sources of devices that have a path or are followed, by ifindex
  * @idle: finds flows that are no longer active
+ * @clear: deletes what is left of a namespace that is gone
  * @rcu: frees it
  *
- * @paths, @path_births, @prefixes, @lengths and @followers are written under rate_mutex.
+ * @path_births, @prefixes, @lengths and @devices are written under rate_mutex.
  */
 struct rate_net {
 	struct net *net;
@@ -102,38 +108,63 @@ struct rate_net {
 	atomic_long_t flow_births;
 	u32 prefixes[2][RATE_LENGTHS];
 	unsigned long lengths[2][BITS_TO_LONGS(RATE_LENGTHS)];
-	struct list_head followers;
+	struct rb_root devices;
 	struct delayed_work idle;
+	struct work_struct clear;
 	struct rcu_head rcu;
 };
 
 /**
- * struct rate_source - a value: a rate as a function of time
- * @seq: who reads the history reads it again when this changed
- * @history: the rate
+ * struct rate_value - a rate as a function of time
+ * @history: the rate; not begun: there is none
  * @renewed: when the rate was set last, even to what it was, ns
  * @updates: how often
- * @keep_ns: how far back somebody looks; 0: nobody does
  * @published: by a link, which also counts flows
- * @active: flows active on the paths that have this source
- * @lock: of the history
- * @refs: one of each path that has it, of its publisher, of @notify pending
- * @paths: those that have it, in all namespaces; under rate_mutex
- * @notify: tells those who look that a link's rate changed
- * @rcu: frees it
  */
-struct rate_source {
-	seqcount_spinlock_t seq;
+struct rate_value {
 	struct rate_history history;
 	u64 renewed;
 	u64 updates;
-	u64 keep_ns;
 	bool published;
-	atomic_t active;
+};
+
+/**
+ * struct rate_source - where the value of a path, or of several, is
+ * @seq: who reads the value reads it again when this changed
+ * @lock: of the value
+ * @value: the value
+ * @gone: its device is: the value is nobody's
+ * @active: flows active on the paths that have this source
+ * @keep_ns: how far back somebody looks; 0: nobody does
+ * @refs: one of all paths that have it, one of each publisher and of @tell pending
+ * @paths: those that have it, in all namespaces
+ * @told: in that list, behind those that were told of a change; or in none
+ * @users: how many they are
+ * @ifindex: of its device; 0: it is of a path that is not a device's
+ * @rn: where that device is, with a reference; or NULL
+ * @node: in its @devices, while not @gone
+ * @changed: bit 0: since the walk through @paths began
+ * @tell: goes on with that walk
+ * @rcu: frees it
+ *
+ * @paths, @told, @users and @node are written under rate_mutex; @ifindex and @rn stay.
+ */
+struct rate_source {
+	seqcount_spinlock_t seq;
 	spinlock_t lock;	/* see above */
+	struct rate_value value;
+	bool gone;
+	atomic_t active;
+	u64 keep_ns;
 	refcount_t refs;
 	struct list_head paths;
-	struct work_struct notify;
+	struct list_head told;
+	u32 users;
+	u32 ifindex;
+	struct rate_net *rn;
+	struct rb_node node;
+	unsigned long changed;
+	struct work_struct tell;
 	struct rcu_head rcu;
 };
 
@@ -180,7 +211,8 @@ static inline struct rate_settings rate_default_settings(u8 lag)
  * @node: in the table
  * @key: its name
  * @settings: written under rate_mutex, read one by one without
- * @source: its value; NULL: what it follows is not there
+ * @source: where its value is: in its own source, or in that of the device that it
+ *	follows; NULL before it is in the table and after
  * @lock: of @source and @active
  * @active: flows active on it
  * @listeners: flows attached to it
@@ -188,9 +220,6 @@ static inline struct rate_settings rate_default_settings(u8 lag)
  * @refs: one of the table, one of each flow attached
  * @id: its number
  * @born: how many paths there had been before
- * @follow_ifindex: the device whose path it follows; 0: it has its own value
- * @follow_net: where that device is
- * @follow_node: in the list of those who follow something there
  * @source_node: in the list of paths that have the source
  * @rn: its namespace, while it is not dead
  * @rcu: frees it
@@ -207,9 +236,6 @@ struct rate_path {
 	refcount_t refs;
 	u32 id;
 	unsigned long born;
-	u32 follow_ifindex;
-	struct rate_net *follow_net;
-	struct list_head follow_node;
 	struct list_head source_node;
 	struct rate_net *rn;
 	struct rcu_head rcu;
@@ -285,36 +311,53 @@ void rate_net_put(struct rate_net *rn);
 struct rate_source *rate_source_new(gfp_t gfp);
 void rate_source_put(struct rate_source *source);
 void rate_source_keep(struct rate_source *source, u64 keep_ns);
+u32 rate_source_wants(struct rate_source *source, u64 keep_ns);
+struct rate_ring *rate_ring_new(u32 size, gfp_t gfp);
 bool rate_source_set(struct rate_source *source, const struct rate_step *step,
-		     gfp_t gfp);
+		     struct rate_ring *ring);
+void rate_source_exchange(struct rate_source *source, struct rate_value *value);
 void rate_source_snapshot(const struct rate_source *source,
 			  struct rate_step *step, u64 *renewed, u64 *updates);
 u32 rate_source_flows(const struct rate_source *source,
 		      const struct rate_step *step);
 bool rate_source_read(const struct rate_source *source, u64 when,
 		      struct rate_step *step, u64 *renewed);
+void rate_value_free(const struct rate_value *value);
+
+/* rate_device.c: values that paths of other namespaces may follow */
+struct rate_source *rate_device_find(const struct rate_net *rn, u32 ifindex);
+void rate_device_add(struct rate_net *rn, u32 ifindex,
+		     struct rate_source *source);
+void rate_device_del(struct rate_source *source);
+void rate_device_goes(struct rate_net *rn, u32 ifindex);
+bool rate_device_is_there(struct net *net, u32 ifindex);
+void rate_source_withdraw(struct rate_source *source);
+void rate_source_tell(struct rate_source *source);
+void rate_source_tell_later(struct rate_source *source);
+void rate_source_tell_work(struct work_struct *work);
 
 /* rate_path.c: the table */
 int rate_table_init(struct rate_net *rn);
-void rate_table_clear(struct rate_net *rn);
+bool rate_table_clear(struct rate_net *rn);
 void rate_table_destroy(struct rate_net *rn);
 struct rate_path *rate_path_find(struct rate_net *rn,
 				 const struct rate_key *key);
 struct rate_path *rate_path_best(struct rate_net *rn,
 				 const struct rate_key *flow, u32 ifindex);
-struct rate_path *rate_path_create(struct rate_net *rn,
-				   const struct rate_key *key,
-				   const struct rate_settings *settings);
+struct rate_path *rate_path_new(struct rate_net *rn, const struct rate_key *key);
+void rate_path_discard(struct rate_path *path);
+int rate_path_insert(struct rate_path *path,
+		     const struct rate_settings *settings);
+void rate_path_remove(struct rate_path *path);
 void rate_path_delete(struct rate_path *path);
 void rate_path_put(struct rate_path *path);
 void rate_path_attach(struct rate_path *path, struct rate_source *source);
-void rate_path_follow(struct rate_path *path, struct rate_net *rn, u32 ifindex);
-void rate_path_leave(struct rate_path *path);
-void rate_path_abandon(struct rate_path *path);
-bool rate_key_followed(const struct rate_net *rn, const struct rate_key *key);
+u32 rate_path_follows(const struct rate_path *path,
+		      const struct rate_source *source);
+struct rate_source *rate_path_source(const struct rate_path *path);
 struct rate_source *rate_own_source(const struct rate_path *path);
 bool rate_path_published(const struct rate_path *path);
-u64 rate_path_keep_ns(const struct rate_path *path);
+u64 rate_keep_ns(const struct rate_settings *settings);
 bool rate_path_read(const struct rate_path *path, u64 now, u64 base_rtt_ns,
 		    struct rate_advice *advice);
 
@@ -331,14 +374,7 @@ int rate_netlink_init(void);
 void rate_netlink_exit(void);
 
 /* rate_message.c: events */
-void rate_notify_path(const struct rate_path *path, u8 cmd, gfp_t gfp);
-void rate_notify_source(const struct rate_source *source, gfp_t gfp);
+bool rate_notify_path(const struct rate_path *path, u8 cmd);
 void rate_notify_flow(const struct rate_flow *flow, u8 cmd);
-
-/* rate_request.c */
-bool rate_device_is_there(struct net *net, u32 ifindex);
-
-/* rate_publisher.c */
-void rate_publisher_notify(struct work_struct *work);
 
 #endif /* _RATE_H */

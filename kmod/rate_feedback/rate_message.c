@@ -77,14 +77,18 @@ static int rate_put_settings(struct sk_buff *skb,
 static int rate_put_source(struct sk_buff *skb,
 			   const struct rate_source *source)
 {
+	bool published = READ_ONCE(source->value.published);
 	u64 renewed, updates, now = ktime_get_ns();
 	struct rate_step step;
 
+	if (READ_ONCE(source->gone))
+		return 0;
 	rate_source_snapshot(source, &step, &renewed, &updates);
-	if (nla_put_u32(skb, RATE_FEEDBACK_A_PATH_PUBLISHER, source->published))
+	if ((published || updates) &&
+	    nla_put_u32(skb, RATE_FEEDBACK_A_PATH_PUBLISHER, published))
 		return -EMSGSIZE;
 	if (!updates)
-		return 0;	/* a link that has not published yet */
+		return 0;	/* or a link that has not published yet */
 	return rate_put_u64(skb, RATE_FEEDBACK_A_PATH_RATE, step.rate) ?:
 	       nla_put_u32(skb, RATE_FEEDBACK_A_PATH_MEANING, step.meaning) ?:
 	       rate_put_u64(skb, RATE_FEEDBACK_A_PATH_TIME, step.since) ?:
@@ -124,7 +128,7 @@ int rate_put_path(struct sk_buff *skb, const struct rate_path *path,
 		  u8 cmd)
 {
 	const struct rate_source *source = rcu_dereference(path->source);
-	u32 follow = READ_ONCE(path->follow_ifindex);
+	u32 follow = rate_path_follows(path, source);
 	void *header;
 
 	header = genlmsg_put(skb, portid, seq, &rate_family, flags, cmd);
@@ -150,22 +154,22 @@ int rate_put_path(struct sk_buff *skb, const struct rate_path *path,
  * rate_notify_path() - tell those who look about a path
  * @path: the path
  * @cmd: what happened to it
- * @gfp: how to allocate
  *
  * Context: rate_mutex is held.
+ * Return: false if nobody looks.
  */
-void rate_notify_path(const struct rate_path *path, u8 cmd, gfp_t gfp)
+bool rate_notify_path(const struct rate_path *path, u8 cmd)
 {
 	struct net *net = path->rn->net;
 	struct sk_buff *skb;
 	int err;
 
-	if (path->rn->dead ||
+	if (path->rn->dead || !rate_netlink_is_up() ||
 	    !genl_has_listeners(&rate_family, net, RATE_GROUP_PATHS))
-		return;
-	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, gfp);
+		return false;
+	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!skb)
-		return;
+		return true;
 	rcu_read_lock();
 	err = rate_put_path(skb, path, NULL, 0, 0, 0, cmd);
 	rcu_read_unlock();
@@ -173,22 +177,8 @@ void rate_notify_path(const struct rate_path *path, u8 cmd, gfp_t gfp)
 		nlmsg_free(skb);
 	else
 		genlmsg_multicast_netns(&rate_family, net, skb, 0,
-					RATE_GROUP_PATHS, gfp);
-}
-
-/**
- * rate_notify_source() - tell those who look about all paths of a value
- * @source: the value, which changed
- * @gfp: how to allocate
- *
- * Context: rate_mutex is held.
- */
-void rate_notify_source(const struct rate_source *source, gfp_t gfp)
-{
-	const struct rate_path *path;
-
-	list_for_each_entry(path, &source->paths, source_node)
-		rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF, gfp);
+					RATE_GROUP_PATHS, GFP_KERNEL);
+	return true;
 }
 
 static int rate_put_flow_key(struct sk_buff *skb, const struct rate_key *key)

@@ -75,6 +75,26 @@ void rate_net_put(struct rate_net *rn)
 	kfree_rcu(rn, rcu);
 }
 
+/*
+ * Its paths, some at a time: other namespaces that go, and modules that come, do not
+ * wait for all of them.
+ */
+static void rate_net_clear(struct work_struct *work)
+{
+	struct rate_net *rn = container_of(work, struct rate_net, clear);
+	bool more;
+
+	mutex_lock(&rate_mutex);
+	more = rate_table_clear(rn);
+	mutex_unlock(&rate_mutex);
+	if (more) {
+		queue_work(rate_workqueue, &rn->clear);
+		return;
+	}
+	rate_table_destroy(rn);
+	rate_net_put(rn);
+}
+
 static int __net_init rate_net_init(struct net *net)
 {
 	struct rate_net_slot *slot = net_generic(net, rate_net_id);
@@ -87,6 +107,7 @@ static int __net_init rate_net_init(struct net *net)
 	refcount_set(&rn->refs, 1);
 	xa_init_flags(&rn->flows, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	INIT_DELAYED_WORK(&rn->idle, rate_flow_find_idle);
+	INIT_WORK(&rn->clear, rate_net_clear);
 	err = rate_table_init(rn);
 	if (err) {
 		kfree(rn);
@@ -103,10 +124,10 @@ static void __net_exit rate_net_pre_exit(struct net *net)
 
 	mutex_lock(&rate_mutex);
 	WRITE_ONCE(rn->dead, true);
-	rate_table_clear(rn);
 	mutex_unlock(&rate_mutex);
 }
 
+/* Its devices went before, and were no longer followed from then on. */
 static void __net_exit rate_net_exit(struct net *net)
 {
 	struct rate_net_slot *slot = net_generic(net, rate_net_id);
@@ -114,9 +135,8 @@ static void __net_exit rate_net_exit(struct net *net)
 
 	/* nobody starts it any more: who does looks at dead under RCU */
 	cancel_delayed_work_sync(&rn->idle);
-	rate_table_destroy(rn);
 	WRITE_ONCE(slot->rn, NULL);
-	rate_net_put(rn);
+	queue_work(rate_workqueue, &rn->clear);
 }
 
 static struct pernet_operations rate_net_ops = {
@@ -132,25 +152,11 @@ static int rate_netdev_event(struct notifier_block *nb, unsigned long event,
 			     void *ptr)
 {
 	const struct net_device *dev = netdev_notifier_info_to_dev(ptr);
-	struct rate_key key = { .kind = RATE_KEY_DEV };
-	struct rate_path *path, *next;
-	struct rate_net *rn;
 
 	if (event != NETDEV_UNREGISTER)
 		return NOTIFY_DONE;
-	key.ifindex = dev->ifindex;
-	rn = rate_net(dev_net(dev));
 	mutex_lock(&rate_mutex);
-	if (!rn->dead) {
-		list_for_each_entry_safe(path, next, &rn->followers,
-					 follow_node) {
-			if (path->follow_ifindex == dev->ifindex)
-				rate_path_abandon(path);
-		}
-		path = rate_path_find(rn, &key);
-		if (path && !rate_path_published(path))
-			rate_path_delete(path);
-	}
+	rate_device_goes(rate_net(dev_net(dev)), dev->ifindex);
 	mutex_unlock(&rate_mutex);
 	return NOTIFY_DONE;
 }
@@ -159,11 +165,19 @@ static struct notifier_block rate_netdev_notifier = {
 	.notifier_call = rate_netdev_event,
 };
 
+/* What namespaces that are gone have left: first their paths, then the memory. */
+static void rate_net_last(void)
+{
+	destroy_workqueue(rate_workqueue);
+	rcu_barrier();
+}
+
 static int __init rate_feedback_init(void)
 {
 	int err;
 
-	rate_workqueue = alloc_workqueue("rate_feedback", WQ_UNBOUND, 0);
+	/* one at a time: all of its work is done under rate_mutex */
+	rate_workqueue = alloc_ordered_workqueue("rate_feedback", 0);
 	if (!rate_workqueue)
 		return -ENOMEM;
 	err = register_pernet_subsys(&rate_net_ops);
@@ -181,19 +195,18 @@ out_netlink:
 	rate_netlink_exit();
 out_pernet:
 	unregister_pernet_subsys(&rate_net_ops);
-	rcu_barrier();	/* of who set a path meanwhile */
 out_workqueue:
-	destroy_workqueue(rate_workqueue);
+	rate_net_last();
 	return err;
 }
 
 static void __exit rate_feedback_exit(void)
 {
-	destroy_workqueue(rate_workqueue);	/* the last events are out */
-	unregister_netdevice_notifier(&rate_netdev_notifier);	/* sends some */
+	unregister_netdevice_notifier(&rate_netdev_notifier);
+	flush_workqueue(rate_workqueue);	/* the last events are out */
 	rate_netlink_exit();
 	unregister_pernet_subsys(&rate_net_ops);
-	rcu_barrier();	/* the last paths and sources */
+	rate_net_last();
 }
 
 module_init(rate_feedback_init);

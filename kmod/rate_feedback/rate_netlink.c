@@ -280,6 +280,26 @@ struct genl_family rate_family __ro_after_init = {
 	.n_mcgrps = ARRAY_SIZE(rate_groups),
 };
 
+static bool rate_netlink_up;	/* under rate_mutex */
+
+/**
+ * rate_netlink_is_up() - is there a family to tell those who look with?
+ *
+ * Context: rate_mutex is held.
+ * Return: true if so.
+ */
+bool rate_netlink_is_up(void)
+{
+	return rate_netlink_up;
+}
+
+static void rate_netlink_set_up(bool up)
+{
+	mutex_lock(&rate_mutex);
+	rate_netlink_up = up;
+	mutex_unlock(&rate_mutex);
+}
+
 /**
  * rate_netlink_init() - register the family
  *
@@ -287,7 +307,11 @@ struct genl_family rate_family __ro_after_init = {
  */
 int rate_netlink_init(void)
 {
-	return genl_register_family(&rate_family);
+	int err = genl_register_family(&rate_family);
+
+	if (!err)
+		rate_netlink_set_up(true);
+	return err;
 }
 
 /**
@@ -295,5 +319,6 @@ int rate_netlink_init(void)
  */
 void rate_netlink_exit(void)
 {
+	rate_netlink_set_up(false);
 	genl_unregister_family(&rate_family);
 }

@@ -16,6 +16,9 @@ enum {
 
 extern struct genl_family rate_family;
 
+/* rate_netlink.c */
+bool rate_netlink_is_up(void);
+
 /* rate_request.c */
 extern const struct nla_policy
 rate_key_policy[RATE_FEEDBACK_A_PATH_DPORT + 1];

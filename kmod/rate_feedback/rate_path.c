@@ -20,6 +20,9 @@
 /* Who reads lag rtt may have any RTT; a longer memory than this is luck. */
 #define RATE_KEEP_RTT_NS	(2 * NSEC_PER_SEC)
 
+/* So many paths of a namespace that is gone are deleted at a time. */
+#define RATE_CLEAR_MAX		64
+
 static const struct rhashtable_params rate_table_params = {
 	.head_offset = offsetof(struct rate_path, node),
 	.key_offset = offsetof(struct rate_path, key),
@@ -40,25 +43,29 @@ int rate_table_init(struct rate_net *rn)
 		     offsetofend(struct rate_key, dport));
 
 	xa_init_flags(&rn->paths, XA_FLAGS_ALLOC1);
-	INIT_LIST_HEAD(&rn->followers);
+	rn->devices = RB_ROOT;
 	return rhashtable_init(&rn->table, &rate_table_params);
 }
 
 /**
- * rate_table_clear() - delete all paths of a namespace that goes
+ * rate_table_clear() - delete some paths of a namespace that is gone
  * @rn: the namespace
  *
  * Context: rate_mutex is held.
+ * Return: true if there are more.
  */
-void rate_table_clear(struct rate_net *rn)
+bool rate_table_clear(struct rate_net *rn)
 {
-	struct rate_path *path, *next;
+	int left = RATE_CLEAR_MAX;
+	struct rate_path *path;
 	unsigned long id;
 
-	list_for_each_entry_safe(path, next, &rn->followers, follow_node)
-		rate_path_abandon(path);
-	xa_for_each(&rn->paths, id, path)
+	xa_for_each(&rn->paths, id, path) {
+		if (!left--)
+			return true;
 		rate_path_delete(path);
+	}
+	return false;
 }
 
 /**
@@ -139,23 +146,49 @@ struct rate_path *rate_path_best(struct rate_net *rn,
 	return path;
 }
 
-static struct rate_path *rate_path_new(struct rate_net *rn,
-				       const struct rate_key *key,
-				       const struct rate_settings *settings)
+/**
+ * rate_path_new() - get a path ready for the table
+ * @rn: its namespace
+ * @key: its name
+ *
+ * It has a number already, so that nothing need be allocated when it goes there.
+ *
+ * Context: process; rate_mutex is not held.
+ * Return: the path, for rate_path_insert() or rate_path_discard(); or NULL.
+ */
+struct rate_path *rate_path_new(struct rate_net *rn, const struct rate_key *key)
 {
 	struct rate_path *path = kzalloc_obj(*path, GFP_KERNEL_ACCOUNT);
+	int err;
 
 	if (!path)
 		return NULL;
+	err = xa_alloc_cyclic(&rn->paths, &path->id, NULL,
+			      XA_LIMIT(1, INT_MAX), &rn->next_path,
+			      GFP_KERNEL_ACCOUNT);
+	if (err < 0) {
+		kfree(path);
+		return NULL;
+	}
 	path->rn = rn;
 	path->key = *key;
-	path->settings = *settings;
 	spin_lock_init(&path->lock);
 	atomic_set(&path->listeners, 0);
 	refcount_set(&path->refs, 1);
-	INIT_LIST_HEAD(&path->follow_node);
 	INIT_LIST_HEAD(&path->source_node);
 	return path;
+}
+
+/**
+ * rate_path_discard() - a path does not go into the table after all
+ * @path: the path; NULL is allowed
+ */
+void rate_path_discard(struct rate_path *path)
+{
+	if (!path)
+		return;
+	xa_erase(&path->rn->paths, path->id);
+	kfree(path);
 }
 
 /* Sockets look again: any may have a better path now, or none. */
@@ -179,94 +212,80 @@ static void rate_prefix_count(struct rate_path *path, int change)
 		clear_bit(path->key.prefix_len, path->rn->lengths[family]);
 }
 
-/* Who follows a device's path has its value, or none. */
-static void rate_path_lead(struct rate_path *path, struct rate_source *source)
-{
-	struct rate_path *follower;
-
-	if (path->key.kind != RATE_KEY_DEV)
-		return;
-	list_for_each_entry(follower, &path->rn->followers, follow_node) {
-		if (follower->follow_ifindex != path->key.ifindex ||
-		    rcu_access_pointer(follower->source) == source)
-			continue;
-		rate_path_attach(follower, source);
-		rate_notify_path(follower, RATE_FEEDBACK_CMD_PATH_NTF,
-				 GFP_KERNEL);
-	}
-}
-
-/* Give a path a number and put it into the table, where its key is not. */
-static int rate_path_insert(struct rate_path *path)
+/**
+ * rate_path_insert() - a path goes into the table
+ * @path: as rate_path_new() made it
+ * @settings: how senders use it
+ *
+ * Context: rate_mutex is held.
+ * Return: 0; or an error, such as -EEXIST: then it is to be discarded.
+ */
+int rate_path_insert(struct rate_path *path,
+		     const struct rate_settings *settings)
 {
 	struct rate_net *rn = path->rn;
 	int err;
 
-	path->born = rn->path_births++;
-	err = xa_alloc_cyclic(&rn->paths, &path->id, path,
-			      XA_LIMIT(1, INT_MAX), &rn->next_path,
-			      GFP_KERNEL_ACCOUNT);
-	if (err < 0)
-		return err;
+	path->settings = *settings;
+	path->born = rn->path_births;
 	err = rhashtable_lookup_insert_fast(&rn->table, &path->node,
 					    rate_table_params);
-	if (err) {
-		xa_erase(&rn->paths, path->id);
+	if (err)
 		return err;
-	}
+	WRITE_ONCE(rn->path_births, path->born + 1);
+	xa_store(&rn->paths, path->id, path, 0);	/* in its place */
 	rate_prefix_count(path, 1);
 	rate_table_changed(rn);
-	rate_path_lead(path, rcu_dereference_protected(path->source,
-						       lockdep_is_held(&rate_mutex)));
 	return 0;
 }
 
 /**
- * rate_path_create() - a path without a value yet
- * @rn: its namespace
- * @key: its name, which no path has
- * @settings: how senders use it
+ * rate_path_remove() - take a path out of the table, and tell those who look
+ * @path: the path; the value that it has itself stays with those that follow it
  *
  * Context: rate_mutex is held.
- * Return: the path, in the table, or an ERR_PTR().
  */
-struct rate_path *rate_path_create(struct rate_net *rn,
-				   const struct rate_key *key,
-				   const struct rate_settings *settings)
+void rate_path_remove(struct rate_path *path)
 {
-	struct rate_path *path = rate_path_new(rn, key, settings);
-	int err;
+	struct rate_net *rn = path->rn;
 
-	if (!path)
-		return ERR_PTR(-ENOMEM);
-	err = rate_path_insert(path);
-	if (!err)
-		return path;
+	rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_DEL_NTF);
+	WRITE_ONCE(path->dead, true);
+	rhashtable_remove_fast(&rn->table, &path->node, rate_table_params);
+	xa_erase(&rn->paths, path->id);
+	rate_prefix_count(path, -1);
+	rate_table_changed(rn);
+	rate_path_attach(path, NULL);
 	rate_path_put(path);
-	return ERR_PTR(err);
 }
 
 /**
- * rate_path_delete() - take a path out of the table, and tell those who look
+ * rate_path_delete() - the same, and its value goes with it
  * @path: the path
  *
  * Context: rate_mutex is held.
  */
 void rate_path_delete(struct rate_path *path)
 {
-	struct rate_net *rn = path->rn;
+	struct rate_source *source = rate_own_source(path);
 
-	rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_DEL_NTF, GFP_KERNEL);
-	WRITE_ONCE(path->dead, true);
-	rhashtable_remove_fast(&rn->table, &path->node, rate_table_params);
-	xa_erase(&rn->paths, path->id);
-	rate_prefix_count(path, -1);
-	rate_table_changed(rn);
-	rate_path_lead(path, NULL);
-	if (path->follow_ifindex)
-		rate_path_leave(path);
-	rate_path_attach(path, NULL);
-	rate_path_put(path);
+	if (source)
+		refcount_inc(&source->refs);
+	rate_path_remove(path);
+	if (!source)
+		return;
+	if (source->users && !source->gone)
+		rate_source_withdraw(source);
+	rate_source_put(source);
+}
+
+/* Is it not that of a device that the path follows? */
+static bool rate_source_is_own(const struct rate_source *source,
+			       const struct rate_path *path)
+{
+	return !source->rn ||
+	       (source->rn == path->rn && path->key.kind == RATE_KEY_DEV &&
+		path->key.ifindex == source->ifindex);
 }
 
 /**
@@ -279,28 +298,42 @@ void rate_path_put(struct rate_path *path)
 		kfree_rcu(path, rcu);
 }
 
+/* One path less has the source; without any it is nobody's. */
+static void rate_source_leave(struct rate_source *source,
+			      struct rate_path *path)
+{
+	list_del_init(&path->source_node);
+	if (--source->users)
+		return;
+	if (source->rn && !source->gone)
+		rate_device_del(source);
+	rate_source_put(source);
+}
+
+static void rate_source_join(struct rate_source *source, struct rate_path *path)
+{
+	/* those who look hear of it by itself */
+	list_add_tail(&path->source_node,
+		      list_empty(&source->told) ? &source->paths :
+						  &source->told);
+	if (!source->users++)
+		refcount_inc(&source->refs);
+	rate_source_keep(source, rate_keep_ns(&path->settings));
+}
+
 /**
- * rate_path_attach() - give a path a value
+ * rate_path_attach() - give a path another source
  * @path: the path
- * @source: the value; NULL: none.  The path takes a reference of its own.
+ * @source: the source; NULL: none.  All paths together have one reference.
  *
  * Context: rate_mutex is held.
  */
 void rate_path_attach(struct rate_path *path, struct rate_source *source)
 {
-	struct rate_source *old;
+	struct rate_source *old = rate_path_source(path);
 
-	old = rcu_dereference_protected(path->source,
-					lockdep_is_held(&rate_mutex));
 	if (old == source)
 		return;
-	if (old)
-		list_del_init(&path->source_node);
-	if (source) {
-		refcount_inc(&source->refs);
-		rate_source_keep(source, rate_path_keep_ns(path));
-	}
-
 	spin_lock_bh(&path->lock);
 	rcu_assign_pointer(path->source, source);
 	if (old)
@@ -308,107 +341,60 @@ void rate_path_attach(struct rate_path *path, struct rate_source *source)
 	if (source)
 		atomic_add(path->active, &source->active);
 	spin_unlock_bh(&path->lock);
-
-	if (source)
-		list_add_tail(&path->source_node, &source->paths);
 	if (old)
-		rate_source_put(old);
-	if (!READ_ONCE(path->dead) && !path->follow_ifindex)
-		rate_path_lead(path, source);
+		rate_source_leave(old, path);
+	if (source)
+		rate_source_join(source, path);
 }
 
 /**
- * rate_path_follow() - have the value of a device's path
- * @path: the path; not one that is followed
- * @rn: where the device is
- * @ifindex: the device; its path need not be there yet
+ * rate_path_follows() - what does a path follow?
+ * @path: the path
+ * @source: of the path; NULL is allowed
  *
- * Context: rate_mutex is held.
+ * Context: RCU read side or rate_mutex.
+ * Return: ifindex of a device; 0: it does not follow, or what it followed is gone.
  */
-void rate_path_follow(struct rate_path *path, struct rate_net *rn, u32 ifindex)
+u32 rate_path_follows(const struct rate_path *path,
+		      const struct rate_source *source)
 {
-	struct rate_key key = { .kind = RATE_KEY_DEV, .ifindex = ifindex };
-	struct rate_source *source = NULL;
-	struct rate_path *leader;
-
-	if (path->follow_ifindex)
-		rate_path_leave(path);
-	WRITE_ONCE(path->follow_ifindex, ifindex);
-	path->follow_net = rate_net_get(rn);
-	list_add_tail(&path->follow_node, &rn->followers);
-	leader = rate_path_find(rn, &key);
-	if (leader)
-		source = rcu_dereference_protected(leader->source,
-						   lockdep_is_held(&rate_mutex));
-	rate_path_attach(path, source);
+	if (!source || READ_ONCE(source->gone) ||
+	    rate_source_is_own(source, path))
+		return 0;
+	return source->ifindex;
 }
 
 /**
- * rate_path_leave() - end following; the path keeps its value until it gets another
- * @path: a path that follows
- *
- * Context: rate_mutex is held.
- */
-void rate_path_leave(struct rate_path *path)
-{
-	list_del_init(&path->follow_node);
-	rate_net_put(path->follow_net);
-	path->follow_net = NULL;
-	WRITE_ONCE(path->follow_ifindex, 0);
-}
-
-/**
- * rate_path_abandon() - what a path follows is gone for good
- * @path: a path that follows
- *
- * Context: rate_mutex is held.
- */
-void rate_path_abandon(struct rate_path *path)
-{
-	rate_path_leave(path);
-	rate_path_attach(path, NULL);
-	rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF, GFP_KERNEL);
-}
-
-/**
- * rate_key_followed() - does any path follow the path of this name?
- * @rn: the namespace
- * @key: the name; there need not be such a path
- *
- * Context: rate_mutex is held.
- * Return: true if so.
- */
-bool rate_key_followed(const struct rate_net *rn, const struct rate_key *key)
-{
-	const struct rate_path *follower;
-
-	if (key->kind != RATE_KEY_DEV)
-		return false;
-	list_for_each_entry(follower, &rn->followers, follow_node) {
-		if (follower->follow_ifindex == key->ifindex)
-			return true;
-	}
-	return false;
-}
-
-/**
- * rate_own_source() - the value that was given to a path itself
+ * rate_path_source() - the source of a path
  * @path: the path; NULL is allowed
  *
  * Context: rate_mutex is held.
- * Return: it; NULL if it has none, or follows.
+ * Return: it; or NULL.
+ */
+struct rate_source *rate_path_source(const struct rate_path *path)
+{
+	return path ? rcu_dereference_protected(path->source,
+						lockdep_is_held(&rate_mutex)) :
+		      NULL;
+}
+
+/**
+ * rate_own_source() - the source that a path does not have from another
+ * @path: the path; NULL is allowed
+ *
+ * Context: rate_mutex is held.
+ * Return: it; NULL if it follows, or did.
  */
 struct rate_source *rate_own_source(const struct rate_path *path)
 {
-	if (!path || path->follow_ifindex)
-		return NULL;
-	return rcu_dereference_protected(path->source,
-					 lockdep_is_held(&rate_mutex));
+	struct rate_source *source = rate_path_source(path);
+
+	return source && rate_source_is_own(source, path) ? source : NULL;
 }
 
 /**
  * rate_path_published() - does a link publish here, so that only it may set it?
- * @path: the path
+ * @path: the path; NULL is allowed
  *
  * Context: rate_mutex is held.
  * Return: true if so; who follows a published path may be set.
@@ -417,20 +403,20 @@ bool rate_path_published(const struct rate_path *path)
 {
 	const struct rate_source *source = rate_own_source(path);
 
-	return source && source->published;
+	return source && source->value.published;
 }
 
 /**
- * rate_path_keep_ns() - how far back do its readers look?
- * @path: the path
+ * rate_keep_ns() - how far back do the readers of a path look?
+ * @settings: of the path
  *
  * Return: ns.
  */
-u64 rate_path_keep_ns(const struct rate_path *path)
+u64 rate_keep_ns(const struct rate_settings *settings)
 {
-	switch (path->settings.lag) {
+	switch (settings->lag) {
 	case RATE_FEEDBACK_LAG_FIXED:
-		return max_t(u64, path->settings.lag_time, RATE_KEEP_RTT_NS);
+		return max_t(u64, settings->lag_time, RATE_KEEP_RTT_NS);
 	case RATE_FEEDBACK_LAG_RTT:
 		return RATE_KEEP_RTT_NS;
 	default:
@@ -468,7 +454,7 @@ bool rate_path_read(const struct rate_path *path, u64 now, u64 base_rtt_ns,
 	struct rate_step step;
 	u64 lag, renewed;
 
-	if (!source)
+	if (!source || READ_ONCE(source->gone))
 		return false;
 	advice->base_rtt_ns = READ_ONCE(path->settings.base_rtt);
 	lag = rate_path_lag(path, advice->base_rtt_ns ?: base_rtt_ns);
@@ -477,7 +463,7 @@ bool rate_path_read(const struct rate_path *path, u64 now, u64 base_rtt_ns,
 	/* one link without a limit says nothing of the others on the path */
 	if (step.rate == RATE_FEEDBACK_UNLIMITED)
 		return false;
-	if (age_limit && !source->published && now > renewed &&
+	if (age_limit && !READ_ONCE(source->value.published) && now > renewed &&
 	    now - renewed > age_limit)
 		return false;
 

@@ -15,10 +15,9 @@
  * struct rate_publisher - a link that publishes
  * @rn: the namespace of its device
  * @key: the path of its device
- * @source: its rate
- * @replaced: the value that the path had before, with a reference; NULL: none
- * @follow_net: with a reference, if it followed a path there
- * @follow_ifindex: whose it was; 0: it did not follow
+ * @source: of the device
+ * @replaced: the value that the path had before
+ * @followed: with a reference, what the path had followed before; NULL: nothing
  * @found: there was such a path
  * @published: once or more
  */
@@ -26,27 +25,11 @@ struct rate_publisher {
 	struct rate_net *rn;
 	struct rate_key key;
 	struct rate_source *source;
-	struct rate_source *replaced;
-	struct rate_net *follow_net;
-	u32 follow_ifindex;
+	struct rate_value replaced;
+	struct rate_source *followed;
 	bool found;
 	bool published;
 };
-
-/**
- * rate_publisher_notify() - tell those who look that a link's rate changed
- * @work: of the source
- */
-void rate_publisher_notify(struct work_struct *work)
-{
-	struct rate_source *source = container_of(work, struct rate_source,
-						  notify);
-
-	mutex_lock(&rate_mutex);
-	rate_notify_source(source, GFP_KERNEL);
-	mutex_unlock(&rate_mutex);
-	rate_source_put(source);
-}
 
 static void rate_publisher_publish(struct rate_publisher *publisher, u64 since,
 				   u64 rate, u8 layer, u32 flows)
@@ -59,55 +42,108 @@ static void rate_publisher_publish(struct rate_publisher *publisher, u64 since,
 		.layer = layer,
 	};
 	struct rate_source *source = publisher->source;
+	u32 size = rate_source_wants(source, 0);
+	struct rate_ring *ring = NULL;
 
 	publisher->published = true;
-	if (!rate_source_set(source, &step, GFP_ATOMIC))
-		return;
-	refcount_inc(&source->refs);
-	if (!queue_work(rate_workqueue, &source->notify))
-		rate_source_put(source);	/* pending, with its own */
+	if (size)
+		ring = rate_ring_new(size, GFP_ATOMIC);
+	if (rate_source_set(source, &step, ring))
+		rate_source_tell_later(source);
 }
 
 /* What the path is to have again if the link is not made. */
 static void rate_publisher_remember(struct rate_publisher *publisher,
 				    const struct rate_path *path)
 {
+	struct rate_source *source = rate_path_source(path);
+
 	publisher->found = true;
-	publisher->replaced = rate_own_source(path);
-	if (publisher->replaced)
-		refcount_inc(&publisher->replaced->refs);
-	publisher->follow_ifindex = path->follow_ifindex;
-	if (path->follow_ifindex)
-		publisher->follow_net = rate_net_get(path->follow_net);
+	if (!rate_path_follows(path, source))
+		return;
+	publisher->followed = source;
+	refcount_inc(&source->refs);
+}
+
+/* The source of the device becomes the link's; whoever follows it stays. */
+static void rate_publisher_fill(struct rate_publisher *publisher)
+{
+	struct rate_source *source;
+
+	source = rate_device_find(publisher->rn, publisher->key.ifindex);
+	if (source) {
+		refcount_inc(&source->refs);
+		rate_source_put(publisher->source);
+		publisher->source = source;
+	} else {
+		rate_device_add(publisher->rn, publisher->key.ifindex,
+				publisher->source);
+	}
+	publisher->replaced.published = true;
+	rate_source_exchange(publisher->source, &publisher->replaced);
 }
 
 /* The path of the device becomes the link's; its settings stay. */
 static int rate_publisher_take(struct rate_publisher *publisher,
+			       struct rate_path **spare,
 			       struct netlink_ext_ack *extack)
 {
 	const struct rate_settings settings =
 		rate_default_settings(RATE_FEEDBACK_LAG_RTT);
 	struct rate_path *path;
+	int err;
 
 	path = rate_path_find(publisher->rn, &publisher->key);
-	if (path && rate_path_published(path)) {
+	if (rate_path_published(path)) {
 		NL_SET_ERR_MSG(extack,
 			       "rate_feedback: another link publishes the rate of this device");
 		return -EBUSY;
 	}
 	if (path) {
 		rate_publisher_remember(publisher, path);
-		if (path->follow_ifindex)
-			rate_path_leave(path);
 	} else {
-		path = rate_path_create(publisher->rn, &publisher->key,
-					&settings);
-		if (IS_ERR(path))
-			return PTR_ERR(path);
+		path = *spare;
+		err = rate_path_insert(path, &settings);
+		if (err)
+			return err;
+		*spare = NULL;
 	}
+	rate_publisher_fill(publisher);
 	rate_path_attach(path, publisher->source);
-	rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF, GFP_KERNEL);
+	rate_source_tell(publisher->source);
 	return 0;
+}
+
+static int rate_publisher_begin(struct rate_publisher *publisher,
+				const struct net_device *dev,
+				struct netlink_ext_ack *extack)
+{
+	struct rate_net *rn = rate_net(dev_net(dev));
+	struct rate_path *spare;
+	int err;
+
+	publisher->key.kind = RATE_KEY_DEV;
+	publisher->key.ifindex = dev->ifindex;
+	publisher->source = rate_source_new(GFP_KERNEL_ACCOUNT);
+	if (!publisher->source)
+		return -ENOMEM;
+	spare = rate_path_new(rn, &publisher->key);
+	if (!spare) {
+		rate_source_put(publisher->source);
+		return -ENOMEM;
+	}
+	publisher->rn = rate_net_get(rn);
+
+	mutex_lock(&rate_mutex);
+	err = rn->dead ? -ENODEV :
+	      rate_publisher_take(publisher, &spare, extack);
+	mutex_unlock(&rate_mutex);
+	rate_path_discard(spare);
+	if (err) {
+		rate_net_put(rn);
+		rate_source_put(publisher->source);
+	}
+	return err;
 }
 
 static struct rate_publisher *
@@ -117,26 +153,11 @@ rate_publisher_open(const struct net_device *dev,
 	struct rate_publisher *publisher;
 	int err = -ENOMEM;
 
-	publisher = kzalloc_obj(*publisher, GFP_KERNEL);
-	if (!publisher)
-		goto out;
-	publisher->source = rate_source_new(GFP_KERNEL);
-	if (!publisher->source)
-		goto out;
-	publisher->source->published = true;
-	publisher->key.kind = RATE_KEY_DEV;
-	publisher->key.ifindex = dev->ifindex;
-	publisher->rn = rate_net_get(rate_net(dev_net(dev)));
-
-	mutex_lock(&rate_mutex);
-	err = publisher->rn->dead ? -ENODEV :
-	      rate_publisher_take(publisher, extack);
-	mutex_unlock(&rate_mutex);
+	publisher = kzalloc_obj(*publisher, GFP_KERNEL_ACCOUNT);
+	if (publisher)
+		err = rate_publisher_begin(publisher, dev, extack);
 	if (!err)
 		return publisher;
-	rate_net_put(publisher->rn);
-	rate_source_put(publisher->source);
-out:
 	if (err != -EBUSY)
 		NL_SET_ERR_MSG(extack,
 			       "rate_feedback: no memory for a path, or the namespace is going");
@@ -144,19 +165,24 @@ out:
 	return ERR_PTR(err);
 }
 
+/* Can the path follow again what it did? */
+static bool rate_publisher_may_follow(const struct rate_publisher *publisher)
+{
+	return publisher->followed && !publisher->followed->gone &&
+	       publisher->source->users == 1;
+}
+
 /* The link was refused in the end: the path is as it was. */
-static void rate_publisher_give_back(const struct rate_publisher *publisher,
+static void rate_publisher_give_back(struct rate_publisher *publisher,
 				     struct rate_path *path)
 {
-	if (publisher->follow_ifindex && !publisher->follow_net->dead &&
-	    rate_device_is_there(publisher->follow_net->net,
-				 publisher->follow_ifindex) &&
-	    !rate_key_followed(publisher->rn, &publisher->key))
-		rate_path_follow(path, publisher->follow_net,
-				 publisher->follow_ifindex);
-	else
-		rate_path_attach(path, publisher->replaced);
-	rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF, GFP_KERNEL);
+	rate_source_exchange(publisher->source, &publisher->replaced);
+	if (rate_publisher_may_follow(publisher)) {
+		rate_path_attach(path, publisher->followed);
+		rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF);
+	} else {
+		rate_source_tell(publisher->source);
+	}
 }
 
 static void rate_publisher_close(struct rate_publisher *publisher)
@@ -166,16 +192,16 @@ static void rate_publisher_close(struct rate_publisher *publisher)
 	mutex_lock(&rate_mutex);
 	if (!publisher->rn->dead) {
 		path = rate_path_find(publisher->rn, &publisher->key);
-		if (publisher->found && !publisher->published)
+		if (publisher->found && !publisher->published &&
+		    !publisher->source->gone)
 			rate_publisher_give_back(publisher, path);
 		else
 			rate_path_delete(path);
 	}
 	mutex_unlock(&rate_mutex);
-	if (publisher->replaced)
-		rate_source_put(publisher->replaced);
-	if (publisher->follow_net)
-		rate_net_put(publisher->follow_net);
+	rate_value_free(&publisher->replaced);
+	if (publisher->followed)
+		rate_source_put(publisher->followed);
 	rate_net_put(publisher->rn);
 	rate_source_put(publisher->source);
 	kfree(publisher);

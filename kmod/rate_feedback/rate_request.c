@@ -3,7 +3,8 @@
  * rate_request.c - requests: what they may say, and what they do
  *
  * A request is checked whole, what it needs is allocated, and only then is
- * anything changed: one that is refused leaves no trace.
+ * anything changed: one that is refused leaves no trace.  What it needs, only the
+ * check tells, under rate_mutex; it is allocated without, and all begins anew.
  */
 
 #include <linux/netdevice.h>
@@ -191,14 +192,48 @@ int rate_parse_key(struct nlattr **tb, struct rate_key *key,
 	return -EINVAL;
 }
 
-/* What is wanted of a path. */
+/**
+ * struct rate_spare - memory for a request, allocated before it is known to be needed
+ * @path: a new path
+ * @source: a new source
+ * @ring: a larger one for the history
+ * @ring_size: of that; 0: none is needed
+ * @no_ring: there was no memory for it: then without
+ * @wants_path: there must be @path
+ * @wants_source: there must be @source
+ */
+struct rate_spare {
+	struct rate_path *path;
+	struct rate_source *source;
+	struct rate_ring *ring;
+	u32 ring_size;
+	bool no_ring;
+	bool wants_path;
+	bool wants_source;
+};
+
+/**
+ * struct rate_request - what is wanted of a path
+ * @tb: attributes
+ * @settings: that the path is to have
+ * @step: of its rate
+ * @follow_net: where the device is that it is to follow, with a reference; or NULL
+ * @follow_ifindex: that device
+ * @device_net: where the device is whose source that is; NULL: it is of no device
+ * @device: that device
+ * @source: that it is to have; NULL: it has the right one
+ * @spare: memory
+ */
 struct rate_request {
 	struct nlattr **tb;
 	struct rate_settings settings;
 	struct rate_step step;
 	struct rate_net *follow_net;
 	u32 follow_ifindex;
-	struct rate_source *source;	/* allocated, if a new one is needed */
+	struct rate_net *device_net;
+	u32 device;
+	struct rate_source *source;
+	struct rate_spare spare;
 };
 
 static bool rate_sets_value(struct nlattr **tb)
@@ -311,9 +346,9 @@ static int rate_parse_settings(struct nlattr **tb,
 	return err ?: rate_parse_marking(tb, settings, extack);
 }
 
-/* The step that the request makes of the rate there is. */
+/* The step that the request makes of the rate there is; @old: NULL, if there is none. */
 static int rate_parse_value(struct rate_request *request,
-			    const struct rate_source *old,
+			    const struct rate_history *old,
 			    struct netlink_ext_ack *extack)
 {
 	const struct nlattr *meaning = request->tb[RATE_FEEDBACK_A_PATH_MEANING];
@@ -329,7 +364,7 @@ static int rate_parse_value(struct rate_request *request,
 		return -EINVAL;
 	}
 	if (old)
-		*step = old->history.last;
+		*step = old->last;
 	step->since = now;
 	if (rate)
 		step->rate = nla_get_u64(rate);
@@ -340,7 +375,7 @@ static int rate_parse_value(struct rate_request *request,
 	if (!time)
 		return 0;
 	step->since = nla_get_u64(time);
-	if (step->since > now || (old && step->since < old->history.last.since)) {
+	if (step->since > now || (old && step->since < old->last.since)) {
 		NL_SET_ERR_MSG_ATTR(extack, time,
 				    "rate_feedback: time must not lie in the future, nor before the last change of the rate");
 		return -ERANGE;
@@ -411,38 +446,55 @@ static int rate_parse_follow(struct rate_request *request,
 	return 0;
 }
 
-/**
- * rate_device_is_there() - is there such a device?
- * @net: the namespace
- * @ifindex: the device
- *
- * If it goes this moment, it was found before it left the list, and the notifier
- * waits for rate_mutex to delete its path, and to leave those that follow it.
- *
- * Context: rate_mutex is held.
- * Return: true if there is.
- */
-bool rate_device_is_there(struct net *net, u32 ifindex)
+/* Does another path follow the device of this one? */
+static bool rate_is_followed(const struct rate_net *rn,
+			     const struct rate_key *key,
+			     const struct rate_path *path)
 {
-	bool there;
+	const struct rate_source *source;
 
-	rcu_read_lock();
-	there = dev_get_by_index_rcu(net, ifindex);
-	rcu_read_unlock();
-	return there;
+	if (key->kind != RATE_KEY_DEV)
+		return false;
+	source = rate_device_find(rn, key->ifindex);
+	return source && source->users > (rate_path_source(path) == source);
 }
 
 /* The path, and the one it is to follow, must not be links of a chain. */
-static int rate_check_follow(const struct rate_request *request,
-			     struct rate_net *rn, const struct rate_key *key,
-			     struct netlink_ext_ack *extack)
+static int rate_check_chain(const struct rate_request *request,
+			    const struct rate_net *rn,
+			    const struct rate_key *key,
+			    const struct rate_path *path,
+			    struct netlink_ext_ack *extack)
 {
 	const struct nlattr *attr = request->tb[RATE_FEEDBACK_A_PATH_FOLLOW];
-	struct rate_key device = {
+	const struct rate_key device = {
 		.kind = RATE_KEY_DEV,
 		.ifindex = request->follow_ifindex,
 	};
 	const struct rate_path *leader;
+
+	leader = rate_path_find(request->follow_net, &device);
+	if (rn == request->follow_net && !memcmp(key, &device, sizeof(*key)))
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "rate_feedback: a path cannot follow itself");
+	else if (leader && rate_path_follows(leader, rate_path_source(leader)))
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "rate_feedback: the path to follow follows another: follow that one");
+	else if (rate_is_followed(rn, key, path))
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "rate_feedback: a path that others follow cannot follow another");
+	else
+		return 0;
+	return -ELOOP;
+}
+
+static int rate_check_follow(const struct rate_request *request,
+			     const struct rate_net *rn,
+			     const struct rate_key *key,
+			     const struct rate_path *path,
+			     struct netlink_ext_ack *extack)
+{
+	const struct nlattr *attr = request->tb[RATE_FEEDBACK_A_PATH_FOLLOW];
 
 	if (!attr)
 		return 0;
@@ -457,70 +509,144 @@ static int rate_check_follow(const struct rate_request *request,
 				    "rate_feedback: no device has the ifindex to follow");
 		return -ENODEV;
 	}
-	leader = rate_path_find(request->follow_net, &device);
-	if (rn == request->follow_net && !memcmp(key, &device, sizeof(*key))) {
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "rate_feedback: a path cannot follow itself");
-		return -ELOOP;
-	}
-	if (leader && leader->follow_ifindex) {
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "rate_feedback: the path to follow follows another: follow that one");
-		return -ELOOP;
-	}
-	if (rate_key_followed(rn, key)) {
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "rate_feedback: a path that others follow cannot follow another");
-		return -ELOOP;
-	}
-	return 0;
+	return rate_check_chain(request, rn, key, path, extack);
 }
 
-/* All that can be refused, and all that can fail. */
-static int rate_prepare(struct rate_request *request, struct rate_net *rn,
-			const struct rate_key *key,
-			const struct rate_path *path,
-			struct netlink_ext_ack *extack)
+/* The device that names a new path must be there. */
+static int rate_check_new(const struct rate_request *request,
+			  const struct rate_net *rn, const struct rate_key *key,
+			  struct netlink_ext_ack *extack)
 {
-	struct rate_source *source = rate_own_source(path);
 	struct nlattr **tb = request->tb;
-	int err;
 
-	/* a new one that follows is as one that a link publishes */
-	request->settings = path ? path->settings :
-		rate_default_settings(tb[RATE_FEEDBACK_A_PATH_FOLLOW] ?
-				      RATE_FEEDBACK_LAG_RTT :
-				      RATE_FEEDBACK_LAG_NOW);
-	if (!path && !tb[RATE_FEEDBACK_A_PATH_RATE] &&
-	    !tb[RATE_FEEDBACK_A_PATH_FOLLOW]) {
+	if (!tb[RATE_FEEDBACK_A_PATH_RATE] && !tb[RATE_FEEDBACK_A_PATH_FOLLOW]) {
 		NL_SET_ERR_MSG(extack,
 			       "rate_feedback: there is no such path, and a new one needs rate or follow");
 		return -ENOENT;
 	}
-	if (path && rate_path_published(path) &&
+	if (key->kind == RATE_KEY_DEV &&
+	    !rate_device_is_there(rn->net, key->ifindex)) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[RATE_FEEDBACK_A_PATH_IFINDEX],
+				    "rate_feedback: no device has this ifindex");
+		return -ENODEV;
+	}
+	return 0;
+}
+
+/* All that can be refused. */
+static int rate_check(struct rate_request *request, const struct rate_net *rn,
+		      const struct rate_key *key, const struct rate_path *path,
+		      struct netlink_ext_ack *extack)
+{
+	const struct rate_source *source = rate_own_source(path);
+	const struct rate_history *old = NULL;
+	struct nlattr **tb = request->tb;
+	int err;
+
+	err = path ? 0 : rate_check_new(request, rn, key, extack);
+	if (err)
+		return err;
+	if (rate_path_published(path) &&
 	    (rate_sets_value(tb) || tb[RATE_FEEDBACK_A_PATH_FOLLOW])) {
 		NL_SET_ERR_MSG(extack,
 			       "rate_feedback: a link publishes the rate of this path: it cannot be set");
 		return -EBUSY;
 	}
+	/* a new one that follows is as one that a link publishes */
+	request->settings = path ? path->settings :
+		rate_default_settings(tb[RATE_FEEDBACK_A_PATH_FOLLOW] ?
+				      RATE_FEEDBACK_LAG_RTT :
+				      RATE_FEEDBACK_LAG_NOW);
+	if (source && source->value.history.begun)
+		old = &source->value.history;
 	err = rate_parse_settings(tb, &request->settings, extack);
 	if (!err)
-		err = rate_parse_value(request, source, extack);
-	if (!err)
-		err = rate_check_follow(request, rn, key, extack);
-	if (err || source || !tb[RATE_FEEDBACK_A_PATH_RATE])
-		return err;
-	request->source = rate_source_new(GFP_KERNEL_ACCOUNT);
-	return request->source ? 0 : -ENOMEM;
+		err = rate_parse_value(request, old, extack);
+	return err ?: rate_check_follow(request, rn, key, path, extack);
+}
+
+/* The source that the path is to have; a new one, if there is none yet. */
+static void rate_choose_source(struct rate_request *request,
+			       struct rate_net *rn, const struct rate_key *key,
+			       const struct rate_path *path)
+{
+	struct nlattr **tb = request->tb;
+
+	request->source = NULL;
+	request->device_net = NULL;
+	if (tb[RATE_FEEDBACK_A_PATH_FOLLOW]) {
+		request->device_net = request->follow_net;
+		request->device = request->follow_ifindex;
+	} else if (!tb[RATE_FEEDBACK_A_PATH_RATE] || rate_own_source(path)) {
+		return;
+	} else if (key->kind == RATE_KEY_DEV) {
+		request->device_net = rn;
+		request->device = key->ifindex;
+	}
+	if (request->device_net)
+		request->source = rate_device_find(request->device_net,
+						   request->device);
+	if (!request->source) {
+		request->spare.wants_source = true;
+		request->source = request->spare.source;
+	}
+}
+
+/* A larger ring for the history that the path has. */
+static void rate_choose_ring(struct rate_request *request,
+			     const struct rate_path *path)
+{
+	struct rate_source *source = rate_own_source(path);
+	struct rate_spare *spare = &request->spare;
+
+	spare->ring_size = 0;
+	if (source && rate_sets_value(request->tb) && !spare->no_ring)
+		spare->ring_size =
+			rate_source_wants(source,
+					  rate_keep_ns(&request->settings));
+}
+
+static bool rate_spare_suffices(const struct rate_spare *spare)
+{
+	return (!spare->wants_path || spare->path) &&
+	       (!spare->wants_source || spare->source) &&
+	       (!spare->ring_size ||
+		(spare->ring && spare->ring->size >= spare->ring_size));
+}
+
+/* Context: rate_mutex is not held. */
+static int rate_spare_fill(struct rate_spare *spare, struct rate_net *rn,
+			   const struct rate_key *key)
+{
+	if (spare->wants_path && !spare->path)
+		spare->path = rate_path_new(rn, key);
+	if (spare->wants_source && !spare->source)
+		spare->source = rate_source_new(GFP_KERNEL_ACCOUNT);
+	if (spare->ring_size) {
+		kfree(spare->ring);
+		spare->ring = rate_ring_new(spare->ring_size,
+					    GFP_KERNEL_ACCOUNT);
+		spare->no_ring = !spare->ring;
+		spare->ring_size = 0;
+	}
+	return rate_spare_suffices(spare) ? 0 : -ENOMEM;
+}
+
+static void rate_spare_free(const struct rate_spare *spare)
+{
+	rate_path_discard(spare->path);
+	if (spare->source)
+		rate_source_put(spare->source);
+	kfree(spare->ring);
 }
 
 /* Return: true if any is another than before. */
 static bool rate_apply_settings(struct rate_path *path,
 				const struct rate_settings *new)
 {
+	struct rate_source *source = rate_path_source(path);
 	struct rate_settings *settings = &path->settings;
 	bool changed = memcmp(settings, new, sizeof(*new));
-	struct rate_source *source;
 
 	WRITE_ONCE(settings->lag, new->lag);
 	WRITE_ONCE(settings->lag_time, new->lag_time);
@@ -531,27 +657,21 @@ static bool rate_apply_settings(struct rate_path *path,
 	WRITE_ONCE(settings->swing, new->swing);
 	WRITE_ONCE(settings->pace, new->pace);
 	WRITE_ONCE(settings->phi, new->phi);
-	source = rcu_dereference_protected(path->source,
-					   lockdep_is_held(&rate_mutex));
 	if (source)
-		rate_source_keep(source, rate_path_keep_ns(path));
+		rate_source_keep(source, rate_keep_ns(new));
 	return changed;
 }
 
 /* Return: true if it is another than before. */
-static bool rate_apply_value(struct rate_path *path,
-			     struct rate_request *request)
+static bool rate_apply_source(struct rate_path *path,
+			      struct rate_request *request)
 {
-	struct rate_source *source = request->source ?: rate_own_source(path);
-	bool changed;
+	struct rate_source *source = request->source;
 
-	if (request->source)
-		rate_source_keep(source, rate_path_keep_ns(path));
-	changed = rate_source_set(source, &request->step, GFP_KERNEL_ACCOUNT);
-	if (!request->source)
-		return changed;
-	if (path->follow_ifindex)
-		rate_path_leave(path);
+	if (!source || source == rate_path_source(path))
+		return false;
+	if (source == request->spare.source && request->device_net)
+		rate_device_add(request->device_net, request->device, source);
 	rate_path_attach(path, source);
 	return true;
 }
@@ -563,62 +683,71 @@ static void rate_apply(struct rate_path *path, struct rate_request *request,
 	bool value = false, other = created;
 
 	other |= rate_apply_settings(path, &request->settings);
-	if (request->follow_net &&
-	    (path->follow_net != request->follow_net ||
-	     path->follow_ifindex != request->follow_ifindex)) {
-		rate_path_follow(path, request->follow_net,
-				 request->follow_ifindex);
-		other = true;
-	} else if (rate_sets_value(request->tb)) {
-		value = rate_apply_value(path, request);
+	other |= rate_apply_source(path, request);
+	if (rate_sets_value(request->tb)) {
+		value = rate_source_set(rate_own_source(path), &request->step,
+					request->spare.ring);
+		request->spare.ring = NULL;
 	}
 
 	/* who follows a path has its value; of a new one they know already */
-	if (value && !request->source)
-		rate_notify_source(rate_own_source(path), GFP_KERNEL);
-	else if (value || other)
-		rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF, GFP_KERNEL);
-}
-
-/* The device that names a new path must be there. */
-static struct rate_path *rate_create(struct rate_net *rn,
-				     const struct rate_key *key,
-				     const struct rate_request *request,
-				     struct netlink_ext_ack *extack)
-{
-	struct rate_path *path;
-
-	if (key->kind == RATE_KEY_DEV &&
-	    !rate_device_is_there(rn->net, key->ifindex)) {
-		NL_SET_ERR_MSG_ATTR(extack,
-				    request->tb[RATE_FEEDBACK_A_PATH_IFINDEX],
-				    "rate_feedback: no device has this ifindex");
-		return ERR_PTR(-ENODEV);
-	}
-	path = rate_path_create(rn, key, &request->settings);
-	if (IS_ERR(path))
-		NL_SET_ERR_MSG(extack,
-			       "rate_feedback: no room for another path");
-	return path;
+	if (value)
+		rate_source_tell(rate_own_source(path));
+	else if (other)
+		rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF);
 }
 
 static int rate_set_locked(struct rate_net *rn, const struct rate_key *key,
 			   struct rate_request *request,
-			   const struct genl_info *info)
+			   struct netlink_ext_ack *extack)
 {
 	struct rate_path *path = rate_path_find(rn, key);
+	struct rate_spare *spare = &request->spare;
 	bool created = !path;
 	int err;
 
-	err = rate_prepare(request, rn, key, path, info->extack);
+	err = rate_check(request, rn, key, path, extack);
 	if (err)
 		return err;
-	if (created)
-		path = rate_create(rn, key, request, info->extack);
-	if (IS_ERR(path))
-		return PTR_ERR(path);
+	spare->wants_path = created;
+	spare->wants_source = false;
+	rate_choose_source(request, rn, key, path);
+	rate_choose_ring(request, path);
+	if (!rate_spare_suffices(spare))
+		return -EAGAIN;
+	if (created) {
+		path = spare->path;
+		err = rate_path_insert(path, &request->settings);
+		if (err) {
+			NL_SET_ERR_MSG(extack,
+				       "rate_feedback: no room for another path");
+			return err;
+		}
+		spare->path = NULL;
+	}
 	rate_apply(path, request, created);
 	return 0;
+}
+
+static int rate_set_path(struct rate_net *rn, const struct rate_key *key,
+			 struct rate_request *request,
+			 struct netlink_ext_ack *extack)
+{
+	int err;
+
+	for (;;) {
+		mutex_lock(&rate_mutex);
+		err = rate_set_locked(rn, key, request, extack);
+		mutex_unlock(&rate_mutex);
+		if (err != -EAGAIN)
+			return err;
+		err = rate_spare_fill(&request->spare, rn, key);
+		if (err) {
+			NL_SET_ERR_MSG(extack,
+				       "rate_feedback: no memory for a path");
+			return err;
+		}
+	}
 }
 
 /**
@@ -640,12 +769,8 @@ int rate_set(struct sk_buff *skb, struct genl_info *info)
 		err = rate_parse_follow(&request, skb, info);
 	if (err)
 		return err;
-
-	mutex_lock(&rate_mutex);
-	err = rate_set_locked(rn, &key, &request, info);
-	mutex_unlock(&rate_mutex);
-	if (request.source)
-		rate_source_put(request.source);
+	err = rate_set_path(rn, &key, &request, info->extack);
+	rate_spare_free(&request.spare);
 	if (request.follow_net)
 		rate_net_put(request.follow_net);
 	return err;

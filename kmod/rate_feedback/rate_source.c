@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rate_source.c - values: a rate as a function of time, written and read
+ * rate_source.c - where values are: a rate as a function of time, written and read
  *
  * One writer at a time, under the source's lock; readers, one for each ACK of
  * each socket, never wait for it: they read again if it wrote meanwhile.
@@ -12,7 +12,7 @@
 #include "rate.h"
 
 /**
- * rate_source_new() - a value without a rate yet
+ * rate_source_new() - a source without a value
  * @gfp: how to allocate
  *
  * Return: the source, with one reference; or NULL.
@@ -28,7 +28,8 @@ struct rate_source *rate_source_new(gfp_t gfp)
 	refcount_set(&source->refs, 1);
 	atomic_set(&source->active, 0);
 	INIT_LIST_HEAD(&source->paths);
-	INIT_WORK(&source->notify, rate_publisher_notify);
+	INIT_LIST_HEAD(&source->told);
+	INIT_WORK(&source->tell, rate_source_tell_work);
 	return source;
 }
 
@@ -36,7 +37,7 @@ static void rate_source_free(struct rcu_head *rcu)
 {
 	struct rate_source *source = container_of(rcu, struct rate_source, rcu);
 
-	kfree(source->history.ring);
+	kfree(source->value.history.ring);
 	kfree(source);
 }
 
@@ -46,8 +47,11 @@ static void rate_source_free(struct rcu_head *rcu)
  */
 void rate_source_put(struct rate_source *source)
 {
-	if (refcount_dec_and_test(&source->refs))
-		call_rcu(&source->rcu, rate_source_free);
+	if (!refcount_dec_and_test(&source->refs))
+		return;
+	if (source->rn)
+		rate_net_put(source->rn);
+	call_rcu(&source->rcu, rate_source_free);
 }
 
 /**
@@ -63,24 +67,39 @@ void rate_source_keep(struct rate_source *source, u64 keep_ns)
 		WRITE_ONCE(source->keep_ns, keep_ns);
 }
 
-/*
- * Room for the step that is overwritten next, if somebody may still ask for it.
- * Without memory it is forgotten: who asks for it gets the oldest that is left.
+/**
+ * rate_source_wants() - is there room for the step that is overwritten next?
+ * @source: the source
+ * @keep_ns: how far back somebody will look, besides those that do
+ *
+ * Return: the size of the ring that there should be; 0: this one will do, or nobody
+ * may ask for that step any more.
  */
-static struct rate_ring *rate_source_more_room(struct rate_source *source,
-					       gfp_t gfp)
+u32 rate_source_wants(struct rate_source *source, u64 keep_ns)
 {
-	u64 keep_ns = READ_ONCE(source->keep_ns);
-	struct rate_ring *ring;
 	u32 size;
 
+	keep_ns = max(keep_ns, READ_ONCE(source->keep_ns));
 	if (!keep_ns)
-		return NULL;
+		return 0;
 	spin_lock_bh(&source->lock);
-	size = rate_history_wants(&source->history, keep_ns);
+	size = rate_history_wants(&source->value.history, keep_ns);
 	spin_unlock_bh(&source->lock);
-	if (!size)
-		return NULL;
+	return size;
+}
+
+/**
+ * rate_ring_new() - room for steps
+ * @size: how many
+ * @gfp: how to allocate
+ *
+ * Return: the ring; NULL without memory, and then steps are forgotten: who asks for
+ * one gets the oldest that is left.
+ */
+struct rate_ring *rate_ring_new(u32 size, gfp_t gfp)
+{
+	struct rate_ring *ring;
+
 	ring = kmalloc(struct_size(ring, steps, size), gfp | __GFP_NOWARN);
 	if (ring)
 		ring->size = size;
@@ -91,31 +110,54 @@ static struct rate_ring *rate_source_more_room(struct rate_source *source,
  * rate_source_set() - the rate is renewed
  * @source: the source
  * @step: from when on it has which rate, and how many flows
- * @gfp: how to allocate room for the history
+ * @ring: for the history, if it is larger than the present one; NULL: none
  *
  * Return: true if it is another than before.
  */
 bool rate_source_set(struct rate_source *source, const struct rate_step *step,
-		     gfp_t gfp)
+		     struct rate_ring *ring)
 {
-	struct rate_ring *ring = rate_source_more_room(source, gfp);
+	struct rate_history *history = &source->value.history;
 	u64 now = ktime_get_ns();
 	bool changed;
 
 	spin_lock_bh(&source->lock);
 	write_seqcount_begin(&source->seq);
 	/* another writer may have been as clever */
-	if (ring && (!source->history.ring ||
-		     source->history.ring->size < ring->size))
-		ring = rate_history_resize(&source->history, ring);
-	changed = rate_history_push(&source->history, step);
-	source->renewed = max(step->since, now);
-	source->updates++;
+	if (ring && (!history->ring || history->ring->size < ring->size))
+		ring = rate_history_resize(history, ring);
+	changed = rate_history_push(history, step);
+	source->value.renewed = max(step->since, now);
+	source->value.updates++;
 	write_seqcount_end(&source->seq);
 	spin_unlock_bh(&source->lock);
 	if (ring)
 		kfree_rcu(ring, rcu);
 	return changed;
+}
+
+/**
+ * rate_source_exchange() - another value
+ * @source: the source
+ * @value: the value; set to what there was
+ */
+void rate_source_exchange(struct rate_source *source, struct rate_value *value)
+{
+	spin_lock_bh(&source->lock);
+	write_seqcount_begin(&source->seq);
+	swap(source->value, *value);
+	write_seqcount_end(&source->seq);
+	spin_unlock_bh(&source->lock);
+}
+
+/**
+ * rate_value_free() - free what a value has, which is in no source any more
+ * @value: the value
+ */
+void rate_value_free(const struct rate_value *value)
+{
+	if (value->history.ring)
+		kfree_rcu(value->history.ring, rcu);
 }
 
 /**
@@ -136,8 +178,8 @@ bool rate_source_read(const struct rate_source *source, u64 when,
 
 	do {
 		seq = read_seqcount_begin(&source->seq);
-		there = rate_history_at(&source->history, when, step);
-		*renewed = source->renewed;
+		there = rate_history_at(&source->value.history, when, step);
+		*renewed = source->value.renewed;
 	} while (read_seqcount_retry(&source->seq, seq));
 	return there;
 }
@@ -158,9 +200,9 @@ void rate_source_snapshot(const struct rate_source *source,
 
 	do {
 		seq = read_seqcount_begin(&source->seq);
-		*step = source->history.last;
-		*renewed = source->renewed;
-		*updates = source->updates;
+		*step = source->value.history.last;
+		*renewed = source->value.renewed;
+		*updates = source->value.updates;
 	} while (read_seqcount_retry(&source->seq, seq));
 }
 
@@ -175,8 +217,8 @@ void rate_source_snapshot(const struct rate_source *source,
 u32 rate_source_flows(const struct rate_source *source,
 		      const struct rate_step *step)
 {
-	u32 flows = source->published ? step->flows :
-					(u32)atomic_read(&source->active);
+	u32 flows = READ_ONCE(source->value.published) ?
+		    step->flows : (u32)atomic_read(&source->active);
 
 	return max(flows, 1U);
 }

@@ -54,6 +54,7 @@ declare -A commands=(
 	[bounds-memory]="python3 $here/bounds_memory.py"
 	[stress]="python3 $here/stress.py --seconds 5 --seed 1"
 	[bounds-link]="python3 $here/bounds_link.py"
+	[bounds-channel]="python3 $here/bounds_channel.py"
 	[tdc]="$here/tdc.sh"
 	[tool-tc]="python3 $tools/tc.py"
 	[tool-link]="python3 $tools/link.py"
@@ -64,7 +65,7 @@ declare -A commands=(
 )
 names=(kunit counters placement change start switch mark impair child gso size packets life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-begin ratcp-price ratcp-stress
-	bounds-link bounds-memory truncation faults tdc
+	bounds-link bounds-memory bounds-channel truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
 # By its name only: stress, which wants two CPUs and real time (make check-vm).
 # Why a selftest as a whole makes sense in virtual time only.
@@ -118,7 +119,7 @@ modules_of() {
 	kunit) echo wale_kunit,wale_buffer_kunit,wale_rem_kunit,wale_impair_kunit,wale_gso_kunit,wale_size_kunit,wale_flows_kunit,wale_line_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
 	tool-rate | tool-share) echo sch_wale,rate_feedback,tcp_ratcp ;;
 	feedback) echo sch_wale,rate_feedback ;;
-	classic | channel* | ratcp* | stress | truncation | faults) echo rate_feedback,tcp_ratcp,sch_wale ;;
+	classic | channel* | bounds-channel | ratcp* | stress | truncation | faults) echo rate_feedback,tcp_ratcp,sch_wale ;;
 	*) echo sch_wale ;;
 	esac
 }
@@ -133,7 +134,7 @@ in_guest() {
 	tdc) options+=(--env "TDC_SOURCE=$(tdc_source)") ;;
 	kunit) options+=(--env "KUNIT_REQUIRED=1") ;;
 	stress) options+=(--real) ;;
-	bounds-link) options+=(--real --memory 1536) ;;
+	bounds-link | bounds-channel) options+=(--real --memory 1536) ;;
 	esac
 	# shellcheck disable=SC2086 # a command is words
 	"$lab" exec "${options[@]}" -- ${commands[$name]} 2>&1

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""What a user without rights may ask of the channel takes no longer the more there is.
+
+He is root of a user namespace and of network namespaces of his own.  Times are compared with
+those of the same request where there is little.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lib import bounds, net, netlink, rate
+from lib.tap import equal, main, true
+
+FEW, MANY = 30, 300_000
+NUMBERS = "/proc/self/net/dev_snmp6/"
+RTM_DELLINK = 17
+#: So much longer a request may take where there is much: caches, and luck.
+RATIO = 10
+
+
+def prefix(number: int) -> dict[str, object]:
+    """Return the key of the n-th path."""
+    return {"daddr": f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}", "prefix_len": 32}
+
+
+def add_devices(*names: str) -> None:
+    """Make devices."""
+    net.ip_batch([f"link add {name} type dummy" for name in names])
+
+
+def index(name: str) -> int:
+    """Return the number of a device."""
+    return int(net.read(NUMBERS + name).split()[1])
+
+
+def delete_device(ifindex: int) -> None:
+    """Delete a device, without starting a program for that."""
+    body = struct.pack("BxHiII", 0, 0, ifindex, 0, 0)
+    netlink.Socket(netlink.NETLINK_ROUTE).ask(RTM_DELLINK, netlink.NLM_F_ACK, body)
+
+
+@contextmanager
+def new_namespace() -> Iterator[int]:
+    """Be in a new network namespace; give the one before, as an open file."""
+    before = os.open("/proc/self/ns/net", os.O_RDONLY)
+    if ctypes.CDLL(None, use_errno=True).unshare(bounds.CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "unshare")
+    yield before
+    netlink.enter(before)
+
+
+def follow(channel: rate.Channel, count: int, *ifindices: int) -> None:
+    """Make so many paths that follow devices of the namespace in turn."""
+    follows = [rate.encode({"follow": {"ifindex": ifindex}}) for ifindex in ifindices]
+    paths = [rate.encode(prefix(n)) + follows[n % len(follows)] for n in range(count)]
+    channel.many(rate.SET, paths)
+
+
+def compare(what: str, times: Callable[[int], dict[str, float]]) -> None:
+    """Fail if any of what is done takes much longer with MANY than with FEW."""
+    bounds.needs_real_time()
+    few = bounds.as_user(lambda: times(FEW))
+    many = bounds.as_user(lambda: times(MANY))
+    for name, shortest in few.items():
+        print(f"# {what}: {name}: {shortest * 1e3:.3f} ms, and {many[name] * 1e3:.3f} ms")
+    slow = {name: many[name] / few[name] for name in few if many[name] > few[name] * RATIO}
+    equal(slow, {}, f"times as long with {MANY} as with {FEW}")
+
+
+def devices_go(followers: int) -> dict[str, float]:
+    """Delete devices that others follow, beside so many followers of another device."""
+    leads = [f"lead{n}" for n in range(5)]
+    devices = followers // 1000 or 3  # that follow each of the leads
+    add_devices(*leads)
+    indices = [index(name) for name in leads]
+    channel = rate.Channel()
+    for lead in indices:
+        channel.set(ifindex=lead, rate=1000)
+    with new_namespace() as home:
+        there = os.open("/proc/self/ns/net", os.O_RDONLY)
+        add_devices(*leads, *(f"d{n}" for n in range(devices * len(leads))))
+        far, own = rate.Channel(), [index(name) for name in leads]
+        follow(far, followers, *own)
+        followers_of_lead = [index(f"d{n}") for n in range(devices * len(leads))]
+        for n, ifindex in enumerate(followers_of_lead):
+            lead = {"netns_fd": home, "ifindex": indices[n % len(leads)]}
+            far.set(ifindex=ifindex, follow=lead)
+        equal(far.get(ifindex=followers_of_lead[-1])["rate"], 1000, "rate of what follows")
+    gone = iter(indices)
+    followed = bounds.least_s(lambda: delete_device(next(gone)), len(leads))
+    true("follow" not in far.get(ifindex=followers_of_lead[-1]), "still follows a lead")
+    netlink.enter(there)
+    gone = iter(own)
+    last = bounds.least_s(lambda: delete_device(next(gone)), len(own))
+    true("follow" not in far.get(**prefix(followers - 1)), "still follows")
+    return {"that few follow": followed, "that many follow": last}
+
+
+def test_devices_go() -> None:
+    """A device goes that many paths follow, or few beside many: RTNL is held meanwhile."""
+    compare("delete a device", devices_go)
+
+
+def requests(followers: int) -> dict[str, float]:
+    """Set, delete and follow the path of a device that so many paths follow."""
+    add_devices("lead", "other")
+    lead, other = index("lead"), index("other")
+    channel = rate.Channel()
+    follow(channel, followers, lead)
+    rates = iter(range(1, 1000))
+
+    def refused() -> None:
+        try:
+            channel.set(ifindex=lead, follow={"ifindex": other})
+        except netlink.Refused as error:
+            true("others follow" in error.message, error.message)
+
+    def joined() -> None:
+        channel.set(daddr="11.0.0.1", follow={"ifindex": lead})
+        channel.delete(daddr="11.0.0.1")
+
+    def made() -> None:
+        channel.set(ifindex=lead, rate=next(rates))
+        channel.delete(ifindex=lead)
+
+    result = {"make and delete": bounds.least_s(made, 9)}
+    channel.set(ifindex=lead, rate=next(rates))
+    result["set"] = bounds.least_s(lambda: channel.set(ifindex=lead, rate=next(rates)), 9)
+    result["be refused"] = bounds.least_s(refused, 9)
+    result["join"] = bounds.least_s(joined, 9)
+    last = rate.Channel().get(**prefix(followers - 1))
+    equal(last["rate"], channel.get(ifindex=lead)["rate"], "rate of the last follower")
+    return result
+
+
+def test_requests() -> None:
+    """A request about a path that many follow."""
+    compare("requests", requests)
+
+
+def test_all_are_told() -> None:
+    """Who looks is told of each follower, in the end of how it is in the end."""
+    ns, count = net.Namespace("told"), 3000
+    net.ip_batch(["link add lead type dummy"], ns)
+    lead = ns.index("lead")
+    channel, ear = rate.channel(ns), rate.channel(ns, receive=1 << 26)  # only root may
+    follow(channel, count, lead)
+    ear.join("paths")
+    told: dict[object, Any] = {}
+    for value in range(1, 6):
+        channel.set(ifindex=lead, rate=value)
+
+    def heard() -> bool:
+        told.update({path.get("daddr"): path.get("rate") for _, path in ear.news()})
+        return len(told) == count + 1 and set(told.values()) == {5}
+
+    def lost() -> bool:
+        told.update({path.get("daddr"): path.get("follow") for _, path in ear.news()})
+        return set(told.values()) == {None}
+
+    net.wait_for(heard, f"{count} followers to be told of", limit_s=60)
+    told = dict.fromkeys(told, 5)
+    with ns.entered():
+        delete_device(lead)
+    del told[None]
+    net.wait_for(lost, f"{count} followers to be told of, which follow no longer", limit_s=60)
+    ns.delete()
+
+
+def namespace_ends(paths: int) -> dict[str, float]:
+    """Leave a namespace with so many paths; its end of a veth goes when its devices do."""
+    times = []
+    requests = [rate.encode({**prefix(n), "rate": n}) for n in range(paths)]
+    for _ in range(3):
+        with new_namespace():
+            channel = rate.Channel()
+            channel.many(rate.SET, requests)
+            channel.close()
+            last = subprocess.Popen(["sleep", "1000"])
+        net.run(f"ip link add here type veth peer name there netns {last.pid}")
+        index("here")
+
+        def leave(last: subprocess.Popen[bytes] = last) -> None:
+            last.kill()
+            last.wait()
+            net.wait_for(lambda: not os.path.exists(NUMBERS + "here"), "the namespace to go")
+
+        times.append(bounds.least_s(leave, 1))
+    return {"devices gone": min(times)}
+
+
+def test_namespace_ends() -> None:
+    """A namespace with many paths goes as one with few: others that go wait for it."""
+    compare("leave a namespace", namespace_ends)
+
+
+if __name__ == "__main__":
+    main()
