@@ -84,6 +84,13 @@ static inline void wale_compat_set_pkt_len(struct sk_buff *skb, u32 len)
 	register_net_sysctl(net, path, table)
 #endif
 
+/* what a handler of a sysctl gets */
+#ifdef WALE_HAVE_CONST_CTL_TABLE
+#define wale_compat_ctl_table const struct ctl_table
+#else
+#define wale_compat_ctl_table struct ctl_table
+#endif
+
 /* was ECN negotiated, in any form? */
 #ifdef WALE_HAVE_ECN_MODE
 #define wale_compat_has_ecn(tp) tcp_ecn_mode_any(tp)

@@ -82,6 +82,11 @@ struct rate_key {
  * @paths: the same, by id
  * @next_path: where the search for the next id begins
  * @path_births: number of paths so far
+ * @path_count: paths in @table
+ * @follower_count: paths, in any namespace, that follow a device in here
+ * @max_paths: limit of @path_count
+ * @max_followers: limit of @follower_count
+ * @sysctl: with which these are set
  * @flows: sockets that listen, by id
  * @next_flow: where the search for the next id begins
  * @flow_births: number of flows so far
@@ -92,7 +97,8 @@ struct rate_key {
  * @clear: deletes what is left of a namespace that is gone
  * @rcu: frees it
  *
- * @path_births, @prefixes, @lengths and @devices are written under rate_mutex.
+ * @path_births, both counts, @prefixes, @lengths and @devices are written under
+ * rate_mutex.
  */
 struct rate_net {
 	struct net *net;
@@ -103,6 +109,11 @@ struct rate_net {
 	struct xarray paths;
 	u32 next_path;
 	unsigned long path_births;
+	u32 path_count;
+	u32 follower_count;
+	unsigned int max_paths;
+	unsigned int max_followers;
+	struct ctl_table_header *sysctl;
 	struct xarray flows;
 	u32 next_flow;
 	atomic_long_t flow_births;
@@ -140,6 +151,7 @@ struct rate_value {
  * @paths: those that have it, in all namespaces
  * @told: in that list, behind those that were told of a change; or in none
  * @users: how many they are
+ * @followers: those of them that follow its device
  * @ifindex: of its device; 0: it is of a path that is not a device's
  * @rn: where that device is, with a reference; or NULL
  * @node: in its @devices, while not @gone
@@ -147,7 +159,8 @@ struct rate_value {
  * @tell: goes on with that walk
  * @rcu: frees it
  *
- * @paths, @told, @users and @node are written under rate_mutex; @ifindex and @rn stay.
+ * @paths, @told, both counts and @node are written under rate_mutex; @ifindex and @rn
+ * stay.
  */
 struct rate_source {
 	seqcount_spinlock_t seq;
@@ -160,6 +173,7 @@ struct rate_source {
 	struct list_head paths;
 	struct list_head told;
 	u32 users;
+	u32 followers;
 	u32 ifindex;
 	struct rate_net *rn;
 	struct rb_node node;
@@ -307,6 +321,10 @@ struct rate_net *rate_net(const struct net *net);
 struct rate_net *rate_net_get(struct rate_net *rn);
 void rate_net_put(struct rate_net *rn);
 
+/* rate_sysctl.c: limits */
+int rate_sysctl_init(struct rate_net *rn);
+void rate_sysctl_exit(struct rate_net *rn);
+
 /* rate_source.c: values */
 struct rate_source *rate_source_new(gfp_t gfp);
 void rate_source_put(struct rate_source *source);
@@ -346,6 +364,8 @@ struct rate_path *rate_path_best(struct rate_net *rn,
 				 const struct rate_key *flow, u32 ifindex);
 struct rate_path *rate_path_new(struct rate_net *rn, const struct rate_key *key);
 void rate_path_discard(struct rate_path *path);
+int rate_path_check_room(const struct rate_net *rn,
+			 struct netlink_ext_ack *extack);
 int rate_path_insert(struct rate_path *path,
 		     const struct rate_settings *settings);
 void rate_path_remove(struct rate_path *path);

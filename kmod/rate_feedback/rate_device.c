@@ -105,6 +105,7 @@ void rate_device_goes(struct rate_net *rn, u32 ifindex)
 		return;
 	rate_device_del(source);
 	WRITE_ONCE(source->gone, true);
+	rn->follower_count -= source->followers;
 	if (source->value.published)
 		rate_source_tell(source);
 	else

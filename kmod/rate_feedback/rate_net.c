@@ -109,12 +109,19 @@ static int __net_init rate_net_init(struct net *net)
 	INIT_DELAYED_WORK(&rn->idle, rate_flow_find_idle);
 	INIT_WORK(&rn->clear, rate_net_clear);
 	err = rate_table_init(rn);
-	if (err) {
-		kfree(rn);
-		return err;
-	}
+	if (err)
+		goto out_free;
+	err = rate_sysctl_init(rn);
+	if (err)
+		goto out_table;
 	slot->rn = rn;
 	return 0;
+
+out_table:
+	rate_table_destroy(rn);
+out_free:
+	kfree(rn);
+	return err;
 }
 
 /* Between this and the exit lies an RCU grace period. */
@@ -135,6 +142,7 @@ static void __net_exit rate_net_exit(struct net *net)
 
 	/* nobody starts it any more: who does looks at dead under RCU */
 	cancel_delayed_work_sync(&rn->idle);
+	rate_sysctl_exit(rn);
 	WRITE_ONCE(slot->rn, NULL);
 	queue_work(rate_workqueue, &rn->clear);
 }

@@ -213,6 +213,24 @@ static void rate_prefix_count(struct rate_path *path, int change)
 }
 
 /**
+ * rate_path_check_room() - may there be another path?
+ * @rn: the namespace
+ * @extack: why not
+ *
+ * Context: rate_mutex is held.
+ * Return: 0 or -ENOSPC.
+ */
+int rate_path_check_room(const struct rate_net *rn,
+			 struct netlink_ext_ack *extack)
+{
+	if (rn->path_count < READ_ONCE(rn->max_paths))
+		return 0;
+	NL_SET_ERR_MSG(extack,
+		       "rate_feedback: the namespace has as many paths as its net.rate_feedback.max_paths allows");
+	return -ENOSPC;
+}
+
+/**
  * rate_path_insert() - a path goes into the table
  * @path: as rate_path_new() made it
  * @settings: how senders use it
@@ -234,6 +252,7 @@ int rate_path_insert(struct rate_path *path,
 		return err;
 	WRITE_ONCE(rn->path_births, path->born + 1);
 	xa_store(&rn->paths, path->id, path, 0);	/* in its place */
+	rn->path_count++;
 	rate_prefix_count(path, 1);
 	rate_table_changed(rn);
 	return 0;
@@ -253,6 +272,7 @@ void rate_path_remove(struct rate_path *path)
 	WRITE_ONCE(path->dead, true);
 	rhashtable_remove_fast(&rn->table, &path->node, rate_table_params);
 	xa_erase(&rn->paths, path->id);
+	rn->path_count--;
 	rate_prefix_count(path, -1);
 	rate_table_changed(rn);
 	rate_path_attach(path, NULL);
@@ -303,6 +323,11 @@ static void rate_source_leave(struct rate_source *source,
 			      struct rate_path *path)
 {
 	list_del_init(&path->source_node);
+	if (!rate_source_is_own(source, path)) {
+		source->followers--;
+		if (!source->gone)
+			source->rn->follower_count--;
+	}
 	if (--source->users)
 		return;
 	if (source->rn && !source->gone)
@@ -316,6 +341,10 @@ static void rate_source_join(struct rate_source *source, struct rate_path *path)
 	list_add_tail(&path->source_node,
 		      list_empty(&source->told) ? &source->paths :
 						  &source->told);
+	if (!rate_source_is_own(source, path)) {
+		source->followers++;
+		source->rn->follower_count++;
+	}
 	if (!source->users++)
 		refcount_inc(&source->refs);
 	rate_source_keep(source, rate_keep_ns(&path->settings));

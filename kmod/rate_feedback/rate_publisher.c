@@ -103,7 +103,8 @@ static int rate_publisher_take(struct rate_publisher *publisher,
 		rate_publisher_remember(publisher, path);
 	} else {
 		path = *spare;
-		err = rate_path_insert(path, &settings);
+		err = rate_path_check_room(publisher->rn, extack) ?:
+		      rate_path_insert(path, &settings);
 		if (err)
 			return err;
 		*spare = NULL;
@@ -158,7 +159,7 @@ rate_publisher_open(const struct net_device *dev,
 		err = rate_publisher_begin(publisher, dev, extack);
 	if (!err)
 		return publisher;
-	if (err != -EBUSY)
+	if (err == -ENOMEM || err == -ENODEV)
 		NL_SET_ERR_MSG(extack,
 			       "rate_feedback: no memory for a path, or the namespace is going");
 	kfree(publisher);
@@ -169,7 +170,7 @@ rate_publisher_open(const struct net_device *dev,
 static bool rate_publisher_may_follow(const struct rate_publisher *publisher)
 {
 	return publisher->followed && !publisher->followed->gone &&
-	       publisher->source->users == 1;
+	       !publisher->source->followers;
 }
 
 /* The link was refused in the end: the path is as it was. */

@@ -446,24 +446,22 @@ static int rate_parse_follow(struct rate_request *request,
 	return 0;
 }
 
-/* Does another path follow the device of this one? */
+/* Does a path follow the one of this name? */
 static bool rate_is_followed(const struct rate_net *rn,
-			     const struct rate_key *key,
-			     const struct rate_path *path)
+			     const struct rate_key *key)
 {
 	const struct rate_source *source;
 
 	if (key->kind != RATE_KEY_DEV)
 		return false;
 	source = rate_device_find(rn, key->ifindex);
-	return source && source->users > (rate_path_source(path) == source);
+	return source && source->followers;
 }
 
 /* The path, and the one it is to follow, must not be links of a chain. */
 static int rate_check_chain(const struct rate_request *request,
 			    const struct rate_net *rn,
 			    const struct rate_key *key,
-			    const struct rate_path *path,
 			    struct netlink_ext_ack *extack)
 {
 	const struct nlattr *attr = request->tb[RATE_FEEDBACK_A_PATH_FOLLOW];
@@ -480,12 +478,28 @@ static int rate_check_chain(const struct rate_request *request,
 	else if (leader && rate_path_follows(leader, rate_path_source(leader)))
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "rate_feedback: the path to follow follows another: follow that one");
-	else if (rate_is_followed(rn, key, path))
+	else if (rate_is_followed(rn, key))
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "rate_feedback: a path that others follow cannot follow another");
 	else
 		return 0;
 	return -ELOOP;
+}
+
+/* May another path follow a device of that namespace? */
+static int rate_check_followers(const struct rate_request *request,
+				const struct rate_path *path,
+				struct netlink_ext_ack *extack)
+{
+	const struct rate_source *source = rate_path_source(path);
+	const struct rate_net *rn = request->follow_net;
+
+	if (rn->follower_count < READ_ONCE(rn->max_followers) ||
+	    (rate_path_follows(path, source) && source->rn == rn))
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, request->tb[RATE_FEEDBACK_A_PATH_FOLLOW],
+			    "rate_feedback: as many paths follow devices of the namespace as its net.rate_feedback.max_followers allows");
+	return -ENOSPC;
 }
 
 static int rate_check_follow(const struct rate_request *request,
@@ -509,7 +523,8 @@ static int rate_check_follow(const struct rate_request *request,
 				    "rate_feedback: no device has the ifindex to follow");
 		return -ENODEV;
 	}
-	return rate_check_chain(request, rn, key, path, extack);
+	return rate_check_chain(request, rn, key, extack) ?:
+	       rate_check_followers(request, path, extack);
 }
 
 /* The device that names a new path must be there. */
@@ -530,7 +545,7 @@ static int rate_check_new(const struct rate_request *request,
 				    "rate_feedback: no device has this ifindex");
 		return -ENODEV;
 	}
-	return 0;
+	return rate_path_check_room(rn, extack);
 }
 
 /* All that can be refused. */

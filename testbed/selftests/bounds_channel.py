@@ -9,6 +9,7 @@ those of the same request where there is little.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import struct
 import subprocess
@@ -18,10 +19,12 @@ from typing import Any
 
 from lib import bounds, net, netlink, rate
 from lib.tap import equal, main, true
+from lib.wale import Control
 
 FEW, MANY = 30, 300_000
 NUMBERS = "/proc/self/net/dev_snmp6/"
 RTM_DELLINK = 17
+DEFAULT_LIMIT = 1 << 20
 #: So much longer a request may take where there is much: caches, and luck.
 RATIO = 10
 
@@ -200,6 +203,110 @@ def namespace_ends(paths: int) -> dict[str, float]:
 def test_namespace_ends() -> None:
     """A namespace with many paths goes as one with few: others that go wait for it."""
     compare("leave a namespace", namespace_ends)
+
+
+def limit(name: str, value: int | None = None) -> int:
+    """Return a limit of the namespace; set it first."""
+    path = f"/proc/sys/net/rate_feedback/{name}"
+    if value is not None:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(str(value))
+    return int(net.read(path))
+
+
+def refuse_paths() -> None:
+    """Have as many paths as there may be."""
+    channel, text = rate.Channel(), "as many paths as its net.rate_feedback.max_paths allows"
+    equal(limit("max_paths"), DEFAULT_LIMIT, "default")
+    equal(limit("max_paths", 3), 3, "limit")
+    for number in range(3):
+        channel.set(**prefix(number), rate=number)
+    rate.refused(errno.ENOSPC, text, channel.set, **prefix(3), rate=3)
+    rate.refused(errno.ENOSPC, text, channel.set, **prefix(3), follow={"ifindex": 1})
+    channel.set(**prefix(2), rate=7)
+    equal([path["rate"] for path in channel.paths()], [0, 1, 7], "rates")
+    channel.delete(**prefix(0))
+    channel.set(**prefix(3), rate=3)
+    limit("max_paths", 0)
+    channel.delete(**prefix(3))
+    rate.refused(errno.ENOSPC, text, channel.set, **prefix(3), rate=3)
+    equal([path["rate"] for path in channel.paths()], [1, 7], "rates above the limit")
+    limit("max_paths", DEFAULT_LIMIT)
+    channel.set(**prefix(3), rate=3)
+
+
+def refuse_links() -> None:
+    """A link that publishes needs a path, too."""
+    add_devices("wire")
+    link = {"feedback": {"idle": rate.S}}
+    limit("max_paths", 0)
+    control = Control()
+    rate.refused(errno.ENOSPC, "max_paths allows", control.add, index("wire"), link)
+    equal([q for q in control.list(index("wire")) if q.kind == "wale"], [], "links")
+    limit("max_paths", DEFAULT_LIMIT)
+    control.add(index("wire"), link)
+    equal(rate.Channel().get(ifindex=index("wire"))["publisher"], 1, "publisher")
+
+
+def refuse_followers() -> None:
+    """Have as many followers as a namespace may have, from another one."""
+    add_devices("one", "two")
+    one, two = index("one"), index("two")
+    limit("max_followers", 2)
+    with new_namespace() as home:
+        far, text = rate.Channel(), "its net.rate_feedback.max_followers allows"
+        lead: list[dict[str, int]] = [{"netns_fd": home, "ifindex": n} for n in (one, two)]
+        equal(limit("max_followers"), DEFAULT_LIMIT, "of another namespace")
+        for number in range(2):
+            far.set(**prefix(number), follow=lead[0])
+        rate.refused(errno.ENOSPC, text, far.set, **prefix(2), follow=lead[1])
+        far.set(**prefix(2), follow={"ifindex": 1})
+        rate.refused(errno.ENOSPC, text, far.set, **prefix(2), follow=lead[1])
+        far.set(**prefix(1), follow=lead[1])
+        far.set(**prefix(0), beta=7)
+        far.set(**prefix(0), rate=7)
+        far.set(**prefix(2), follow=lead[1])
+        rate.refused(errno.ENOSPC, text, far.set, **prefix(0), follow=lead[0])
+    delete_device(two)  # which both followed
+    for number in range(2):
+        far.set(**prefix(number), follow=lead[0])
+    rate.refused(errno.ENOSPC, text, far.set, **prefix(2), follow=lead[0])
+    far.delete()
+    far.set(**prefix(2), follow=lead[0])
+
+
+def refuse_more() -> None:
+    """The user may lower a limit, and raise it to that of the initial namespace."""
+    for name in ("max_paths", "max_followers"):
+        limit(name, 5)
+        equal(limit(name, DEFAULT_LIMIT), DEFAULT_LIMIT, "raised again")
+        for value, error in ((DEFAULT_LIMIT + 1, PermissionError), (1 << 31, OSError)):
+            try:
+                limit(name, value)
+                raise AssertionError(f"{name} is {value}")
+            except error:
+                equal(limit(name), DEFAULT_LIMIT, f"{name} after {value} was refused")
+
+
+def test_limits() -> None:
+    """A namespace has so many paths and followers, and who made it does not decide on that."""
+    for case in (refuse_paths, refuse_links, refuse_followers, refuse_more):
+        bounds.as_user(case)
+
+
+def test_limits_of_the_initial_namespace() -> None:
+    """Root may raise the limits of any namespace; a new one has those of the initial one."""
+    ns = net.Namespace("limits")
+    with ns.entered():
+        equal(limit("max_paths", DEFAULT_LIMIT + 1), DEFAULT_LIMIT + 1, "raised by root")
+    limit("max_paths", 4)
+    try:
+        equal(bounds.as_user(lambda: limit("max_paths")), 4, "of a new namespace")
+        with ns.entered():
+            equal(limit("max_paths"), DEFAULT_LIMIT + 1, "of one that was there")
+    finally:
+        limit("max_paths", DEFAULT_LIMIT)
+    ns.delete()
 
 
 if __name__ == "__main__":
