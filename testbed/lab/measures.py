@@ -108,6 +108,8 @@ def _throughput(
 
 def _beside_constant(rate_kBps: float, scenario: Scenario) -> dict[str, float]:
     """What a flow has of the rate that flows of constant rate leave, on a link that all share."""
+    if scenario.isolate:
+        return {}
     link = scenario.bottleneck.forward
     others = [flow.constant.bits_per_s() for flow in scenario.flows if flow.constant]
     if not others or not isinstance(link.rate, int) or link.rate <= sum(others):

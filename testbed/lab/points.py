@@ -166,7 +166,38 @@ def _scenario(
     for some in (run.set, at, fast, _varied(run, x, seed), own):
         for key, value in some.items():
             changes |= _of_made(names, key, value)
+    scenario = _checked(document, changes, folder)
+    if len(run.together()) < 2 or any(row.alone for row in rows.values()):
+        return scenario
+    if study.shares(run):
+        _refuse_copies(scenario)
+        return scenario
+    _refuse_others(scenario, run)
+    return scenario if scenario.isolate else _checked(document, changes | {"isolate": True}, folder)
+
+
+def _checked(document: Document, changes: dict[str, Any], folder: Path) -> Scenario:
+    """The scenario with what is changed."""
     return check_scenario(document, [f"{k}={json.dumps(v)}" for k, v in changes.items()], folder)
+
+
+def _refuse_copies(scenario: Scenario) -> None:
+    """Flows cannot share a link of which the scenario gives each a copy."""
+    if scenario.isolate:
+        raise ScenarioError(
+            f"expected shared with a scenario without isolate: {scenario.name} gives each flow a "
+            "copy of the link"
+        )
+
+
+def _refuse_others(scenario: Scenario, run: Run) -> None:
+    """Traffic that no row is about would be on a link of its own, beside no row."""
+    others = [flow.name for flow in scenario.flows if flow.name not in run.together()]
+    if others and not scenario.isolate:
+        raise ScenarioError(
+            f"expected shared: true, or a row for each flow of {scenario.name}: each flow gets a "
+            f"copy of the link for itself, and no row is about {', '.join(others)}"
+        )
 
 
 #: What `flow.KEY` and `pair.KEY` are of each flow that a row makes.

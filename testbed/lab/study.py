@@ -172,8 +172,19 @@ class Run(Strict):
     """of every flow that a row makes: duration, size, arrivals"""
     seeds: Count | None = None
     """more or fewer than the study's others"""
+    shared: bool | None = None
+    """instead of the study's"""
     rows: dict[str, Row]
     """by name; a name is in one run of the study only"""
+
+    def together(self) -> frozenset[str]:
+        """The flows of those rows that have one scenario together."""
+        found: list[str] = []
+        for name, row in self.rows.items():
+            if not row.alone and row.model is None:
+                chosen = row.flow or name
+                found += [chosen] if isinstance(chosen, str) else chosen.values()
+        return frozenset(found)
 
 
 class Model(Strict):
@@ -340,8 +351,10 @@ class Study(Strict):
     """runs of each point, with seeds 1, 2, ..."""
     runs: dict[str, Run] = {}
     """by name"""
+    shared: bool = False
+    """the flows that a run is about share the link; else each has a copy of it for itself"""
     like: str | None = None
-    """another study of the same paper whose runs, x values, seeds and notes this one shares"""
+    """another study of the same paper whose runs, x values, seeds and notes this one has, too"""
     show: list[str] = []
     """rows that are shown (none: all)"""
     published: str | None = None
@@ -363,6 +376,10 @@ class Study(Strict):
         """The rows that are shown, of all runs, by name."""
         rows = {name: row for run in self.runs.values() for name, row in run.rows.items()}
         return {n: row for n, row in rows.items() if not self.show or n in self.show}
+
+    def shares(self, run: Run) -> bool:
+        """Do the flows of a run compete for one link?"""
+        return self.shared if run.shared is None else run.shared
 
 
 def study_names() -> list[str]:
@@ -429,7 +446,7 @@ def _with_shared(name: str, study: Study, document: Document) -> Study:
     if other.like is not None:
         _refuse(document, [(("like",), f"expected a study with runs of its own; {study.like} is "
                             f"like {other.like}")])  # fmt: skip
-    shared = {key: getattr(other, key) for key in ("seeds", "runs", "at", "quick")}
+    shared = {key: getattr(other, key) for key in ("seeds", "runs", "shared", "at", "quick")}
     shared = {key: value for key, value in shared.items() if key not in study.model_fields_set}
     if not study.x.values:
         shared["x"] = study.x.model_copy(update={"values": other.x.values})

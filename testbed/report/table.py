@@ -152,6 +152,23 @@ def settled_table(result: dict[str, Any]) -> Table:
     return _table(f"link, from {since:g} s on", [link["name"] for link in links], columns)
 
 
+def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Did two flows run at the same time?  One that was never started has no times."""
+    if "start_s" not in one or "start_s" not in other:
+        return False
+    return bool(one["start_s"] < other["end_s"] and other["start_s"] < one["end_s"])
+
+
+def sharing(result: dict[str, Any]) -> str | None:
+    """A line on the flows that competed for one link; None if there are none."""
+    flows = [] if result["settings"]["isolate"] else result["flows"]
+    names = [f["name"] for f in flows if any(f is not g and _overlap(f, g) for g in flows)]
+    if not names:
+        return None
+    who = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= 6 else f"{len(names)} flows"
+    return f"{who} share the link; with `isolate: true` each has a copy of it for itself"
+
+
 def print_result(result: dict[str, Any], folder: Path) -> None:
     """The tables, and what the run cost."""
     console = Console(highlight=False)
@@ -165,6 +182,8 @@ def print_result(result: dict[str, Any], folder: Path) -> None:
     console.print(link_table(result))
     if result["settings"]["record"].get("settled") is not None:
         console.print(settled_table(result))
+    if line := sharing(result):
+        console.print(line, soft_wrap=True, markup=False)
     packets = sum(link["offered_packets"] for link in result["links"])
     wall = result["wall_s"]
     speed = f"{result['virtual_s'] / wall:.1f} times real time, {packets / wall:.0f} packets/s"

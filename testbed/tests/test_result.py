@@ -28,7 +28,7 @@ from lab.link import Link
 from lab.run import run_scenario
 from lab.scenario import Scenario, find_scenario, load_scenario
 from report.plot import draw, link_text, read_series
-from report.table import print_result
+from report.table import print_result, sharing
 from topologies import dumbbell
 from topologies.dumbbell import Plan
 
@@ -348,6 +348,27 @@ def test_the_table_leaves_out_what_is_zero_everywhere(
     print_result(result, Path("out"))
     said = capsys.readouterr().out
     assert "dropped: purge" in said and "memory" not in said and "failed" in said
+
+
+def test_flows_that_share_the_link_are_named(
+    raw: dict[str, Any], scenario: Scenario, plan: Plan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = made(raw, scenario, plan)
+    assert result["settings"]["isolate"] is True and sharing(result) is None
+    result["settings"]["isolate"] = False
+    print_result(result, Path("out"))
+    line = (
+        "reno, cubic and bbr share the link; with `isolate: true` each has a copy of it for itself"
+    )
+    assert line in capsys.readouterr().out.splitlines()
+    reno, cubic, bbr = result["flows"]
+    after = max(flow["end_s"] for flow in result["flows"])
+    reno["start_s"], reno["end_s"] = after, after + 1
+    assert str(sharing(result)).startswith("cubic and bbr share")
+    del cubic["start_s"], cubic["end_s"]  # it was never started
+    assert sharing(result) is None
+    result["flows"] = [{**bbr, "name": f"bbr-{n}"} for n in range(20)]
+    assert str(sharing(result)).startswith("20 flows share the link")
 
 
 def test_output_folder(tmp_path: Path) -> None:

@@ -258,6 +258,52 @@ def test_flows_that_share_the_link(paper: Path) -> None:
     assert found[1].scenario.bottleneck.forward.delay == 2 * 10**7
 
 
+SHARED = ("seeds: 3", "shared: true\nseeds: 3")
+
+
+def test_each_row_has_the_link_for_itself(paper: Path) -> None:
+    """Unless the study, or the run, says that they share it; in a quick run as in a full one."""
+    assert all(p.scenario.isolate for p in runs_of() + runs_of(quick=True))
+    (paper / "one.yaml").write_text(changed(SHARED))
+    assert not any(p.scenario.isolate for p in runs_of() + runs_of(quick=True))
+    run = ("    flow: {size: 50kB}", "    flow: {size: 50kB}\n    shared: false")
+    (paper / "one.yaml").write_text(changed(SHARED, run))
+    assert all(p.scenario.isolate for p in runs_of())
+    alone = (("    rows:\n      slow: {label: Slow, cc: reno}\n", "    rows:\n"),)
+    text = changed(*alone).replace("slow, fast", "fast").replace("slow", "fast")
+    (paper / "one.yaml").write_text(text)
+    assert not any(p.scenario.isolate for p in runs_of())
+
+
+def test_flows_of_a_scenario_that_has_other_traffic(paper: Path) -> None:
+    """It would be on a link of its own, where it does nothing to the rows."""
+    rows = (
+        ("{label: Slow, cc: reno}", "{label: Slow, flow: reno}"),
+        ("{label: Fast, cc: cubic}", "{label: Fast, flow: cubic}"),
+    )
+    (paper / "one.yaml").write_text(changed(*rows))
+    assert all(p.scenario.isolate for p in runs_of())
+    other = "  - {name: other, constant: {rate: 100kbit}, duration: 1s}\n"
+    (paper / "link.yaml").write_text(LINK.replace("virtual_limit", f"{other}virtual_limit"))
+    says = r"paper/one: run only at 1:\nexpected shared: true, or a row for each .* is about other"
+    with pytest.raises(ScenarioError, match=says):
+        runs_of()
+    (paper / "one.yaml").write_text(changed(*rows, SHARED))
+    assert [len(p.scenario.flows) for p in runs_of()] == [3] * 9
+    (paper / "link.yaml").write_text(LINK + "isolate: true\n")
+    with pytest.raises(ScenarioError, match=r"expected shared with a scenario without isolate: "):
+        runs_of()
+
+
+def test_values_of_x_that_are_flows(paper: Path) -> None:
+    flow = '{label: Both, flow: {"1": reno, "2": cubic, "4": cubic}}'
+    text = changed(
+        ("{label: Slow, cc: reno}", flow), ("      fast: {label: Fast, cc: cubic}\n", "")
+    )
+    (paper / "one.yaml").write_text(text.replace("[slow, fast]", "[slow]"))
+    assert all(p.scenario.isolate for p in runs_of())
+
+
 def test_flows_that_are_made_have_values_in_turn(paper: Path) -> None:
     slow = "{label: Slow, cc: reno, flows: 3}"
     at = "{2: {pair.access_delay: [0ms, 20ms], flow.start: [1s, 2s]}}"
@@ -351,7 +397,7 @@ def test_scenarios_that_cannot_be(paper: Path) -> None:
 def test_code_that_makes_the_numbers_is_in_the_key() -> None:
     """Whatever these modules import from the testbed is in the key too, or in a scenario or plan."""
     in_the_plan = {
-        "engines", "lab/advice.py", "lab/fields.py", "lab/impair.py", "lab/impairments.py",
+        "engines", "lab/advice.py", "lab/errors.py", "lab/fields.py", "lab/impair.py", "lab/impairments.py",
         "lab/units.py", "lab/yaml_lines.py", "models/feedback.py", "models/__init__.py",
     }  # fmt: skip
     starts = ["lab/agent.py", "lab/channel_recorder.py", "lab/measures.py", "lab/result.py"]
