@@ -51,8 +51,27 @@ def run(*command: str, cwd: Path | None = None, suite: Suite | None = None) -> s
     except FileNotFoundError:
         raise EngineError(f"there is no {command[0]}: package files come from Debian") from None
     if done.returncode:
-        raise EngineError(f"{' '.join(command)} failed:\n{done.stdout[-500:]}{done.stderr[-1500:]}")
+        said = f"{done.stdout[-500:]}{done.stderr[-1500:]}"
+        raise EngineError(_known(said) or f"{' '.join(command)} failed:\n{said}")
     return done.stdout
+
+
+#: What apt and dpkg say where the reason is none of theirs, and what that reason is.
+_REASONS = {
+    r"No space left|enough free space": "the disk is full: no package of Debian can be fetched",
+    r"404 +Not Found": "the Debian archive has other packages by now: run `sudo apt-get update`",
+    r"resolv|Could not connect|Unable to connect|Cannot initiate|unreachable"
+    r"|timed out|refused": "the Debian archive cannot be reached: is there a network?",
+}
+
+
+def _known(said: str) -> str | None:
+    """A sentence, with what they said of it, for what is not a matter of packages."""
+    for pattern, reason in _REASONS.items():
+        for line in said.splitlines():
+            if re.search(pattern, line):
+                return f"{reason} ({' '.join(line.split())})"
+    return None
 
 
 def fetch_and_unpack(package: str, folder: Path, log: Log, suite: Suite | None = None) -> str:

@@ -7,7 +7,8 @@ added to kernel.config.
 
 The result is kept in ${XDG_CACHE_HOME:-~/.cache}/wale/kernel/VERSION-HASH/, where
 HASH covers the configuration and the recipe.  It appears there by one rename, so
-what is there is complete; a lock keeps two builders apart.
+what is there is complete; a lock keeps two builders apart.  A build that is interrupted
+leaves its folder, .VERSION-HASH.building, and the next one goes on from there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -29,12 +29,27 @@ from pathlib import Path
 from engines import kernel_source
 from engines.base import EngineError, Kernel, Log
 from engines.kernel_source import Source
-from engines.processes import for_kbuild
+from engines.processes import end_group, end_with_parent, ended_within, for_kbuild
 
 HERE = Path(__file__).parent
 
 #: Counts up when what is done here changes the result.
 RECIPE = "3"
+
+#: What a build needs on the disk, source and all.
+ROOM_BYTES = 3 * 10**9
+
+#: So little is left of a disk that has become full.
+FULL_BYTES = 50 * 10**6
+
+#: What is left of a build for so long, nobody goes on with.
+KEPT_S = 14 * 86400
+
+#: How often is said how far it is.
+REPORT_S = 5
+
+#: How long an interrupted make may take to remove what it has half done.
+GRACE_S = 10
 
 #: Flags after those of the kernel's own makefiles, which for User-Mode Linux choose slow
 #: code: every call through a register, as if the kernel were larger than 2 GB, and a call for
@@ -188,21 +203,53 @@ def _kernel(folder: Path, wanted: Wanted) -> Kernel:
 
 
 def _build(source: Source, config: str, folder: Path, log: Log) -> None:
+    """Build into `folder`; goes on with what an interrupted build has left."""
     _need_tools()
     work = folder.with_name(f".{folder.name}.building")
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
+    work.mkdir(parents=True, exist_ok=True)
+    _remove_old(work)
+    _need_room(work)
     build = _Build(source, config, work, log)
+    left = bool(build.done())
     try:
         build.everything()
-    except BaseException:
-        saved = folder.with_name(f"{folder.name}.failed.log")
+    except (EngineError, OSError):
+        if shutil.disk_usage(work).free < FULL_BYTES:
+            raise EngineError(
+                f"the disk of {work.parent} is full; what is compiled is kept, and the next build "
+                "goes on with it when there is room"
+            ) from None
         if build.log_path.exists():
-            shutil.copy(build.log_path, saved)
+            shutil.copy(build.log_path, folder.with_name(f"{folder.name}.failed.log"))
         shutil.rmtree(work, ignore_errors=True)
+        if not left:
+            raise
+        log("what an interrupted build had left cannot be built: from the beginning")
+        return _build(source, config, folder, log)
+    except BaseException:
+        log("interrupted; what is compiled is kept, and the next build goes on with it")
         raise
     work.rename(folder)
     log(f"kernel {build.release} is in {folder} ({build.elapsed():.0f} s)")
+    return None
+
+
+def _remove_old(work: Path) -> None:
+    """Remove what other builds left long ago."""
+    for other in work.parent.glob(".*.building"):
+        if other != work and time.time() - other.stat().st_mtime > KEPT_S:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def _need_room(work: Path) -> None:
+    """EngineError if the disk has no room for all of a build, of which a part may be there."""
+    there = sum(path.lstat().st_blocks * 512 for path in work.rglob("*"))
+    free = shutil.disk_usage(work).free
+    if free + there < ROOM_BYTES:
+        raise EngineError(
+            f"building the guest kernel takes {ROOM_BYTES / 1e9:g} GB in {work.parent}, where "
+            f"{free / 1e9:.1f} GB are free; XDG_CACHE_HOME=DIR puts the cache elsewhere"
+        )
 
 
 def _need_tools() -> None:
@@ -230,10 +277,19 @@ class _Build:
     def elapsed(self) -> float:
         return time.monotonic() - self.began
 
+    def done(self) -> set[str]:
+        """The steps that are behind us, of this build or of one that was interrupted."""
+        steps = self.work / "steps"
+        return set(steps.read_text().split()) if steps.exists() else set()
+
     def everything(self) -> None:
-        self.unpack()
-        self.configure()
-        self.compile()
+        done = self.done()
+        for step in (self.unpack, self.configure, self.compile):
+            if step.__name__ not in done:
+                step()
+                with (self.work / "steps").open("a") as file:
+                    file.write(f"{step.__name__}\n")
+        self.release = (self.tree / "include/config/kernel.release").read_text().strip()
         self.prune()
         about = {"release": self.release, "version": self.version, "build_s": self.elapsed()}
         about |= {"default": self.source.is_default}
@@ -241,6 +297,7 @@ class _Build:
 
     def unpack(self) -> None:
         self.log(f"unpacking {self.source.archive}")
+        shutil.rmtree(self.tree, ignore_errors=True)
         self.tree.mkdir()
         top = f"linux-source-{self.version}"
         without = [f"{top}/{part}" for part in _LEFT_OUT]
@@ -269,37 +326,37 @@ class _Build:
         env = for_kbuild()
         env |= {"KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970"}
         env |= {"KBUILD_BUILD_USER": "wale", "KBUILD_BUILD_HOST": "wale", "LC_ALL": "C"}
-        tail: list[str] = []
-        reported = time.monotonic()
-        with (
-            self.log_path.open("a") as file,
-            subprocess.Popen(
+        with self.log_path.open("a") as file:  # a pipe to us would end make before it tidies up
+            begin = file.tell()
+            process = subprocess.Popen(
                 command,
                 cwd=self.tree,
                 env=env,
-                text=True,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
+                stdout=file,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-            ) as process,
-        ):
-            assert process.stdout
-            try:
-                for count, line in enumerate(process.stdout):
-                    file.write(line)
-                    tail = [*tail[-14:], line]
-                    if progress and time.monotonic() - reported > 5:
-                        reported = time.monotonic()
-                        self.log(f"{progress}: {count} steps done")
-            except BaseException:  # interrupted: make and its children end too
-                os.killpg(process.pid, signal.SIGKILL)
-                raise
+                preexec_fn=end_with_parent,
+            )
+        try:
+            while not ended_within(process, REPORT_S):
+                if progress:
+                    self.log(f"{progress}: {len(self._said(begin))} steps done")
+        except BaseException:  # interrupted: make removes what is half done, and ends
+            end_group(process, GRACE_S)
+            raise
         if process.returncode:
             what = f"make {' '.join(targets)}".strip()
-            wrong = [ln for ln in self.log_path.read_text().splitlines(True) if "error" in ln]
-            said = "".join([*wrong[:10], *tail])
+            lines = self._said(begin)
+            wrong = [line for line in lines if "error" in line]
+            said = "".join([*wrong[:10], *lines[-15:]])
             raise EngineError(f"{what} failed for linux-source-{self.version}:\n{said}")
+
+    def _said(self, begin: int) -> list[str]:
+        """The lines that a make printed that began at this place of the log."""
+        with self.log_path.open(errors="replace") as file:
+            file.seek(begin)
+            return file.readlines()
 
     def configure(self) -> None:
         self.log(f"configuring {self.version} for User-Mode Linux")
@@ -323,8 +380,6 @@ class _Build:
         self.log("compiling it (2 to 4 minutes on two cores)")
         flags = "" if "CONFIG_KASAN=y" in self.config else FLAGS
         self.make(f"KCFLAGS={flags}", progress="compiling")
-        release = self.tree / "include/config/kernel.release"
-        self.release = release.read_text().strip()
         (self.tree / "linux").rename(self.work / "linux")
         subprocess.run(["strip", "--strip-debug", self.work / "linux"], check=False)
         shutil.copy(self.tree / ".config", self.work / "config")

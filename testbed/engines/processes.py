@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
 import signal
@@ -11,6 +12,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
 
 _SESSION_FIELD = 3  # in /proc/PID/stat after the command name: state, ppid, pgrp, session
 
@@ -46,6 +51,29 @@ def ended_before(
         return True
     finally:
         os.close(pidfd)
+
+
+def ended_within(process: subprocess.Popen[Any], seconds: float) -> bool:
+    """Wait for a process to end, but not longer than this; tell whether it did."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    return process.returncode is not None
+
+
+def end_with_parent() -> None:
+    """In a child, before its program runs: it is to end when its parent dies."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def end_group(leader: subprocess.Popen[Any], grace_s: float) -> None:
+    """Ask the processes of a group to end, and after `grace_s` do not ask."""
+    try:
+        with suppress(ProcessLookupError):
+            os.killpg(leader.pid, signal.SIGTERM)
+        ended_within(leader, grace_s)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(leader.pid, signal.SIGKILL)
 
 
 def _members(session: int) -> Iterator[tuple[int, str]]:

@@ -192,8 +192,8 @@ class Agent:
                 text = joined(map(" ".join, batch))
                 self.run(["tc", "-batch", "-"], netns, text, of_lines[netns])
                 continue
-            for words, of in zip(batch, of_lines[netns], strict=True):
-                self.run(["tc", *words], netns, of_lines=[of])
+            for words, whose in zip(batch, of_lines[netns], strict=True):
+                self.run(["tc", *words], netns, of_lines=[whose])
 
     def install_advice(self):
         """What senders are advised before the start; the links have told theirs by now."""

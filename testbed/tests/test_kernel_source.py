@@ -159,3 +159,41 @@ def test_failing_apt_is_quoted() -> None:
         debian.run("apt-get", "download", "no-such-package")
     with pytest.raises(EngineError, match="there is no no-such-tool: package files come from"):
         debian.run("no-such-tool")
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            "E: Failed to fetch http://deb.example/x.deb  Temporary failure resolving 'deb.example'",
+            "the Debian archive cannot be reached: is there a network? (E: Failed to fetch",
+        ),
+        (
+            "Err:1 http://deb.example bookworm\n  Could not connect to deb.example:80 (1.2.3.4).",
+            "the Debian archive cannot be reached: is there a network? (Could not connect to",
+        ),
+        (
+            "E: You don't have enough free space in /var/cache/apt/archives/.",
+            "the disk is full: no package of Debian can be fetched (E: You don't have enough",
+        ),
+        (
+            "dpkg-deb: error: failed to write: No space left on device",
+            "the disk is full: no package of Debian can be fetched (dpkg-deb: error:",
+        ),
+        (
+            "E: Failed to fetch http://deb.example/x.deb  404  Not Found [IP: 1.2.3.4 80]",
+            "the Debian archive has other packages by now: run `sudo apt-get update` (E: Failed",
+        ),
+        ("E: Unable to locate package x", "apt-get download x failed:\nE: Unable to locate"),
+    ],
+)
+def test_why_nothing_is_fetched(
+    said: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = tmp_path / "apt-get"
+    tool.write_text(f"#!/bin/sh\ncat <<'END' >&2\n{said}\nEND\nexit 100\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(EngineError) as failed:
+        debian.run("apt-get", "download", "x")
+    assert str(failed.value).startswith(expected)

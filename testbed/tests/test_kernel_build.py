@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A build of the guest's kernel that is interrupted, with a source of three files.
+
+The makefile stands for the kernel's: it writes down what it compiles, and waits where it is
+told to.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import TESTBED
+from engines import kernel_build
+from engines.base import EngineError
+from engines.kernel_source import Source
+
+MAKEFILE = """\
+.DELETE_ON_ERROR:
+all: linux
+allnoconfig:
+\tmkdir -p include/config; echo 6.99.1 > include/config/kernel.release
+\techo CONFIG_A=y > .config; echo configured >> ../said
+one.o two.o: %.o: %.c
+\techo $@ >> ../said; echo half > $@; $(WAIT_$*) cp $< $@
+linux: one.o two.o
+\tcat $^ > $@; echo linked >> ../said
+"""
+BUILD = """\
+import signal, sys
+from pathlib import Path
+from engines import kernel_build
+from engines.kernel_source import Source
+def stop(*_):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGTERM, stop)
+kernel_build._need_tools = lambda: None
+source = Source("6.99", "6.99.1-1", Path(sys.argv[1]))
+kernel_build._build(source, "CONFIG_A=y\\n", Path(sys.argv[2]), print)
+"""
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """The source as a package has it."""
+    top = tmp_path / "linux-source-6.99"
+    for folder in ("Documentation", "include"):
+        (top / folder).mkdir(parents=True)
+    for name, text in (("Makefile", MAKEFILE), ("one.c", "1\n"), ("two.c", "2\n")):
+        (top / name).write_text(text)
+    path = tmp_path / "linux-source-6.99.tar.xz"
+    with tarfile.open(path, "w:xz") as tar:
+        tar.add(top, top.name)
+    shutil.rmtree(top)
+    return path
+
+
+def start(archive: Path, folder: Path, **env: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", BUILD, str(archive), str(folder)],
+        env={**os.environ, "PYTHONPATH": str(TESTBED), **env},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if what():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it never came")
+
+
+def said(work: Path) -> list[str]:
+    path = work / "said"
+    return path.read_text().split() if path.exists() else []
+
+
+def interrupted(archive: Path, folder: Path, number: signal.Signals) -> Path:
+    """Begin a build, and interrupt it within its second file."""
+    work = folder.with_name(f".{folder.name}.building")
+    process = start(archive, folder, WAIT_two="sleep 20;")
+    wait_for((work / "src/two.o").exists)
+    process.send_signal(number)
+    process.wait(30)
+    wait_for(lambda: not (work / "src/two.o").exists())  # make removes what is half done
+    assert (work / "src/one.o").read_text() == "1\n"
+    return work
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_goes_on_where_it_was(archive: Path, tmp_path: Path, number: signal.Signals) -> None:
+    folder = tmp_path / "cache/kernel"
+    folder.parent.mkdir()
+    work = interrupted(archive, folder, number)
+    assert said(work) == ["configured", "one.o", "two.o"]
+    assert not folder.exists()
+    process = start(archive, folder)
+    output, _ = process.communicate()
+    assert process.returncode == 0, output
+    assert said(folder) == ["configured", "one.o", "two.o", "two.o", "linked"]
+    assert (folder / "linux").read_text() == "1\n2\n"
+    assert "unpacking" not in output
+    assert not work.exists()
+
+
+def test_what_is_left_may_be_broken(archive: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "cache/kernel"
+    folder.parent.mkdir()
+    work = interrupted(archive, folder, signal.SIGTERM)
+    (work / "src/Makefile").write_text("all:\n\tfalse\n")
+    process = start(archive, folder)
+    output, _ = process.communicate()
+    assert process.returncode == 0
+    assert "cannot be built: from the beginning" in output
+    assert said(folder) == ["configured", "one.o", "two.o", "linked"]
+
+
+def build(archive: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_build, "_need_tools", lambda: None)
+    folder.parent.mkdir(exist_ok=True)
+    source = Source("6.99", "6.99.1-1", archive)
+    kernel_build._build(source, "CONFIG_A=y\n", folder, lambda _: None)
+
+
+def test_what_cannot_be_built_is_not_kept(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "cache/kernel"
+    monkeypatch.setenv("WAIT_two", "exit 1;")
+    with pytest.raises(EngineError, match=r"make KCFLAGS=.* failed for linux-source-6\.99"):
+        build(archive, folder, monkeypatch)
+    assert [path.name for path in folder.parent.iterdir()] == ["kernel.failed.log"]
+
+
+def test_needs_room(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "cache/kernel"
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=2 * 10**9))
+    says = r"takes 3 GB in .*/cache, where 2\.0 GB are free; XDG_CACHE_HOME=DIR puts"
+    with pytest.raises(EngineError, match=says):
+        build(archive, folder, monkeypatch)
+    monkeypatch.setattr(kernel_build, "ROOM_BYTES", 10**6)
+    build(archive, folder, monkeypatch)
+    assert (folder / "linux").exists()
+
+
+def test_disk_that_becomes_full_keeps_what_is_compiled(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "cache/kernel"
+    usage = shutil.disk_usage(tmp_path)
+    free = iter([4 * 10**9, 1000])
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=next(free)))
+    monkeypatch.setenv("WAIT_two", "exit 1;")
+    with pytest.raises(EngineError, match=r"the disk of .* is full; what is compiled is kept"):
+        build(archive, folder, monkeypatch)
+    monkeypatch.undo()
+    build(archive, folder, monkeypatch)
+    assert said(folder) == ["configured", "one.o", "two.o", "two.o", "linked"]
+
+
+def test_what_nobody_went_on_with_is_removed(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "cache/kernel"
+    for name, days in (("old", 15), ("new", 13)):
+        other = folder.with_name(f".{name}.building")
+        other.mkdir(parents=True)
+        then = time.time() - days * 86400
+        os.utime(other, (then, then))
+    build(archive, folder, monkeypatch)
+    assert {path.name for path in folder.parent.iterdir()} == {"kernel", ".new.building"}
