@@ -62,7 +62,7 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 	q->overhead = WALE_OVERHEAD_RAW;
 	q->drops = WALE_DROPS_REMOTE;
 	q->gso = WALE_GSO_SPLIT;
-	wale_link_seed(q, get_random_u64());
+	wale_link_seed(q, get_random_u64() >> (64 - WALE_SEED_DRAWN_BITS));
 	wale_link_set_plain(q);
 	wale_link_set_line_limit(q);
 

@@ -14,6 +14,9 @@
 
 #define WALE_RANDOM_GAMMA	0x9e3779b97f4a7c15ULL
 
+/* Of a seed that nobody gave: many readers of JSON have doubles for numbers */
+#define WALE_SEED_DRAWN_BITS	53
+
 /* What a stream is drawn for; the numbers are part of what a seed means. */
 enum wale_purpose {
 	WALE_PURPOSE_LOSS	= 0,

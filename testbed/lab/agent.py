@@ -610,7 +610,8 @@ def closed_for_ever(link, qdisc):
     if how_it_ends == "loop" or (how_it_ends == "hold" and steps[-1][1] != "0bit"):
         return False
     length = sum(int(duration.removesuffix("ns")) for duration, _ in steps)
-    return "epoch_ns" in stats and stats["now_ns"] >= stats["epoch_ns"] + length
+    # a number above 2^53 is text
+    return "epoch_ns" in stats and int(stats["now_ns"]) >= int(stats["epoch_ns"]) + length
 
 
 def load_control(name):

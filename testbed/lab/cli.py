@@ -31,7 +31,7 @@ examples:
 
 def _seed(text: str) -> int:
     try:
-        value = int(text, 0)
+        value = int(text.strip('"'), 0)  # large ones are text in JSON
     except ValueError:
         value = -1
     if not 0 <= value < 2**64:

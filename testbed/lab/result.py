@@ -10,7 +10,7 @@ The digest is SHA-256 over canonical JSON (sorted keys, no blanks, UTF-8) of
 which is the resolved scenario (every key, and the profile's content), the seed, the
 kernel's release, and everything that was observed, the CSV files as text included.  Wall times,
 paths, the engine's name and the versions of programs are not in it: they do not change
-what happened in virtual time.
+what happened in virtual time.  A whole number above 2^53 - 1 is text, here and in the file.
 """
 
 from __future__ import annotations
@@ -348,7 +348,7 @@ def full_packet_bytes(scenario: Scenario, flow: dict[str, Any], pair: str) -> in
 def _epoch_s(raw: dict[str, Any], counters: dict[str, Any] | None) -> float | None:
     """When a link's trace or sessions began, on the scenario's clock; None if it has neither."""
     epoch_ns = (counters or {}).get("epoch_ns")
-    return None if epoch_ns is None else (epoch_ns - raw["start_ns"]) / 1e9
+    return None if epoch_ns is None else (int(epoch_ns) - raw["start_ns"]) / 1e9
 
 
 def _mean_rate_bps(link: Link, t0_s: float, t1_s: float, epoch_s: float | None) -> float | None:
@@ -586,6 +586,15 @@ def digest_of(result: dict[str, Any], series: dict[str, str]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def _exact(value: Any) -> Any:
+    """As JSON that loses nothing to a reader whose numbers are doubles, such as jq 1.6."""
+    if isinstance(value, dict):
+        return {key: _exact(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_exact(item) for item in value]
+    return str(value) if isinstance(value, int) and abs(value) >= 2**53 else value
+
+
 def make_result(
     raw: dict[str, Any], scenario: Scenario, plan: Plan, seed: int, about: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str]]:
@@ -611,6 +620,7 @@ def make_result(
         "links": link_results(raw, scenario, plan, series["links.csv"]),
         "warnings": raw["warnings"] + about["warnings"],
     }
+    result = _exact(result)
     result["digest"] = digest_of(result, series)
     return result, series
 

@@ -77,7 +77,7 @@ def sessions_of(record: dict[str, Any]) -> list[Session]:
     found = []
     clients = [c for c in _objects(record["client"]) if "session" in c]
     for client in sorted(clients, key=lambda c: int(c["session"])):
-        arrival_ns = client["epoch_ns"] + round(client["arrival_s"] * 1e9)
+        arrival_ns = int(client["epoch_ns"]) + round(client["arrival_s"] * 1e9)
         end_ns = arrival_ns + round(client["seconds"] * 1e9) if client["completed"] else None
         # a port that was used twice: the earlier session was the earlier one there, too
         there = servers.get(client["local"], [])
@@ -134,7 +134,7 @@ def flow_of_sessions(record: dict[str, Any], cc: str, count: int) -> dict[str, A
     sessions = sessions_of(record)
     clients, servers = [s.client for s in sessions], [s.server for s in sessions if s.server]
     ends = [s.end_ns for s in sessions if s.end_ns is not None]
-    seconds = (max(ends) - clients[0]["epoch_ns"]) / 1e9 if ends else None
+    seconds = (max(ends) - int(clients[0]["epoch_ns"])) / 1e9 if ends else None
     total = sum(s.bytes for s in sessions)
     checks = [c["sha256_ok"] for c in clients]
     errors = record["client_errors"].strip().splitlines()

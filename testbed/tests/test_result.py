@@ -116,6 +116,16 @@ def test_what_a_switch_counts_is_in_the_csv(
     assert all(told.items() <= row.items() and row["wasted_cells"] == "" for row in links)
 
 
+def test_large_numbers_survive_json(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> None:
+    """A seed above 2^53 - 1 is text, so that jq 1.6 and JavaScript give the same one back."""
+    for seed in (2**53 - 1, 2**53, 2**64 - 1):
+        result = results.make_result(raw, scenario, plan, seed, ABOUT)[0]
+        read = json.loads(json.dumps(result), parse_int=lambda text: int(float(text)))
+        assert read == result
+        assert int(read["seed"]) == seed
+        assert isinstance(read["seed"], str) == (seed >= 2**53)
+
+
 def test_digest_covers_observations_only(
     raw: dict[str, Any], scenario: Scenario, plan: Plan
 ) -> None:

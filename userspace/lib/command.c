@@ -250,7 +250,7 @@ void json_text(struct json_line *json, const char *key, const char *value)
 void json_u64(struct json_line *json, const char *key, uint64_t value)
 {
 	json_key(json, key);
-	fprintf(json->out, "%llu", (unsigned long long)value);
+	json_write_u64(json->out, value);
 }
 
 void json_bool(struct json_line *json, const char *key, bool value)

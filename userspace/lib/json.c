@@ -37,12 +37,23 @@ void json_put_number(struct json *j, const char *name, const char *text)
 	j->ops->number(j->to, text);
 }
 
+#define EXACT_MAX ((UINT64_C(1) << JSON_EXACT_BITS) - 1)
+
+static void put_whole(struct json *j, const char *name, const char *text,
+		      uint64_t magnitude)
+{
+	if (magnitude > EXACT_MAX)
+		json_put_string(j, name, text);
+	else
+		json_put_number(j, name, text);
+}
+
 void json_put_u64(struct json *j, const char *name, uint64_t value)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRIu64, value);
-	json_put_number(j, name, text);
+	put_whole(j, name, text, value);
 }
 
 void json_put_s64(struct json *j, const char *name, int64_t value)
@@ -50,10 +61,18 @@ void json_put_s64(struct json *j, const char *name, int64_t value)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRId64, value);
-	json_put_number(j, name, text);
+	put_whole(j, name, text,
+		  value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 /* Writing to a file. */
+
+void json_write_u64(FILE *file, uint64_t value)
+{
+	const char *quote = value > EXACT_MAX ? "\"" : "";
+
+	fprintf(file, "%s%" PRIu64 "%s", quote, value, quote);
+}
 
 static void file_comma(struct json_file *f)
 {

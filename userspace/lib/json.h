@@ -33,6 +33,14 @@ extern const struct json_ops json_file_ops;
 
 /* Quoted; a byte that is not of UTF-8 becomes U+FFFD. */
 void json_write_string(FILE *file, const char *text);
+/* All whole numbers of so many bits are doubles. */
+#define JSON_EXACT_BITS 53
+
+/*
+ * A whole number; a string, if it is so large that a reader whose numbers are
+ * doubles would round it.  json_put_u64() and json_put_s64() do the same.
+ */
+void json_write_u64(FILE *file, uint64_t value);
 
 /* In an object, with a name; in an array, with NULL. */
 void json_open(struct json *j, const char *name, char bracket);

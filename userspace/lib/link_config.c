@@ -158,7 +158,7 @@ static int parse_gso(struct link_config *c, const char *word,
 static int parse_seed(struct link_config *c, const char *word,
 		      struct link_error *error)
 {
-	int err = units_parse_count(word, UINT64_MAX, &c->seed);
+	int err = units_parse_seed(word, &c->seed);
 
 	return err ? link_parse_failed(
 			     word, err,

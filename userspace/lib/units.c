@@ -287,6 +287,18 @@ int units_parse_count(const char *text, uint64_t max, uint64_t *count)
 	return 0;
 }
 
+int units_parse_seed(const char *text, uint64_t *seed)
+{
+	size_t length = strlen(text);
+	char digits[24];
+
+	if (length < 2 || length > sizeof(digits) || *text != '"' ||
+	    text[length - 1] != '"')
+		return units_parse_count(text, UINT64_MAX, seed);
+	snprintf(digits, sizeof(digits), "%.*s", (int)length - 2, text + 1);
+	return units_parse_count(digits, UINT64_MAX, seed);
+}
+
 /* Even if it would be rounded to one. */
 static bool is_above_one(const struct decimal *d)
 {

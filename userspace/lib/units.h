@@ -41,6 +41,8 @@ int units_parse_time_unit(const char *text, uint64_t *ns);
 int units_parse_size(const char *text, uint64_t *bytes);
 /* a whole number, up to @max */
 int units_parse_count(const char *text, uint64_t max, uint64_t *count);
+/* a whole number, also in double quotes, as JSON has a large one */
+int units_parse_seed(const char *text, uint64_t *seed);
 /* 0 .. 100, with or without %; in 2^-32, all is 0xffffffff */
 int units_parse_percent(const char *text, uint32_t *fraction);
 /* 0 .. 1, or 0 .. 100 with %; in 2^-32, one is 0xffffffff */

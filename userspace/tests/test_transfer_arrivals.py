@@ -74,6 +74,17 @@ def test_the_seed_says_it_all(server: Server) -> None:
     assert drawn(first) != drawn(sessions(server.port))
 
 
+def test_a_seed_survives_json(server: Server) -> None:
+    """One that is drawn is a number that a double has; a larger one that is given is text."""
+    for _ in range(5):
+        assert 0 <= sessions(server.port, "--transfers", "1")[0]["seed"] < 2**53
+    large = sessions(server.port, "--transfers", "3", "--seed", str(2**64 - 1))
+    assert {s["seed"] for s in large} == {str(2**64 - 1)}
+    assert drawn(large) == drawn(
+        sessions(server.port, "--transfers", "3", "--seed", f'"{2**64 - 1}"')
+    )
+
+
 def test_another_rate_brings_the_same_files(server: Server) -> None:
     once = sessions(server.port, "--seed", "9")
     twice = sessions(server.port, "--seed", "9", "--arrivals", "200")

@@ -132,6 +132,20 @@ static const struct test_case sizes[] = {
 	{}
 };
 
+static const struct test_case seeds[] = {
+	{ "14411494476543054653", 0, UINT64_C(14411494476543054653) },
+	{ "\"14411494476543054653\"", 0, UINT64_C(14411494476543054653) },
+	{ "\"18446744073709551615\"", 0, MAX },
+	{ "\"18446744073709551616\"", -ERANGE, 0 },
+	{ "\"999999999999999999999999\"", -EINVAL, 0 },
+	{ "\"1", -EINVAL, 0 },
+	{ "1\"", -EINVAL, 0 },
+	{ "\"", -EINVAL, 0 },
+	{ "\"\"", -EINVAL, 0 },
+	{ "\"\"1\"\"", -EINVAL, 0 },
+	{}
+};
+
 static const struct test_case percents[] = { { "1%", 0, 42949673 },
 					     { "1", 0, 42949673 },
 					     { "0.01", 0, 429497 },
@@ -286,6 +300,7 @@ int main(void)
 	test_parser("time", times, units_parse_time);
 	test_parser("time in a file", file_times, units_parse_time_unit);
 	test_parser("size", sizes, units_parse_size);
+	test_parser("seed", seeds, units_parse_seed);
 	test_parser("percent", percents, percent);
 	test_parser("probability", probabilities, probability);
 	test_parser("fixed", fixed, units_parse_fixed32);

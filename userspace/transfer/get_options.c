@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "lib/command.h"
+#include "lib/json.h"
+#include "lib/units.h"
 #include "transfer.h"
 
 #define DEFAULT_TIMEOUT_S 60
@@ -224,7 +226,7 @@ static int parse_arrivals(int c, struct get_options *opt)
 				"a size from 1 to 1024gb, such as 200kb");
 		return 0;
 	case OPT_SEED:
-		if (!parse_u64(optarg, &arrivals->seed))
+		if (units_parse_seed(optarg, &arrivals->seed))
 			return get_options_bad(
 				"--seed", optarg,
 				"a number from 0 to 18446744073709551615");
@@ -314,7 +316,7 @@ static int check_arrivals(struct get_options *opt, int n_names)
 	return 0;
 }
 
-/* The default is drawn once. */
+/* The default is drawn once, and such that JSON has it as a number. */
 static int draw_seed(struct get_options *opt)
 {
 	uint64_t *seed = &opt->arrivals.seed;
@@ -326,6 +328,7 @@ static int draw_seed(struct get_options *opt)
 			strerror(errno));
 		return WALE_EXIT_FAILED;
 	}
+	*seed >>= 64 - JSON_EXACT_BITS;
 	return 0;
 }
 

@@ -61,7 +61,7 @@ static void put_json(FILE *file, const struct watch_value *v)
 		fputs("null", file);
 		break;
 	case WATCH_NUMBER:
-		put_csv(file, v);
+		json_write_u64(file, v->number);
 		break;
 	case WATCH_INFINITE:
 		json_write_string(file, "inf");

@@ -48,6 +48,13 @@ def refused(ns: net.Namespace, *words: str, status: int = 1) -> str:
     return result.stderr
 
 
+def whole(text: str) -> int:
+    """Read a whole number as jq 1.6 does, into a double; it must not be rounded."""
+    if int(float(text)) != int(text) or abs(int(text)) >= 2**53:
+        raise AssertionError(f"{text} is not a string: a double would not be this number alone")
+    return int(text)
+
+
 def as_json(ns: net.Namespace, *words: str) -> Any:
     """Run a command; return the JSON that it prints."""
-    return json.loads(done(ns, *words))
+    return json.loads(done(ns, *words), parse_int=whole)

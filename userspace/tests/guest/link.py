@@ -137,7 +137,7 @@ def test_directions_start_together() -> None:
     start = "--start at @1000000000.5"
     link(pair, "add", "a0", *f"{trace} {start}".split(), "--down", "--rate", "1mbit")
     (found,) = shown(pair)
-    equal((found["up"]["start_ns"], found["down"].get("start_ns")), (10**18 + 5 * 10**8, None))
+    equal((found["up"]["start_ns"], found["down"].get("start_ns")), (str(10**18 + 5 * 10**8), None))
     text = done(pair.a, WALE, "link", "show")
     true("start at 2001-09-09T01:46:40.5Z" in text, text)
     link(pair, "del", "a0")

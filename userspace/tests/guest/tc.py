@@ -31,7 +31,14 @@ TYPED: list[tuple[str, dict[str, Any]]] = [
     ),
     ("gso keep drops local", {"gso": "keep", "drops": "local"}),
     ("gso split", {"gso": None}),
-    ("seed 18446744073709551615", {"seed": 2**64 - 1}),
+    ("seed 18446744073709551615", {"seed": str(2**64 - 1)}),
+    ('seed "14411494476543054653"', {"seed": "14411494476543054653"}),  # as JSON has it
+    (f"seed {2**53}", {"seed": str(2**53)}),
+    (f"seed {2**53 - 1}", {"seed": 2**53 - 1}),
+    (
+        "trace 1s:8mbit start at @1795341600",
+        {"start_ns": "1795341600000000000", "trace_steps": 1},
+    ),
     (
         "trace 10s:2mbit,1s:0 hold",
         {
@@ -123,8 +130,30 @@ def test_random_values() -> None:
         limit = 1500 + draw.getrandbits(draw.randint(1, 60))
         loss = draw.random() ** 8
         text, found = pasted(ns, f"rate {rate}bps delay {delay}ns limit {limit}b loss {loss:.9%}")
-        equal((found["rate"], found["delay_ns"], found["limit_bytes"]), (rate, delay, limit), text)
+        limited = int(found["limit_bytes"])  # text, if it is large
+        equal((found["rate"], found["delay_ns"], limited), (rate, delay, limit), text)
         true(abs(found["loss"] - loss) <= 2**-32, f"loss {loss}: {found['loss']}")
+
+
+def test_drawn_seed() -> None:
+    """A seed that nobody gave is a number that JavaScript and jq 1.6 have, and give back."""
+    ns = stage()
+    seeds = set()
+    for _ in range(40):
+        done(ns, "tc", "qdisc", "add", "dev", "d0", "root", "wale")
+        seeds.add(options(ns)[1]["seed"])
+        done(ns, "tc", "qdisc", "del", "dev", "d0", "root")
+    true(len(seeds) == 40 and all(0 <= seed < 2**53 for seed in seeds), f"{seeds}")
+    true(max(seeds) > 2**50, f"all 53 bits are drawn: {max(seeds)}")
+
+
+def test_epoch_far_away() -> None:
+    """What began long ago has a time below all that a double has."""
+    ns = stage()
+    words = "trace 1ms:8mbit,1ms:0 start at 1980-01-01T00:00:00Z".split()
+    done(ns, "tc", "qdisc", "add", "dev", "d0", "root", "wale", *words)
+    stats = as_json(ns, "tc", "-j", "-s", "qdisc", "show", "dev", "d0")[0]["stats"]
+    true(isinstance(stats["epoch_ns"], str) and int(stats["epoch_ns"]) < -(2**53), f"{stats}")
 
 
 def test_statistics() -> None:

@@ -51,8 +51,8 @@
  *   TCA_WALE_GSO             u32  enum wale_gso_mode
  *
  * A new link without an attribute has: no rate limit, no delay, a buffer of
- * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random, no
- * feedback, policy tail (of the others: a threshold of nine tenths, a Z of 0.8),
+ * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random
+ * below 2^53, no feedback, policy tail (of the others: a threshold of nine tenths, a Z of 0.8),
  * flows not told apart, no input links, no marks, gso split.
  * A change without an attribute leaves what it sets as it is.  The rate is
  * constant, or follows a trace, or is modulated by sessions:
