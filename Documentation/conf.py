@@ -13,7 +13,7 @@ TOP = HERE.parent
 sys.path[:0] = [str(HERE / "sphinx"), str(TOP / "testbed")]
 sys.dont_write_bytecode = True
 
-from engines.base import RELEASED  # noqa: E402
+from wale_lab.engines.base import RELEASED  # noqa: E402
 
 project = "WALE"
 author = "WALE maintainers"

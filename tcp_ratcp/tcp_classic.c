@@ -77,7 +77,7 @@
  * in the log: set net.ipv4.tcp_sack=0 at either end.  Timestamps work, cost 12
  * bytes of a packet's payload, and give samples of the round-trip time also while
  * packets are sent again, which end the doubling of the timeout sooner than Karn's
- * rule does.  The rest is the profiles' (testbed/profiles): delayed ACKs, for
+ * rule does.  The rest is the profiles' (testbed/src/wale_lab/profiles): delayed ACKs, for
  * example, slow the growth of the window as they did then.
  *
  * Limits.  If the host joins several duplicate ACKs into one, the stack may begin

@@ -2,11 +2,11 @@
 """Directives that describe the testbed with its own words.
 
 `scenario-reference` shows what a scenario may say: keys, values, defaults and
-descriptions are those of the model in testbed/lab/scenario.py that checks it.
-`study-reference` does the same for studies (testbed/lab/study.py), and `study-measures`
-lists what can be measured (testbed/lab/measures.py).
+descriptions are those of the model in testbed/src/wale_lab/scenario.py that checks it.
+`study-reference` does the same for studies (testbed/src/wale_lab/studies/study.py), and `study-measures`
+lists what can be measured (testbed/src/wale_lab/results/measures.py).
 `csv-columns:: flows` (or links, channel, sessions) shows the columns of a time series, from
-testbed/lab/result.py that writes it.  Neither can differ from what `wale-lab` does.
+testbed/src/wale_lab/results/result.py that writes it.  Neither can differ from what `wale-lab` does.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def value_text(field: FieldInfo, schema: dict[str, Any], kind_of: str) -> str:
 
 def default_text(field: FieldInfo) -> str:
     """What holds without the key."""
-    from lab import units
+    from wale_lab import units
 
     if field.is_required():
         return "(needed)"
@@ -182,11 +182,11 @@ class FromText(Directive):
 class ScenarioReference(FromText):
     """A table for each part of a scenario."""
 
-    source = "testbed/lab/scenario.py"
+    source = "testbed/src/wale_lab/scenario.py"
 
     def lines(self) -> Iterator[str]:
         """One section for each model."""
-        from lab.scenario import Scenario
+        from wale_lab.scenario import Scenario
 
         for model in reachable(Scenario):
             yield from section(model, "scenario")
@@ -195,11 +195,11 @@ class ScenarioReference(FromText):
 class StudyReference(FromText):
     """A table for each part of a study."""
 
-    source = "testbed/lab/study.py"
+    source = "testbed/src/wale_lab/studies/study.py"
 
     def lines(self) -> Iterator[str]:
         """One section for each model."""
-        from lab.study import Study
+        from wale_lab.studies.study import Study
 
         for model in reachable(Study):
             yield from section(model, "study")
@@ -208,11 +208,11 @@ class StudyReference(FromText):
 class StudyMeasures(FromText):
     """What a study can measure."""
 
-    source = "testbed/lab/measures.py"
+    source = "testbed/src/wale_lab/results/measures.py"
 
     def lines(self) -> Iterator[str]:
         """One table."""
-        from lab.measures import MEASURES
+        from wale_lab.results.measures import MEASURES
 
         yield from two_columns("Measure", MEASURES)
 
@@ -220,12 +220,13 @@ class StudyMeasures(FromText):
 class CsvColumns(FromText):
     """The columns of a time series, or of the sessions."""
 
-    source = "testbed/lab/result.py"
+    source = "testbed/src/wale_lab/results/result.py"
     required_arguments = 1
 
     def lines(self) -> Iterator[str]:
         """One table."""
-        from lab import packet_table, result, sessions
+        from wale_lab.packets import table as packet_table
+        from wale_lab.results import result, sessions
 
         series = {
             "flows": result.FLOW_COLUMNS,

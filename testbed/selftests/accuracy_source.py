@@ -28,7 +28,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from lib import net, wale
+from wale_lab.selftest import net, wale
 
 GATE = {"trace": [(999_000, 0), (1000, 10**15)], "trace_end": 0, "limit_packets": 1 << 20}
 

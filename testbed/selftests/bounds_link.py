@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from lib import bounds, net
-from lib.rate import S
-from lib.tap import main, true
-from lib.wale import Control, Qdisc
+from wale_lab.selftest import bounds, net
+from wale_lab.selftest.rate import S
+from wale_lab.selftest.tap import main, true
+from wale_lab.selftest.wale import Control, Qdisc
 
 FLOWS = 28_000  # each with a packet that takes 9 kB of memory
 #: What ten times as much may take: for each of the ten, less of it is in the cache.

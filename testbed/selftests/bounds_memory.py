@@ -15,10 +15,10 @@ import contextlib
 import socket
 from typing import Any
 
-from lib import bounds, net
-from lib.pair import MS, Pair
-from lib.tap import equal, main, true
-from lib.wale import Control, Qdisc
+from wale_lab.selftest import bounds, net
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import equal, main, true
+from wale_lab.selftest.wale import Control, Qdisc
 
 DAY = 86_400_000 * MS
 LARGE, SMALL = 65_000, 0  # bytes of data in a datagram

@@ -11,11 +11,11 @@ import random
 import struct
 from typing import Any
 
-from lib import net, netlink
-from lib.pair import MS, Pair
-from lib.tap import equal, main, true, virtual_time
-from lib.wale import DROPPED, LOSS_ALWAYS, POLICY, RATE_UNLIMITED, encode
-from lib.wale import SESSIONS as SESSIONS_TABLE
+from wale_lab.selftest import net, netlink
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import equal, main, true, virtual_time
+from wale_lab.selftest.wale import DROPPED, LOSS_ALWAYS, POLICY, RATE_UNLIMITED, encode
+from wale_lab.selftest.wale import SESSIONS as SESSIONS_TABLE
 
 BASE = {"rate": 10**6, "delay": 20 * MS, "limit_packets": 100_000, "seed": 424242}
 TRACE = [(5 * MS, 10**6), (5 * MS, 2 * 10**6)]

@@ -19,10 +19,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from lib import net, netlink, rate
-from lib.pair import Pair
-from lib.rate import S, channel, refused
-from lib.tap import Skip, equal, main, true
+from wale_lab.selftest import net, netlink, rate
+from wale_lab.selftest.pair import Pair
+from wale_lab.selftest.rate import S, channel, refused
+from wale_lab.selftest.tap import Skip, equal, main, true
 
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 DAY = 86400 * S

@@ -15,10 +15,10 @@ import socket
 import struct
 from typing import Any
 
-from lib import net, rate
-from lib.pair import Pair
-from lib.rate import S, channel
-from lib.tap import equal, main, true
+from wale_lab.selftest import net, rate
+from wale_lab.selftest.pair import Pair
+from wale_lab.selftest.rate import S, channel
+from wale_lab.selftest.tap import equal, main, true
 
 MS = 10**6
 

@@ -12,10 +12,10 @@ import errno
 import os
 from typing import Any
 
-from lib import net, rate
-from lib.pair import Pair
-from lib.rate import S, channel, refused
-from lib.tap import equal, main, true
+from wale_lab.selftest import net, rate
+from wale_lab.selftest.pair import Pair
+from wale_lab.selftest.rate import S, channel, refused
+from wale_lab.selftest.tap import equal, main, true
 
 PREFIX = {"daddr": "10.0.0.0", "prefix_len": 24}
 IDLE = 2 * S

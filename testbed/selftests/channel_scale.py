@@ -14,11 +14,11 @@ import struct
 from collections import Counter
 
 import life
-from lib import net, netlink, rate
-from lib.faults import Failing
-from lib.pair import Pair
-from lib.rate import S, channel, refused
-from lib.tap import equal, main, true
+from wale_lab.selftest import net, netlink, rate
+from wale_lab.selftest.faults import Failing
+from wale_lab.selftest.pair import Pair
+from wale_lab.selftest.rate import S, channel, refused
+from wale_lab.selftest.tap import equal, main, true
 
 MANY = 100_000
 MODULES = ("tcp_ratcp", "rate_feedback")

@@ -26,9 +26,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from lib import net
-from lib.pair import MAC_A, MAC_B, MS, Pair
-from lib.tap import Skip, equal, main, true
+from wale_lab.selftest import net
+from wale_lab.selftest.pair import MAC_A, MAC_B, MS, Pair
+from wale_lab.selftest.tap import Skip, equal, main, true
 
 CLASSIC = ("oldtahoe", "vanilla", "tahoe", "reno_classic", "reno_rfc2001", "ratcp_oldtahoe")
 PORT = 5001

@@ -7,8 +7,8 @@ Topology: lib/pair.py.
 
 from __future__ import annotations
 
-from lib.pair import MS, Pair
-from lib.tap import equal, main, true
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import equal, main, true
 
 MONOTONE = [
     f"{what}_{unit}"

@@ -23,11 +23,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lib import net, netlink, rate
-from lib.faults import Faults, Site, module_text, sites
-from lib.pair import MS, Pair
-from lib.tap import Skip, equal, kernel_warnings, main, true
-from lib.wale import trace_file
+from wale_lab.selftest import net, netlink, rate
+from wale_lab.selftest.faults import Faults, Site, module_text, sites
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import Skip, equal, kernel_warnings, main, true
+from wale_lab.selftest.wale import trace_file
 
 MODULES = ("rate_feedback", "sch_wale", "tcp_ratcp")
 SYS_FINIT_MODULE = 313

@@ -17,13 +17,13 @@ import struct
 import time
 from typing import Any
 
-from lib import net, netlink
-from lib.faults import Failing
-from lib.pair import MS, Pair
-from lib.rate import Channel, module
-from lib.tap import equal, main, true
-from lib.wale import RATE_UNLIMITED
 from life import flush
+from wale_lab.selftest import net, netlink
+from wale_lab.selftest.faults import Failing
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.rate import Channel, module
+from wale_lab.selftest.tap import equal, main, true
+from wale_lab.selftest.wale import RATE_UNLIMITED
 
 SECOND = 1000 * MS
 FIN, SYN, RST, ACK = 1, 2, 4, 16

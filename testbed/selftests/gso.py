@@ -16,12 +16,12 @@ from collections.abc import Callable
 from typing import Any
 
 from child import KINDS, balanced, burst, bursts, graft, refused, ungraft, whole_bursts
-from lib import net
-from lib.netstat import netstat
-from lib.pair import MAC_A, MAC_B, MS, Pair
-from lib.tap import equal, main, true, virtual_time
-from lib.wale import DROPS, LOSS_ALWAYS, OVERHEAD, POLICY
 from switch import events
+from wale_lab.selftest import net
+from wale_lab.selftest.netstat import netstat
+from wale_lab.selftest.pair import MAC_A, MAC_B, MS, Pair
+from wale_lab.selftest.tap import equal, main, true, virtual_time
+from wale_lab.selftest.wale import DROPS, LOSS_ALWAYS, OVERHEAD, POLICY
 
 RATE = 10**6
 SPLIT, KEEP = 0, 1

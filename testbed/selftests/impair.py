@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Impairments of a wale link, packet by packet as testbed/models/impair.py has them.
+"""Impairments of a wale link, packet by packet as testbed/src/wale_lab/models/impair.py has them.
 
 Topology: lib/pair.py.
 """
@@ -17,17 +17,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lib import net
-from lib.netstat import netstat
-from lib.pair import MS, Pair
-from lib.tap import equal, main, true
-from lib.wale import LOSS_ALWAYS
 from switch import events
+from wale_lab.selftest import net
+from wale_lab.selftest.netstat import netstat
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import equal, main, true
+from wale_lab.selftest.wale import LOSS_ALWAYS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from models.impair import Fate, FourStates, Gemodel, Losses, Model, Settings, fates
-from models.link import Config, Link
+from wale_lab.models.impair import Fate, FourStates, Gemodel, Losses, Model, Settings, fates
+from wale_lab.models.link import Config, Link
 
 PERCENT = (1 << 32) // 100
 ECT0 = 2

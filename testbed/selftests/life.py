@@ -15,10 +15,10 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from lib import net
-from lib.faults import Failing
-from lib.pair import MS, Pair
-from lib.tap import Skip, equal, main, true, virtual_time
+from wale_lab.selftest import net
+from wale_lab.selftest.faults import Failing
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import Skip, equal, main, true, virtual_time
 
 FULL: dict[str, Any] = {"rate": 10**5, "delay": 50 * MS, "loss": 1 << 30}
 TRACE: dict[str, Any] = {"trace": [(MS, 10**5), (MS, 0)] * 50, "delay": 50 * MS}

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from lib import net
-from lib.pair import MS, Pair
-from lib.tap import equal, main, true
+from wale_lab.selftest import net
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import equal, main, true
 
 OVERHEAD_ETHERNET = 1
 

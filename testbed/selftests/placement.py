@@ -18,10 +18,18 @@ import socket
 import struct
 from collections.abc import Mapping, Sequence
 
-from lib import net
-from lib.pair import MS, Pair
-from lib.tap import Skip, equal, in_virtual_time, kernel_warnings, main, true, virtual_time
-from lib.wale import POLICY, Qdisc
+from wale_lab.selftest import net
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import (
+    Skip,
+    equal,
+    in_virtual_time,
+    kernel_warnings,
+    main,
+    true,
+    virtual_time,
+)
+from wale_lab.selftest.wale import POLICY, Qdisc
 
 HANDLE = 0x100000  # 10:
 LOSSY = {"rate": 10**6, "delay": 10 * MS, "limit_packets": 30, "loss": 1 << 30, "seed": 5}

@@ -19,10 +19,10 @@ import termios
 import time
 from typing import Any
 
-from lib import net, rate
-from lib.pair import MAC_B, Pair
-from lib.rate import S, channel
-from lib.tap import Skip, equal, main, true
+from wale_lab.selftest import net, rate
+from wale_lab.selftest.pair import MAC_B, Pair
+from wale_lab.selftest.rate import S, channel
+from wale_lab.selftest.tap import Skip, equal, main, true
 
 MS = 10**6
 SO_MAX_PACING_RATE = 47

@@ -15,10 +15,10 @@ import socket
 import struct
 from collections.abc import Callable
 
-from lib import net, rate
-from lib.pair import MS, Pair
-from lib.rate import S, channel, congestion_of
-from lib.tap import Skip, equal, main, true
+from wale_lab.selftest import net, rate
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.rate import S, channel, congestion_of
+from wale_lab.selftest.tap import Skip, equal, main, true
 
 TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_NO_COOKIE = 30, 34
 TCP_REPAIR, TCP_REPAIR_QUEUE, TCP_QUEUE_SEQ, TCP_REPAIR_OPTIONS = 19, 20, 21, 22

@@ -16,11 +16,11 @@ import socket
 import struct
 from typing import Any
 
-from lib import net, rate
-from lib.netstat import netstat
-from lib.pair import Pair
-from lib.rate import S, channel
-from lib.tap import Skip, equal, main, true
+from wale_lab.selftest import net, rate
+from wale_lab.selftest.netstat import netstat
+from wale_lab.selftest.pair import Pair
+from wale_lab.selftest.rate import S, channel
+from wale_lab.selftest.tap import Skip, equal, main, true
 
 PHI = 1.1
 ONE = 10**9  # the price 1

@@ -14,10 +14,10 @@ import signal
 import time
 from collections.abc import Callable
 
-from lib import net, rate
-from lib.pair import Pair
-from lib.rate import S, channel
-from lib.tap import KernelLog, equal, main, true
+from wale_lab.selftest import net, rate
+from wale_lab.selftest.pair import Pair
+from wale_lab.selftest.rate import S, channel
+from wale_lab.selftest.tap import KernelLog, equal, main, true
 
 #: Level of the kernel's log; what is below is worse.
 WARNING = 4

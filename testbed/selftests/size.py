@@ -12,11 +12,11 @@ from typing import Any
 
 from child import KINDS, balanced, burst, graft, root_of, whole_bursts
 from gso import empty
-from lib import net
-from lib.pair import MS, Pair
-from lib.tap import equal, main, true, virtual_time
-from lib.wale import OVERHEAD, Qdisc, size_table
 from switch import events
+from wale_lab.selftest import net
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import equal, main, true, virtual_time
+from wale_lab.selftest.wale import OVERHEAD, Qdisc, size_table
 
 RATE = 125_000  # 1 Mbit/s
 SPLIT, KEEP = 0, 1

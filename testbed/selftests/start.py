@@ -17,10 +17,10 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lib import net, netlink
-from lib.pair import MS, Pair
-from lib.tap import Skip, equal, main, true, virtual_time
-from lib.wale import TRACE_STEPS_MAX, trace_file
+from wale_lab.selftest import net, netlink
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import Skip, equal, main, true, virtual_time
+from wale_lab.selftest.wale import TRACE_STEPS_MAX, trace_file
 
 S = 10**9
 CLONE_NEWTIME = 0x80

@@ -33,11 +33,11 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 
-from lib import net, netlink, rate
-from lib.pair import MS, Pair
-from lib.rate import S, channel
-from lib.tap import equal, main
-from lib.wale import TC_H_ROOT
+from wale_lab.selftest import net, netlink, rate
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.rate import S, channel
+from wale_lab.selftest.tap import equal, main
+from wale_lab.selftest.wale import TC_H_ROOT
 
 CONGESTIONS = ("ratcp", "ratcp_oldtahoe", "oldtahoe", "vanilla", "tahoe", "reno", "cubic")
 MODULES = ("rate_feedback", "tcp_ratcp", "sch_wale")

@@ -3,7 +3,7 @@
 """A wale link as a switch: cells, input links, policies and flows as classes.
 
 What the tracepoints say of random streams of several flows is compared with
-testbed/models/switch.py, packet by packet and to the ns.  Topology: lib/pair.py.
+testbed/src/wale_lab/models/switch.py, packet by packet and to the ns.  Topology: lib/pair.py.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lib import net
-from lib.pair import MS, Pair
-from lib.tap import equal, main, true, virtual_time
-from lib.wale import LOSS_ALWAYS, OVERHEAD, POLICY, RATE_UNLIMITED, Qdisc
+from wale_lab.selftest import net
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import equal, main, true, virtual_time
+from wale_lab.selftest.wale import LOSS_ALWAYS, OVERHEAD, POLICY, RATE_UNLIMITED, Qdisc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from models.discard import Policy, Sharing
-from models.link import Config, Packet
-from models.switch import Switch
+from wale_lab.models.discard import Policy, Sharing
+from wale_lab.models.link import Config, Packet
+from wale_lab.models.switch import Switch
 
 EVENT = re.compile(r"wale_(enqueue|drop|child_drop|dequeue): (.*)")
 CROWD = 0xFFFF

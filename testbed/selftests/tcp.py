@@ -13,9 +13,9 @@ import os
 import socket
 import time
 
-from lib import net
-from lib.pair import MS, Pair
-from lib.tap import equal, main, true
+from wale_lab.selftest import net
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import equal, main, true
 
 MSS = 1448
 

@@ -19,9 +19,9 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from lib import netlink, rate, wale
-from lib.pair import MS, Pair
-from lib.tap import equal, main, true
+from wale_lab.selftest import netlink, rate, wale
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import equal, main, true
 
 HEADER, TCMSG, GENL = 16, 20, 4
 SHARED: dict[str, Any] = {

@@ -24,7 +24,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from engines.processes import without_make
+from wale_lab.engines.processes import without_make
 
 TOP = Path(__file__).resolve().parents[2]
 WORK = TOP / "build" / "coverage"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.kernel_build import cache_root, locked
+from wale_lab.engines.kernel_build import cache_root, locked
 
 #: Of the host's repositories, those of the distribution itself, as lines of a sources.list.
 SOURCES = ["apt-get", "indextargets", "--format", "deb $(REPO_URI) $(RELEASE) $(COMPONENT)"]

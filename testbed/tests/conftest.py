@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import tested
-from engines import get_engine
-from engines.base import Kernel
+from wale_lab.engines import get_engine
+from wale_lab.engines.base import Kernel
 
 TESTBED = Path(__file__).resolve().parents[1]
 
@@ -83,8 +83,8 @@ def ynl_folder(kernel_tree: Path) -> Path:
 @pytest.fixture
 def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of studies with one paper, that has one study: paper/one of study_cases.py."""
-    from lab import points, study
     from study_cases import LINK, PUBLISHED, STUDY
+    from wale_lab.studies import points, study
 
     folder = tmp_path / "studies" / "paper"
     folder.mkdir(parents=True)

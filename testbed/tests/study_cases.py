@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from engines.base import Kernel
-from lab.points import Build
+from wale_lab.engines.base import Kernel
+from wale_lab.studies.points import Build
 
 #: Nothing is built for it: points_of() only asks for its digest.
 BUILD = Build(Kernel(release="6.12.0", source="linux-source-6.12 6.12.0-1"), "a build")

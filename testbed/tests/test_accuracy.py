@@ -21,9 +21,19 @@ from typing import Any
 import pytest
 
 from accuracy_cases import Case, cases
-from conform.statistics import binomial_interval
-from models.link import Buffer, Change, Config, Link, Overhead, Packet, Trace, TraceEnd, Verdict
-from models.sessions import Parameters
+from wale_lab.conform.statistics import binomial_interval
+from wale_lab.models.link import (
+    Buffer,
+    Change,
+    Config,
+    Link,
+    Overhead,
+    Packet,
+    Trace,
+    TraceEnd,
+    Verdict,
+)
+from wale_lab.models.sessions import Parameters
 
 pytestmark = pytest.mark.guest
 

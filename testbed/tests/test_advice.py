@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from engines.modules import in_load_order, needs
-from lab import yaml_lines
-from lab.errors import ScenarioError
-from lab.netlink import numbers_of
-from lab.scenario import TESTBED, Scenario, check_scenario
-from topologies import dumbbell
+from wale_lab import yaml_lines
+from wale_lab.engines.modules import in_load_order, needs
+from wale_lab.errors import ScenarioError
+from wale_lab.netlink import numbers_of
+from wale_lab.scenario import TESTBED, Scenario, check_scenario
+from wale_lab.topologies import dumbbell
 
 TEXT = """\
 name: advised

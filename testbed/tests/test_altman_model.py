@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from scipy.integrate import quad, solve_ivp
 
-from lab.cli import main as wale_lab
-from models import MODELS
-from models.altman import (
+from wale_lab.cli import main as wale_lab
+from wale_lab.papers import MODELS
+from wale_lab.papers.altman.model import (
     READINGS,
     Link,
     analyse,
@@ -27,8 +27,8 @@ from models.altman import (
     throughput_at,
     window_growth,
 )
-from models.lakshman_madhow import Link as WithoutExogenous
-from models.lakshman_madhow import slow_start
+from wale_lab.papers.lakshman_madhow.model import Link as WithoutExogenous
+from wale_lab.papers.lakshman_madhow.model import slow_start
 
 PAGE = (Path(__file__).resolve().parents[2] / "Documentation" / "models.rst").read_text("utf-8")
 

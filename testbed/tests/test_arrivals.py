@@ -17,19 +17,20 @@ from typing import Any
 
 import pytest
 
-from engines.modules import find_userspace
-from lab import agent as agents
-from lab import result as results
-from lab import sessions, yaml_lines
-from lab.errors import ScenarioError
-from lab.progress import Progress
-from lab.run import run_scenario
-from lab.scenario import Scenario, check_scenario, find_scenario, load_scenario
-from models.arrivals import FRACTION_BITS, Arrivals, exponential
-from models.streams import splitmix64
-from report.plot import draw
-from report.table import print_result
-from topologies import dumbbell
+from wale_lab import yaml_lines
+from wale_lab.engines.modules import find_userspace
+from wale_lab.errors import ScenarioError
+from wale_lab.guest import agent as agents
+from wale_lab.models.arrivals import FRACTION_BITS, Arrivals, exponential
+from wale_lab.models.streams import splitmix64
+from wale_lab.progress import Progress
+from wale_lab.results import result as results
+from wale_lab.results import sessions
+from wale_lab.results.plot import draw
+from wale_lab.results.table import print_result
+from wale_lab.run import run_scenario
+from wale_lab.scenario import Scenario, check_scenario, find_scenario, load_scenario
+from wale_lab.topologies import dumbbell
 
 # ------------------------------------------------------------------ the draws
 

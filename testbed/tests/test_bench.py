@@ -17,17 +17,17 @@ from typing import Any
 
 import pytest
 
-from bench import module, summary, timing
-from bench.__main__ import engine_list, main, section_names
-from bench.acks import Cost
-from bench.acks import summary as acks_summary
-from bench.cases import LINES, SIZES, lateness_cases, packet_cases, rate_error_case
-from bench.packets import Case, Measured, _settings
-from bench.qdiscs import GSO_PAYLOAD, HEADERS, Traffic, commands
-from engines import get_engine
-from engines.base import EngineError
-from engines.modules import build_folder
-from lab.progress import Progress
+from wale_lab.bench import module, summary, timing
+from wale_lab.bench.__main__ import engine_list, main, section_names
+from wale_lab.bench.acks import Cost
+from wale_lab.bench.acks import summary as acks_summary
+from wale_lab.bench.cases import LINES, SIZES, lateness_cases, packet_cases, rate_error_case
+from wale_lab.bench.packets import Case, Measured, _settings
+from wale_lab.bench.qdiscs import GSO_PAYLOAD, HEADERS, Traffic, commands
+from wale_lab.engines import get_engine
+from wale_lab.engines.base import EngineError
+from wale_lab.engines.modules import build_folder
+from wale_lab.progress import Progress
 
 TESTBED = Path(__file__).resolve().parents[1]
 

@@ -17,11 +17,12 @@ from typing import Any
 import numpy
 import pytest
 
-from conform import template
-from conform.checks import CHECKS
-from conform.command import judge, promised
-from conform.evidence import Evidence, Tolerance, Unmeasurable
-from conform.experiments import (
+from wale_lab import cli
+from wale_lab.conform import template
+from wale_lab.conform.checks import CHECKS
+from wale_lab.conform.command import judge, promised
+from wale_lab.conform.evidence import Evidence, Tolerance, Unmeasurable
+from wale_lab.conform.experiments import (
     GEMODEL_P,
     GEMODEL_R,
     LIMIT_BYTES,
@@ -30,8 +31,8 @@ from conform.experiments import (
     STATE_P31,
     experiments,
 )
-from conform.promises import find_template, load_emulators, load_promises
-from conform.statistics import (
+from wale_lab.conform.promises import find_template, load_emulators, load_promises
+from wale_lab.conform.statistics import (
     Steps,
     _tails_of_rows,
     binomial_interval,
@@ -43,10 +44,9 @@ from conform.statistics import (
     runs_test,
     two_states_hold,
 )
-from conform.template import parse
-from lab import cli
-from lab.errors import ScenarioError
-from models.link import Change, Config, Link, Packet, Verdict
+from wale_lab.conform.template import parse
+from wale_lab.errors import ScenarioError
+from wale_lab.models.link import Change, Config, Link, Packet, Verdict
 
 TESTBED = Path(__file__).resolve().parents[1]
 TOP = TESTBED.parent

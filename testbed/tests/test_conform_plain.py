@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from conform.checks import CHECKS
-from conform.command import judge
-from conform.evidence import Evidence
-from conform.experiments import experiments
-from conform.guest import reason
-from conform.promises import find_template
-from conform.template import parse
+from wale_lab.conform.checks import CHECKS
+from wale_lab.conform.command import judge
+from wale_lab.conform.evidence import Evidence
+from wale_lab.conform.experiments import experiments
+from wale_lab.conform.guest import reason
+from wale_lab.conform.promises import find_template
+from wale_lab.conform.template import parse
 
 MS = 10**6
 

@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from lab import constant, yaml_lines
-from lab import result as results
-from lab.agent import send_command
-from lab.errors import ScenarioError
-from lab.measures import measure
-from lab.run import run_scenario
-from lab.scenario import Scenario, check_scenario
-from topologies import dumbbell
+from wale_lab import yaml_lines
+from wale_lab.errors import ScenarioError
+from wale_lab.guest.agent import send_command
+from wale_lab.results import constant
+from wale_lab.results import result as results
+from wale_lab.results.measures import measure
+from wale_lab.run import run_scenario
+from wale_lab.scenario import Scenario, check_scenario
+from wale_lab.topologies import dumbbell
 
 #: A link of 50 packets/s; `alone` has it for itself, the others come to twice what it carries.
 TEXT = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import engines.coverage
+import wale_lab.engines.coverage
 
 SCRIPT = Path(__file__).resolve().parents[1] / "setup" / "coverage.py"
 _spec = importlib.util.spec_from_file_location("setup_coverage", SCRIPT)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import cli
+from wale_lab import cli
 
 TOP = Path(__file__).resolve().parents[2]
 DOCUMENTATION = TOP / "Documentation"

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from engines import (
+from wale_lab.engines import (
     coverage,
     debian,
     engine_names,
@@ -33,7 +33,7 @@ from engines import (
     uml,
     vm,
 )
-from engines.base import (
+from wale_lab.engines.base import (
     EXIT_ENGINE,
     EXIT_PANIC,
     EXIT_TIMEOUT,
@@ -46,9 +46,9 @@ from engines.base import (
     Reason,
     is_of_line,
 )
-from engines.modules import check_file
-from lab.run import run_scenario
-from lab.scenario import find_scenario, load_scenario
+from wale_lab.engines.modules import check_file
+from wale_lab.run import run_scenario
+from wale_lab.scenario import find_scenario, load_scenario
 
 LAB = Path(__file__).resolve().parents[1] / "wale-lab"
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from lab.study import load_study
-from report import formulas
-from report.formulas import Formula, Range
-from report.results import ResultError
+from wale_lab.report import formulas
+from wale_lab.report.formulas import Formula, Range
+from wale_lab.studies.results import ResultError
+from wale_lab.studies.study import load_study
 
 TOP = Path(__file__).resolve().parents[2]
 

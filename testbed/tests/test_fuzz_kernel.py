@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Fuzzing of the modules' interfaces: 50,000 messages in the kernel with sanitizers.
 
-`make fuzz-kernel` sends many more.  What a message once broke is in testbed/fuzz/cases and is
+`make fuzz-kernel` sends many more.  What a message once broke is in testbed/src/wale_lab/fuzz/cases and is
 sent first.
 """
 
@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 import yaml
 
-from fuzz import mutate, values
-from fuzz.__main__ import SPECIFICATIONS
-from fuzz.grammar import Grammar
-from fuzz.wire import walk
-from lab.netlink import numbers_of
+from wale_lab.fuzz import mutate, values
+from wale_lab.fuzz.__main__ import SPECIFICATIONS
+from wale_lab.fuzz.grammar import Grammar
+from wale_lab.fuzz.wire import walk
+from wale_lab.netlink import numbers_of
 
 TESTBED = Path(__file__).resolve().parents[1]
 HEADER = TESTBED.parent / "kmod/include/uapi/linux/pkt_sched_wale.h"
@@ -168,7 +168,7 @@ def test_values(name: str) -> None:
 
 def test_an_attribute_that_is_new_is_sent() -> None:
     """From the specification alone."""
-    from fuzz.channel import Channel
+    from wale_lab.fuzz.channel import Channel
 
     spec: dict[str, Any] = yaml.safe_load(SPECIFICATIONS["rate_feedback"].read_text())
     spec["attribute-sets"][0]["attributes"].append({"name": "news", "type": "u32"})

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""models/goyal.py against what the paper prints."""
+"""papers/goyal/model.py against what the paper prints."""
 
 from __future__ import annotations
 
 import pytest
 
-from models import MODELS, goyal
+from wale_lab.papers import MODELS
+from wale_lab.papers.goyal import model as goyal
 
 
 def test_printed_numbers() -> None:

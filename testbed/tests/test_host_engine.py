@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from engines import coverage, get_engine, host, kernel_build
-from engines.base import EngineError, Job
-from engines.modules import find_modules, find_userspace
+from wale_lab.engines import coverage, get_engine, host, kernel_build
+from wale_lab.engines.base import EngineError, Job
+from wale_lab.engines.modules import find_modules, find_userspace
 
 LAB = Path(__file__).resolve().parents[1] / "wale-lab"
 

@@ -12,18 +12,18 @@ from typing import Any
 import numpy
 import pytest
 
-from lab import yaml_lines
-from lab.errors import ScenarioError
-from lab.impair import link_rate
-from lab.result import problems
-from lab.run import run_scenario
-from lab.scenario import Scenario, check_scenario
-from lab.timeline import LEAD_NS
-from models import feedback
-from models.feedback import Numbers, Steps
-from models.sessions import Chain, Parameters, mean_share, realised_share, walk_array
-from models.streams import Purpose, Stream
-from topologies import dumbbell
+from wale_lab import yaml_lines
+from wale_lab.errors import ScenarioError
+from wale_lab.impaired_advice import link_rate
+from wale_lab.models import feedback
+from wale_lab.models.feedback import Numbers, Steps
+from wale_lab.models.sessions import Chain, Parameters, mean_share, realised_share, walk_array
+from wale_lab.models.streams import Purpose, Stream
+from wale_lab.results.result import problems
+from wale_lab.run import run_scenario
+from wale_lab.scenario import Scenario, check_scenario
+from wale_lab.timeline import LEAD_NS
+from wale_lab.topologies import dumbbell
 
 S, MS = 10**9, 10**6
 LEAD = LEAD_NS["virtual"]

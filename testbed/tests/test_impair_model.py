@@ -12,9 +12,18 @@ from itertools import groupby
 import numpy
 import pytest
 
-from models.impair import ALWAYS, ONE, FourStates, Gemodel, Losses, Settings, fates, jitter_offset
-from models.link import Config, Link
-from models.streams import Purpose, Stream
+from wale_lab.models.impair import (
+    ALWAYS,
+    ONE,
+    FourStates,
+    Gemodel,
+    Losses,
+    Settings,
+    fates,
+    jitter_offset,
+)
+from wale_lab.models.link import Config, Link
+from wale_lab.models.streams import Purpose, Stream
 
 MS = 10**6
 COUNT = 40_000

@@ -41,7 +41,7 @@ def test_exec_loads_little() -> None:
 
 def test_model_loads_its_options_alone() -> None:
     assert not [name for name in loaded("list") if name.startswith("lab.model")]
-    assert "lab.model_command" in loaded("model", "--help")
+    assert "wale_lab.papers.command" in loaded("model", "--help")
 
 
 def test_what_is_compiled_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,9 +19,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.sparse import eye_array
 
-from lab.cli import main as wale_lab
-from models import MODELS, karnik_kumar
-from models.karnik_kumar import (
+from wale_lab.cli import main as wale_lab
+from wale_lab.papers import MODELS
+from wale_lab.papers.karnik_kumar import model as karnik_kumar
+from wale_lab.papers.karnik_kumar.model import (
     Link,
     Slot,
     State,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engines import debian, kernel_source
-from engines.base import EngineError
-from engines.debian import Suite
+from wale_lab.engines import debian, kernel_source
+from wale_lab.engines.base import EngineError
+from wale_lab.engines.debian import Suite
 
 #: Two mirrors of which one is meant, and the security updates, as people write them.
 STANZAS = """\

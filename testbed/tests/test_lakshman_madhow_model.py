@@ -12,10 +12,11 @@ from itertools import pairwise, product
 import pytest
 from scipy.integrate import quad
 
-from lab.cli import main as wale_lab
-from lab.study import STUDIES, Study, XAxis, YAxis, load_published
-from models import MODELS, karnik_kumar, lakshman_madhow_chain
-from models.lakshman_madhow import (
+from wale_lab.cli import main as wale_lab
+from wale_lab.papers import MODELS
+from wale_lab.papers.karnik_kumar import model as karnik_kumar
+from wale_lab.papers.lakshman_madhow import chain as lakshman_madhow_chain
+from wale_lab.papers.lakshman_madhow.model import (
     READINGS,
     TCPS,
     Link,
@@ -38,6 +39,7 @@ from models.lakshman_madhow import (
     waiting_time,
     window_growth,
 )
+from wale_lab.studies.study import STUDIES, Study, XAxis, YAxis, load_published
 
 every_tcp = pytest.mark.parametrize("tcp", TCPS)
 every_reading = pytest.mark.parametrize("reading", READINGS)

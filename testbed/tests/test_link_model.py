@@ -12,18 +12,9 @@ from pathlib import Path
 import numpy
 import pytest
 
-from models import arrivals, feedback, sessions, vectors
-from models.link import (
-    Change,
-    Config,
-    Link,
-    Overhead,
-    Trace,
-    TraceEnd,
-    Verdict,
-    counters,
-)
-from models.streams import (
+from wale_lab.models import arrivals, feedback, sessions, vectors
+from wale_lab.models.link import Change, Config, Link, Overhead, Trace, TraceEnd, Verdict, counters
+from wale_lab.models.streams import (
     FIRST_OF_USER_SPACE,
     KNOWN_ANSWER,
     KNOWN_SEED,

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import mahimahi, units
-from lab.errors import ScenarioError
-from models.link import Config, Link, Trace
+from wale_lab import mahimahi, units
+from wale_lab.errors import ScenarioError
+from wale_lab.models.link import Config, Link, Trace
 
 
 def write(folder: Path, *lines: object) -> Path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The numbers that studies take from a run (lab/measures.py)."""
+"""The numbers that studies take from a run (results/measures.py)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from lab.measures import MEASURES, curves, measure
-from lab.scenario import Scenario, check_scenario
-from lab.yaml_lines import parse
-from models import sessions
-from topologies.dumbbell import link_seed
+from wale_lab.models import sessions
+from wale_lab.results.measures import MEASURES, curves, measure
+from wale_lab.scenario import Scenario, check_scenario
+from wale_lab.topologies.dumbbell import link_seed
+from wale_lab.yaml_lines import parse
 
 SESSIONS = """\
 name: a

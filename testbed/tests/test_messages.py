@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.cli import main
-from lab.errors import MAX_LINE, MAX_LINES, ScenarioError
+from wale_lab.cli import main
+from wale_lab.errors import MAX_LINE, MAX_LINES, ScenarioError
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:

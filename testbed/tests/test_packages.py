@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from clean_debian import CleanDebian, output
-from engines.kernel_source import version_key
+from wale_lab.engines.kernel_source import version_key
 
 TOP = Path(__file__).resolve().parents[2]
 LAB = TOP / "testbed/wale-lab"

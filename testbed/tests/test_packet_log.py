@@ -19,15 +19,16 @@ import pyarrow.parquet
 import pytest
 from scapy.utils import RawPcapNgReader
 
-from engines.base import EngineError
-from lab import packet_log, pcapng
-from lab.packet_log import TraceError, write_log
-from lab.packet_table import PACKET_COLUMNS, SCHEMA
-from lab.run import run_scenario
-from lab.scenario import Scenario, load_scenario
-from lab.trace_pages import EventFormat, Trace, page_size
-from models.link import Config, Link, Verdict
-from topologies import dumbbell
+from wale_lab.engines.base import EngineError
+from wale_lab.models.link import Config, Link, Verdict
+from wale_lab.packets import log as packet_log
+from wale_lab.packets import pcapng
+from wale_lab.packets.log import TraceError, write_log
+from wale_lab.packets.table import PACKET_COLUMNS, SCHEMA
+from wale_lab.packets.trace_pages import EventFormat, Trace, page_size
+from wale_lab.run import run_scenario
+from wale_lab.scenario import Scenario, load_scenario
+from wale_lab.topologies import dumbbell
 
 SMALL = """\
 name: small

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from lab.measures import measure
-from lab.result import problems
-from lab.run import run_scenario
-from lab.scenario import find_scenario, load_scenario
+from wale_lab.results.measures import measure
+from wale_lab.results.result import problems
+from wale_lab.run import run_scenario
+from wale_lab.scenario import find_scenario, load_scenario
 
 pytestmark = pytest.mark.guest
 

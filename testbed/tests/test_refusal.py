@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from engines.base import EngineError, wanted_kernel
-from lab import yaml_lines
-from lab.cli import main
-from lab.errors import ScenarioError
-from lab.refusal import check_controls, refused
-from lab.scenario import Scenario, check_scenario
+from wale_lab import yaml_lines
+from wale_lab.cli import main
+from wale_lab.engines.base import EngineError, wanted_kernel
+from wale_lab.errors import ScenarioError
+from wale_lab.refusal import check_controls, refused
+from wale_lab.scenario import Scenario, check_scenario
 
 SCENARIO = """\
 name: refused

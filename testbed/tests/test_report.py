@@ -15,12 +15,13 @@ from typing import Any
 
 import pytest
 
-from lab.cli import main as wale_lab
-from report import compare, figures
-from report.page import build
-from report.results import Point, ResultError, read_studies, read_study
-from report.style import plt
-from report.tables import NO_REASON, matrices
+from wale_lab.cli import main as wale_lab
+from wale_lab.report import figures
+from wale_lab.report.page import build
+from wale_lab.report.tables import NO_REASON, matrices
+from wale_lab.studies import compare
+from wale_lab.studies.results import Point, ResultError, read_studies, read_study
+from wale_lab.style import plt
 
 HEADER = "row,x,published,published_kind,measured,ci95,model,unit,note"
 

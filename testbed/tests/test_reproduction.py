@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from conftest import SLOWNESS
-from lab.study import load_study, study_names
-from lab.summary import COLUMNS
+from wale_lab.studies.study import load_study, study_names
+from wale_lab.studies.summary import COLUMNS
 
 LAB = Path(__file__).resolve().parents[1] / "wale-lab"
 

@@ -17,20 +17,20 @@ from typing import Any
 
 import pytest
 
-from engines.base import EngineError, Outcome
-from lab import agent as agents
-from lab import files
-from lab import result as results
-from lab import run as runs
-from lab.cli import main
-from lab.errors import ScenarioError
-from lab.link import Link
-from lab.run import run_scenario
-from lab.scenario import Scenario, find_scenario, load_scenario
-from report.plot import draw, link_text, read_series
-from report.table import print_result, sharing
-from topologies import dumbbell
-from topologies.dumbbell import Plan
+from wale_lab import files
+from wale_lab import run as runs
+from wale_lab.cli import main
+from wale_lab.engines.base import EngineError, Outcome
+from wale_lab.errors import ScenarioError
+from wale_lab.guest import agent as agents
+from wale_lab.link import Link
+from wale_lab.results import result as results
+from wale_lab.results.plot import draw, link_text, read_series
+from wale_lab.results.table import print_result, sharing
+from wale_lab.run import run_scenario
+from wale_lab.scenario import Scenario, find_scenario, load_scenario
+from wale_lab.topologies import dumbbell
+from wale_lab.topologies.dumbbell import Plan
 
 DATA = Path(__file__).with_name("data")
 ABOUT: dict[str, Any] = {"engine": "uml", "versions": {}, "wall_s": 1.0, "warnings": []}

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from lab import yaml_lines
-from lab.run import run_scenario
-from lab.scenario import RouteSettings, check_scenario
+from wale_lab import yaml_lines
+from wale_lab.run import run_scenario
+from wale_lab.scenario import RouteSettings, check_scenario
 
 pytestmark = pytest.mark.guest
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from engines import get_engine
-from engines.base import Job, Kernel, Outcome
-from engines.modules import build_folder
+from wale_lab.engines import get_engine
+from wale_lab.engines.base import Job, Kernel, Outcome
+from wale_lab.engines.modules import build_folder
 
 MISTAKES = {
     "read-beyond-slab": "BUG: KASAN: slab-out-of-bounds",

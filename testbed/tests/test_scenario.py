@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from lab import yaml_lines
-from lab.agent import is_plain
-from lab.cli import main
-from lab.describe import json_schema, markdown
-from lab.errors import ScenarioError
-from lab.scenario import TESTBED, Scenario, check_scenario, find_scenario, load_scenario
-from topologies import dumbbell
+from wale_lab import yaml_lines
+from wale_lab.cli import main
+from wale_lab.describe import json_schema, markdown
+from wale_lab.errors import ScenarioError
+from wale_lab.guest.agent import is_plain
+from wale_lab.scenario import TESTBED, Scenario, check_scenario, find_scenario, load_scenario
+from wale_lab.topologies import dumbbell
 
 GOOD = """\
 name: good

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from lab import yaml_lines
-from lab.errors import ScenarioError
-from lab.result import problems, utilisation
-from lab.run import run_scenario
-from lab.scenario import Scenario, check_scenario
-from lab.timeline import LEAD_NS
-from topologies import dumbbell
+from wale_lab import yaml_lines
+from wale_lab.errors import ScenarioError
+from wale_lab.results.result import problems, utilisation
+from wale_lab.run import run_scenario
+from wale_lab.scenario import Scenario, check_scenario
+from wale_lab.timeline import LEAD_NS
+from wale_lab.topologies import dumbbell
 
 TEXT = """
 name: start

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import ScenarioError
-from lab.points import CODE, Build, Point, points_of
-from lab.study import find_studies, load_published, load_study, study_names
-from lab.study_command import wall_limit_s
 from study_cases import BUILD, LINK, STUDY, changed
+from wale_lab.errors import ScenarioError
+from wale_lab.studies.command import wall_limit_s
+from wale_lab.studies.points import CODE, Build, Point, points_of
+from wale_lab.studies.study import find_studies, load_published, load_study, study_names
 
 TESTBED = Path(__file__).resolve().parents[1]
 
@@ -397,10 +397,15 @@ def test_scenarios_that_cannot_be(paper: Path) -> None:
 def test_code_that_makes_the_numbers_is_in_the_key() -> None:
     """Whatever these modules import from the testbed is in the key too, or in a scenario or plan."""
     in_the_plan = {
-        "engines", "lab/advice.py", "lab/errors.py", "lab/fields.py", "lab/impair.py", "lab/impairments.py",
-        "lab/units.py", "lab/yaml_lines.py", "models/feedback.py", "models/__init__.py",
+        "engines", "advice.py", "fields.py", "impaired_advice.py", "impairments.py",
+        "units.py", "yaml_lines.py", "models/feedback.py", "papers/__init__.py",
     }  # fmt: skip
-    starts = ["lab/agent.py", "lab/channel_recorder.py", "lab/measures.py", "lab/result.py"]
+    starts = [
+        "guest/agent.py",
+        "guest/channel_recorder.py",
+        "results/measures.py",
+        "results/result.py",
+    ]
     found, todo = set[str](), list(starts)
     while todo:
         name = todo.pop()

@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from conftest import SLOWNESS
-from engines import kernel_build
-from lab import schedule, study_command
-from lab.cli import main as wale_lab
-from lab.schedule import left_s
+from wale_lab.cli import main as wale_lab
+from wale_lab.engines import kernel_build
+from wale_lab.studies import command as study_command
+from wale_lab.studies import schedule
+from wale_lab.studies.schedule import left_s
 
 TESTBED = Path(__file__).resolve().parents[1]
 LAB = TESTBED / "wale-lab"

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from scipy import stats
 
-import models as all_models
-from lab.errors import ScenarioError
-from lab.files import write_whole
-from lab.points import points_of
-from lab.study import Check, Published, Study, X
-from lab.summary import COLUMNS, _against, outcomes_of, summarise
-from lab.yaml_lines import parse
-from report import results
+import wale_lab.papers as all_models
 from study_cases import BUILD, changed
+from wale_lab.errors import ScenarioError
+from wale_lab.files import write_whole
+from wale_lab.studies import results
+from wale_lab.studies.points import points_of
+from wale_lab.studies.study import Check, Published, Study, X
+from wale_lab.studies.summary import COLUMNS, _against, outcomes_of, summarise
+from wale_lab.yaml_lines import parse
 
 
 def measured(row: str, x: float, seed: int) -> float:

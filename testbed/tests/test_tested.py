@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import tested
-from report.tested import main, render
+from wale_lab.report.tested import main, render
 
 TOP = Path(__file__).resolve().parents[2]
 

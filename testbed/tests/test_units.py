@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import units
+from wale_lab import units
 
 TOP = Path(__file__).resolve().parents[2]
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from engines import get_engine
-from engines.base import Job, Kernel, Outcome
-from engines.modules import find_modules, find_userspace
-from lab.result import problems
-from lab.run import run_scenario
-from lab.scenario import find_scenario, load_scenario
 from tap import report_cases
+from wale_lab.engines import get_engine
+from wale_lab.engines.base import Job, Kernel, Outcome
+from wale_lab.engines.modules import find_modules, find_userspace
+from wale_lab.results.result import problems
+from wale_lab.run import run_scenario
+from wale_lab.scenario import find_scenario, load_scenario
 
 pytestmark = pytest.mark.vm
 

@@ -230,7 +230,7 @@ def test_what_only_the_kernel_sets_is_refused(ynl_folder: Path, tmp_path: Path) 
 
 def test_the_numbers_of_the_selftests() -> None:
     """lib/rate.py, which the selftests use, has the attributes in the same order."""
-    source = (TOP / "testbed/selftests/lib/rate.py").read_text()
+    source = (TOP / "testbed/src/wale_lab/selftest/rate.py").read_text()
     tables = {}
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):

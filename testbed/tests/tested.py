@@ -24,7 +24,7 @@ from typing import Any
 
 import pytest
 
-from engines import get_engine, kernel_build
+from wale_lab.engines import get_engine, kernel_build
 
 TOP = Path(__file__).resolve().parents[2]
 

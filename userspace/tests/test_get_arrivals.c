@@ -2,7 +2,7 @@
 /*
  * test_get_arrivals.c - the draws of sessions that arrive at random
  *
- * The numbers are those of testbed/models/arrivals.py.
+ * The numbers are those of testbed/src/wale_lab/models/arrivals.py.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -9,7 +9,7 @@
  * on, which no link draws for, so that one seed may serve both.
  *
  * All is integer arithmetic, with no logarithm of a C library: every machine
- * draws the same sessions, and so does testbed/models/arrivals.py.
+ * draws the same sessions, and so does testbed/src/wale_lab/models/arrivals.py.
  */
 #include "get_arrivals.h"
 

@@ -2,7 +2,7 @@
 /*
  * wale_kunit.c - tests of the arithmetic of sch_wale
  *
- * The tables in vectors/ are written by testbed/models/vectors.py, which knows
+ * The tables in vectors/ are written by testbed/src/wale_lab/models/vectors.py, which knows
  * the definitions and not this code.  The pure files are included, so that the
  * module under test need not export anything.
  */

@@ -18,7 +18,7 @@ from typing import Any
 TOP = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(TOP / "testbed" / "selftests"))
 
-from lib import net  # noqa: E402
+from wale_lab.selftest import net  # noqa: E402
 
 WALE = os.environ.get("WALE") or str(TOP / "build/userspace/wale/wale")
 os.environ.setdefault("TC_LIB_DIR", str(TOP / "build/userspace/tc"))

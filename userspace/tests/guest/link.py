@@ -19,9 +19,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common import WALE, as_json, call, done, refused
-from lib import net
-from lib.pair import Pair
-from lib.tap import equal, main, true, virtual_time
+from wale_lab.selftest import net
+from wale_lab.selftest.pair import Pair
+from wale_lab.selftest.tap import equal, main, true, virtual_time
 
 
 def state(ns: net.Namespace) -> list[Any]:

@@ -26,10 +26,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common import WALE, as_json, done, refused
-from lib import net
-from lib.pair import MS, Pair
-from lib.tap import equal, main, true
 from rate import Child, paths, rate
+from wale_lab.selftest import net
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import equal, main, true
 
 CAPACITY = 1_250_000
 PACKET, HEADERS = 1500, 52

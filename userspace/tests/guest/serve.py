@@ -23,8 +23,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common import WALE, done
-from lib import net
-from lib.tap import equal, main, true
+from wale_lab.selftest import net
+from wale_lab.selftest.tap import equal, main, true
 
 IDLE_S = 60  # as is the default
 DATA = hashlib.shake_128(b"wale serve").digest(1 << 19)

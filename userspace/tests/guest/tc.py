@@ -14,8 +14,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common import as_json, call, done
-from lib import net
-from lib.tap import equal, main, true
+from wale_lab.selftest import net
+from wale_lab.selftest.tap import equal, main, true
 
 #: What is typed, and the options in JSON that it must give (seeds aside).
 TYPED: list[tuple[str, dict[str, Any]]] = [

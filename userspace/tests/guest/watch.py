@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """wale watch: samples of links and flows, when they are due.
 
-Topology: testbed/selftests/lib/pair.py.
+Topology: testbed/src/wale_lab/selftest/pair.py.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common import WALE, done, refused
-from lib import net
-from lib.pair import MS, Pair
-from lib.tap import equal, main, true
-from lib.wale import POLICY
+from wale_lab.selftest import net
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import equal, main, true
+from wale_lab.selftest.wale import POLICY
 
 
 def rows(text: str) -> list[dict[str, str]]:

@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line of wale-lab: its subcommands, their options, and help with examples."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from wale_lab.engines import engine_names
+from wale_lab.engines.base import EXIT_ENGINE, EngineError
+from wale_lab.errors import ScenarioError, short, why
+
+_EXAMPLES = """\
+examples:
+  wale-lab run demo                              the demo: reno, cubic, bbr on one lossy link
+  wale-lab run demo --set bottleneck.forward.loss=2% --seed 7 --out /tmp/two-percent --plot
+  wale-lab list                                  the scenarios that come with the testbed
+  wale-lab schema                                what a scenario may say
+  wale-lab shell shared                          a prompt inside a topology
+  wale-lab exec --modules sch_wale -- ip addr    any command, as root, in a guest
+"""
+
+
+def _seed(text: str) -> int:
+    try:
+        value = int(text.strip('"'), 0)  # large ones are text in JSON
+    except ValueError:
+        value = -1
+    if not 0 <= value < 2**64:
+        raise argparse.ArgumentTypeError("expected a number from 0 to 2^64 - 1")
+    return value
+
+
+def _folder(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("expected a folder, got ''")
+    return text
+
+
+def _wall_limit(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text!r}")
+    return value
+
+
+def _date(text: str) -> datetime:
+    from wale_lab.units import parse_date
+
+    try:
+        return parse_date(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _jobs(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text!r}")
+    return int(text)
+
+
+def _memory(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if not 64 <= value <= 65536:
+        raise argparse.ArgumentTypeError(f"expected 64 to 65536 MB, got {text!r}")
+    return value
+
+
+class _Parser(argparse.ArgumentParser):
+    """A mistake on the command line is one sentence, without the usage of everything."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message} (`{self.prog} --help` says more)\n")
+
+
+def _parser(with_models: bool = True) -> argparse.ArgumentParser:
+    """The whole command line; the options of models take time to load, and few need them."""
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = _Parser(
+        prog="wale-lab",
+        description="Runs experiments on emulated wide-area links, in virtual or real time.",
+        epilog=_EXAMPLES,
+        formatter_class=raw,
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def add(name: str, text: str, example: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(
+            name, help=text, description=text, formatter_class=raw, epilog=f"examples:\n{example}"
+        )
+        sub.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
+        return sub
+
+    def engine_options(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument(
+            "--engine", default="uml", metavar="E", help=" or ".join(engine_names()) + " (uml)"
+        )
+        sub.add_argument(
+            "--kernel",
+            metavar="V",
+            help="its version, such as 6.12, or 6.12+san (WALE_KERNEL, or the newest)",
+        )
+
+    def start_option(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument(
+            "--start",
+            type=_date,
+            metavar="DATE",
+            help="where the clock inside begins, such as 2026-12-24 or 2026-12-24T18:30:00 "
+            "(UTC; else in virtual time the day of the release, in real time now)",
+        )
+
+    def module_option(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument(
+            "--module",
+            action="append",
+            default=[],
+            dest="module_files",
+            type=Path,
+            metavar="FILE",
+            help="load this .ko too, built for the kernel; may be given several times",
+        )
+
+    def study_options(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument("--quick", action="store_true", help="fewer and shorter runs")
+        sub.add_argument(
+            "--results", type=_folder, default="results", metavar="DIR", help="results' folder"
+        )
+        sub.add_argument(
+            "--kernel",
+            metavar="V",
+            help="version of the guest's kernel (WALE_KERNEL, or the newest)",
+        )
+
+    def scenario_options(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument("scenario", metavar="SCENARIO", help="a YAML file, or a name from `list`")
+        engine_options(sub)
+        sub.add_argument("--seed", type=_seed, default=1, help="of every random draw (1)")
+        sub.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help="change one value, such as bottleneck.forward.loss=2%% or flows.reno.size=1MB; "
+            "may be given several times",
+        )
+        sub.add_argument("--out", type=_folder, metavar="DIR", help="where results go")
+        module_option(sub)
+
+    sub = add(
+        "run",
+        "Run a scenario; write result.json and its time series.",
+        "  wale-lab run demo --plot\n"
+        "  wale-lab run my.yaml --out /tmp/mine --seed 3 --set flows.0.cc=bbr\n"
+        "  wale-lab run demo --json | jq .digest\n"
+        "  wale-lab run demo --packets            every packet: packets.parquet, packets.pcapng\n"
+        "Exit code 1 if a flow did not complete or there is a warning (everything is kept then),\n"
+        "2 if the scenario is wrong, 125 if the engine cannot run it.",
+    )
+    scenario_options(sub)
+    sub.add_argument("--json", action="store_true", help="print result.json, not the tables")
+    sub.add_argument("--plot", action="store_true", help="draw result.png too")
+    sub.add_argument("--packets", nargs="?", const="parquet", choices=["parquet", "csv"],
+                     help="log every packet: a table (parquet), and a capture")  # fmt: skip
+    sub.set_defaults(module="wale_lab.run", function="run_command")
+
+    sub = add(
+        "study",
+        "Repeat tables and figures of papers: run what is missing, write their tables.",
+        "  wale-lab study karnik-kumar/table1 -j 2\n"
+        "  wale-lab study karnik-kumar --quick\n"
+        "  wale-lab study karnik-kumar -j 50 --snakemake='--executor slurm'\n"
+        "Exit code 1 if a run fails, or a check of a study does not hold and is not known not to,\n"
+        "or a check that is known not to hold does.\n"
+        "WALE_STUDIES=DIR in the environment: studies of your own, DIR/PAPER/NAME.yaml.",
+    )
+    sub.add_argument("studies", nargs="*", metavar="STUDY", help="PAPER/NAME, a PAPER, or all")
+    sub.add_argument("--list", action="store_true", help="the studies that there are")
+    sub.add_argument("--json", action="store_true", help="print each study.json, not the checks")
+    study_options(sub)
+    sub.add_argument(
+        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="runs at once (all cores)"
+    )
+    sub.add_argument("--snakemake", type=shlex.split, default=[], metavar="WORDS",
+                     help="more options for Snakemake, such as an executor")  # fmt: skip
+    sub.set_defaults(module="wale_lab.studies.command", function="study_command")
+
+    sub = add(
+        "point",
+        "One run of a study: what Snakemake calls for `wale-lab study`.",
+        "  wale-lab point karnik-kumar/table1 KEY --out results/runs/KEY.json",
+    )
+    sub.add_argument("study", metavar="STUDY", help="PAPER/NAME")
+    sub.add_argument("key", metavar="KEY", help="of the run")
+    sub.add_argument("--out", required=True, type=_folder, metavar="FILE", help="where it goes")
+    sub.add_argument(
+        "--keep", type=_folder, metavar="DIR", help="keep all of the run here, as `run --out` does"
+    )
+    sub.add_argument(
+        "--failure", type=_folder, metavar="FILE", help="where to write why it failed (beside FILE)"
+    )
+    study_options(sub)
+    sub.set_defaults(module="wale_lab.studies.command", function="point_command")
+
+    sub = add(
+        "summary",
+        "The table of one study from its runs: what Snakemake calls at the end.",
+        "  wale-lab summary karnik-kumar/table1 --results results",
+    )
+    sub.add_argument("study", metavar="STUDY", help="PAPER/NAME")
+    study_options(sub)
+    sub.set_defaults(module="wale_lab.studies.command", function="summary_command")
+
+    sub = add(
+        "model",
+        "What a published analysis says of a link of yours.",
+        "  wale-lab model karnik-kumar --arrivals 0 0.1 1 --reading both\n"
+        "  wale-lab model karnik-kumar --help",
+    )
+    if with_models:
+        from wale_lab.papers.command import add_models
+
+        add_models(sub)
+
+    sub = add(
+        "conform",
+        "Check an emulator of a link against what its manual promises.",
+        "  wale-lab conform --qdisc wale\n"
+        "  wale-lab conform --qdisc netem --check delay --check limit_line\n"
+        "  wale-lab conform --qdisc 'netem delay 20ms rate 10mbit limit 100'\n"
+        "  wale-lab conform --qdisc 'netem limit {limit} [rate {rate}] [loss {loss}]'\n"
+        "  wale-lab conform --qdisc 'tbf rate {rate} burst {burst} limit {limit_bytes};\n"
+        "                            netem limit {limit} [delay {delay}]'\n"
+        "In braces are values that the checks choose, as they do where a line without braces\n"
+        "has values of its own; words in brackets are left out where a check needs no such\n"
+        "value; `;` begins the child of the qdisc before. --list says more.\n"
+        "Exit code 1 if a promise is not kept, 2 if tc takes nothing of it.",
+    )
+    engine_options(sub)
+    sub.add_argument("--qdisc", default="wale", metavar="Q",
+                     help="a name, or tc's words, with placeholders or without (wale)")  # fmt: skip
+    sub.add_argument("--check", action="append", metavar="C",
+                     help="only this one; may be given several times")  # fmt: skip
+    sub.add_argument("--time", choices=["virtual", "real"], default="virtual",
+                     help="virtual: exact; real: as late as it is (virtual)")  # fmt: skip
+    sub.add_argument("--seed", type=_seed, default=1, help="of the guest's randomness (1)")
+    sub.add_argument("--json", action="store_true", help="print JSON, not the table")
+    sub.add_argument("--list", action="store_true", help="emulators, placeholders and checks")
+    sub.set_defaults(module="wale_lab.conform.command", function="main")
+
+    sub = add(
+        "trace",
+        "Turn a Mahimahi trace into steps of a rate, as scenarios, tc and wale take them.",
+        "  wale-lab trace phone.up > phone.trace\n  wale-lab trace phone.up --step 1s",
+    )
+    sub.add_argument(
+        "file", type=Path, metavar="FILE", help="packet-delivery times in ms, a line each"
+    )
+    sub.add_argument("--step", default="100ms", metavar="T", help="of the result (100ms)")
+    sub.add_argument(
+        "--packet", default="1500", metavar="SIZE", help="that a line stands for (1500)"
+    )
+    sub.set_defaults(module="wale_lab.mahimahi", function="trace_command")
+
+    sub = add("list", "List the scenarios and profiles of the testbed.", "  wale-lab list")
+    sub.set_defaults(module="wale_lab.catalogue", function="list_command")
+
+    sub = add(
+        "schema",
+        "Print what a scenario may say.",
+        "  wale-lab schema > scenario.schema.json\n  wale-lab schema --markdown",
+    )
+    sub.add_argument("--markdown", action="store_true", help="tables for people, not JSON schema")
+    sub.set_defaults(module="wale_lab.describe", function="schema_command")
+
+    sub = add(
+        "shell",
+        "A prompt inside a scenario's topology, in real time.",
+        "  wale-lab shell shared\n"
+        "  wale-lab shell demo -c 'ns reno.pair1-receiver ping -c 3 10.1.1.2; links'\n"
+        "  echo links | wale-lab shell demo       the same: commands, and no terminal",
+    )
+    scenario_options(sub)
+    start_option(sub)
+    sub.add_argument("-c", dest="command_line", metavar="COMMANDS", help="run these, no prompt")
+    sub.set_defaults(module="wale_lab.run", function="shell_command")
+
+    sub = add(
+        "plot",
+        "Draw result.png from the files of a run.",
+        "  wale-lab plot out/demo",
+    )
+    sub.add_argument("folder", metavar="DIR", help="the output folder of a run")
+    sub.set_defaults(module="wale_lab.results.plot", function="plot_command")
+
+    sub = add(
+        "report",
+        "One page on which published, measured and computed numbers stand side by side.",
+        "  wale-lab report\n  wale-lab report --results /tmp/r --out /tmp/r/report",
+    )
+    sub.add_argument("--results", type=_folder, default="results", metavar="DIR",
+                     help="where `wale-lab study` put its results (results)")  # fmt: skip
+    sub.add_argument(
+        "--out", type=_folder, metavar="DIR", help="where the page goes (report, below the results)"
+    )
+    sub.set_defaults(module="wale_lab.report.page", function="main")
+
+    sub = add(
+        "exec",
+        "Run a command as root in a guest; the exit code is the command's.",
+        "  wale-lab exec --virtual --seed 3 -- sh -c 'date; ip addr'\n"
+        "  wale-lab exec --modules sch_wale --out /tmp/o -- sh -c 'tc qdisc > /run/wale/out/q'\n"
+        "exit codes beside the command's own: 124 killed at the wall limit or hung,\n"
+        "125 the engine could not run it, 133 the kernel warned, 134 the kernel died.\n"
+        "The output folder is /run/wale/out inside.",
+    )
+    engine_options(sub)
+    mode = sub.add_mutually_exclusive_group()
+    mode.add_argument("--virtual", action="store_true", help="in virtual time (where there is one)")
+    mode.add_argument("--real", action="store_true", help="in real time")
+    sub.add_argument("--seed", type=_seed, default=1, help="of all randomness in virtual time (1)")
+    start_option(sub)
+    sub.add_argument(
+        "--out",
+        type=_folder,
+        metavar="DIR",
+        help="the one folder that the command may write to",
+    )
+    sub.add_argument(
+        "--wall-limit", "--limit", type=_wall_limit, default=600, metavar="S", help="seconds (600)"
+    )
+    sub.add_argument("--memory", type=_memory, default=512, metavar="MB", help="of the guest (512)")
+    sub.add_argument(
+        "--modules",
+        default=["sch_wale"],
+        type=lambda text: [m for m in text.split(",") if m not in ("", "none")],
+        metavar="M,...",
+        help="modules of this tree to load, with those they need; or none (sch_wale)",
+    )
+    sub.add_argument(
+        "--env", action="append", default=[], metavar="NAME=VALUE", help="more than one"
+    )
+    module_option(sub)
+    sub.add_argument("--interactive", "-i", action="store_true", help="with this terminal")
+    sub.add_argument("--verbose", "-v", action="store_true", help="say how it ended")
+    sub.add_argument("argv", nargs="+", metavar="CMD", help="the command, after --")
+    sub.set_defaults(module="wale_lab.execute", function="exec_command")
+
+    sub = add(
+        "kernel",
+        "Build the guest kernel, or find it in the cache; print the path of its program.",
+        "  wale-lab kernel\n  make modules KDIR=$(wale-lab kernel --print tree) ARCH=um",
+    )
+    engine_options(sub)
+    sub.add_argument(
+        "--print",
+        choices=["image", "tree", "release", "modules", "source"],
+        default="image",
+        help="what to print: program, tree to build modules against, uname -r, "
+        "the folder of its modules below build/modules, source package (image)",
+    )
+    sub.set_defaults(module="wale_lab.execute", function="kernel_command")
+    return parser
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse, run, and turn expected failures into one message and an exit code."""
+    words = sys.argv[1:] if argv is None else argv
+    args = _parser(with_models="model" in words).parse_args(words)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, _terminate)
+    try:
+        module = __import__(args.module, fromlist=[args.function])
+        return int(getattr(module, args.function)(args))
+    except EngineError as error:
+        print(f"wale-lab: {error}", file=sys.stderr)
+        return EXIT_ENGINE
+    except ScenarioError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 141
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(short(f"wale-lab: {where}{why(error)}"), file=sys.stderr)
+        return EXIT_ENGINE

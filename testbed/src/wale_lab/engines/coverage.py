@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Brings the counters of gcov out of guests: of the modules, and of programs built with --coverage.
+
+The counters of all guests add up in build/coverage/guests, in files named after the
+object files that they belong to.  Only kernels of the flavour "coverage" have any.
+`make coverage` (setup/coverage.py) makes the report.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from wale_lab.engines.base import EngineError, Kernel
+from wale_lab.engines.kernel_build import locked
+from wale_lab.engines.modules import BUILD
+
+GUESTS = BUILD / "coverage" / "guests"
+
+_INSIDE = "/run/wale/job/gcov"
+
+#: Where programs in the guest write their counters.
+ENV = {"GCOV_PREFIX": _INSIDE}
+
+#: What copies the modules' counters beside them, after the job.
+AFTER = (
+    f"mkdir -p {_INSIDE} && cd /sys/kernel/debug/gcov && "
+    f"find . -name '*.gcda' -exec cp --parents -t {_INSIDE} {{}} +"
+)
+
+
+def counts(kernel: Kernel) -> bool:
+    """Does this kernel count lines?"""
+    return kernel.release.endswith("-coverage")
+
+
+def keep(exchange: Path) -> None:
+    """Add what a guest counted to what the others did."""
+    new = exchange / "gcov"
+    if not any(new.rglob("*.gcda")):
+        return  # the guest died, or ran nothing that is counted
+    with locked(GUESTS.with_suffix(".lock")):
+        if not GUESTS.exists():
+            shutil.copytree(new, GUESTS)
+            return
+        both = GUESTS.with_suffix(".new")
+        shutil.rmtree(both, ignore_errors=True)
+        command = ["gcov-tool", "merge", "-o", str(both), str(GUESTS), str(new)]
+        # with it, gcov-tool would write elsewhere, and crash
+        env = {name: value for name, value in os.environ.items() if name != "GCOV_PREFIX"}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+        if done.returncode:
+            raise EngineError(f"adding up what gcov counted failed:\n{done.stderr[-2000:]}")
+        shutil.rmtree(GUESTS)
+        both.rename(GUESTS)

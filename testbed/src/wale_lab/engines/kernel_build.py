@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds the guest kernel of the uml engine from a source package (kernel_source.py).
+
+A kernel is asked for by version and flavour: "6.12", "6.12+san", or "+san" for the
+newest.  A flavour is a file kernel-FLAVOUR.config beside this one, whose lines are
+added to kernel.config.
+
+The result is kept in ${XDG_CACHE_HOME:-~/.cache}/wale/kernel/VERSION-HASH/, where
+HASH covers the configuration and the recipe.  It appears there by one rename, so
+what is there is complete; a lock keeps two builders apart.  A build that is interrupted
+leaves its folder, .VERSION-HASH.building, and the next one goes on from there.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from wale_lab.engines import kernel_source
+from wale_lab.engines.base import EngineError, Kernel, Log
+from wale_lab.engines.kernel_source import Source
+from wale_lab.engines.processes import end_group, end_with_parent, ended_within, for_kbuild
+
+HERE = Path(__file__).parent
+
+#: Counts up when what is done here changes the result.
+RECIPE = "3"
+
+#: What a build needs on the disk, source and all.
+ROOM_BYTES = 3 * 10**9
+
+#: So little is left of a disk that has become full.
+FULL_BYTES = 50 * 10**6
+
+#: What is left of a build for so long, nobody goes on with.
+KEPT_S = 14 * 86400
+
+#: How often is said how far it is.
+REPORT_S = 5
+
+#: How long an interrupted make may take to remove what it has half done.
+GRACE_S = 10
+
+#: Flags after those of the kernel's own makefiles, which for User-Mode Linux choose slow
+#: code: every call through a register, as if the kernel were larger than 2 GB, and a call for
+#: every small copy.  Not for a kernel that is to find mistakes.
+FLAGS = "-mcmodel=small -fbuiltin"
+
+#: Symbols that a version is known not to have for UML; their absence is no error.
+KNOWN_ABSENT = {
+    "6.1": {"DEBUG_ATOMIC_SLEEP", "FAULT_INJECTION_STACKTRACE_FILTER", "NET_SCH_DUALPI2"},
+    "6.12": {"NET_SCH_DUALPI2"},
+}
+
+#: Parts of the source that a UML build reads only the Kconfig and Makefiles of.
+_BARE = (
+    "drivers/accel drivers/acpi drivers/ata drivers/bluetooth drivers/clk drivers/comedi "
+    "drivers/cpufreq drivers/crypto drivers/dma drivers/edac drivers/firewire drivers/gpio "
+    "drivers/gpu drivers/greybus drivers/hid drivers/hwmon drivers/hwtracing drivers/i2c "
+    "drivers/iio drivers/infiniband drivers/interconnect drivers/iommu "
+    "drivers/isdn drivers/leds drivers/mailbox drivers/md drivers/media drivers/memory "
+    "drivers/message drivers/mfd drivers/misc drivers/mmc drivers/mtd drivers/net/can "
+    "drivers/net/dsa drivers/net/ethernet drivers/net/wan drivers/net/wireless drivers/net/wwan "
+    "drivers/nvme drivers/perf drivers/phy drivers/pinctrl drivers/platform "
+    "drivers/power drivers/regulator drivers/scsi drivers/soc drivers/soundwire drivers/spi "
+    "drivers/staging drivers/target drivers/thermal drivers/thunderbolt drivers/usb "
+    "drivers/video drivers/w1 fs/bcachefs fs/btrfs fs/ceph fs/ext4 fs/f2fs fs/gfs2 fs/jfs "
+    "fs/ntfs3 fs/ocfs2 fs/smb fs/ubifs fs/xfs net/bluetooth net/mac80211 sound"
+).split()
+
+#: Not read at all (Documentation and samples keep what Kconfig includes).
+_LEFT_OUT = (
+    "tools/perf tools/testing tools/power tools/tracing tools/verification tools/virtio "
+    "drivers/gpu/drm/amd/include"
+).split()
+_OTHER_ARCHES = (
+    "alpha arc arm arm64 csky hexagon ia64 loongarch m68k microblaze mips nios2 openrisc "
+    "parisc powerpc riscv s390 sh sparc xtensa"
+).split()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A kernel as it is asked for."""
+
+    version: str | None  # "6.12", or None for the newest
+    flavour: str  # "", or one of flavours()
+
+    @property
+    def config(self) -> str:
+        """What is added to allnoconfig."""
+        text = (HERE / "kernel.config").read_text()
+        if not self.flavour:
+            return text
+        more = (HERE / f"kernel-{self.flavour}.config").read_text()
+        return f'{text}\n{more}\nCONFIG_LOCALVERSION="-{self.flavour}"\n'
+
+
+def congestion_controls() -> set[str]:
+    """Those that the guest's kernel has, built in; the kernel needs not be there yet."""
+    text = (HERE / "kernel.config").read_text()
+    names = re.findall(r"^CONFIG_TCP_CONG_(?!ADVANCED)(\w+)=y$", text, re.M)
+    return {"reno", *(name.lower() for name in names)}
+
+
+def flavours() -> list[str]:
+    """The flavours there are, besides the plain one."""
+    return sorted(p.stem.removeprefix("kernel-") for p in HERE.glob("kernel-*.config"))
+
+
+def parse_wanted(text: str | None) -> Wanted:
+    """VERSION, VERSION+FLAVOUR or +FLAVOUR; None or "" is the newest version, plain."""
+    version, plus, flavour = (text or "").partition("+")
+    if plus and flavour not in flavours():
+        known = ", ".join(f"+{name}" for name in flavours())
+        raise EngineError(f"there is no kernel flavour {flavour!r}; flavours here: {known}")
+    return Wanted(version or None, flavour)
+
+
+def cache_root() -> Path:
+    """Where the testbed keeps what it builds outside the checkout."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "wale"
+
+
+@contextmanager
+def locked(path: Path, waiting: Log | None = None) -> Iterator[None]:
+    """Hold a lock file; says so once if somebody else has it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if waiting:
+                waiting(f"waiting for another process that builds the same ({path})")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def cache_key(package: str, wanted: Wanted) -> str:
+    """The name of a build's folder in the cache."""
+    digest = hashlib.sha256(f"{RECIPE}\n{wanted.config}".encode()).hexdigest()
+    return f"{package}-{digest[:12]}"
+
+
+def find_or_build(text: str | None, log: Log) -> Kernel:
+    """The kernel that `text` asks for (see parse_wanted()), from the cache or built into it."""
+    wanted = parse_wanted(text)
+    cache = cache_root()
+    source = kernel_source.at_hand(wanted.version, cache)
+    built = [] if source else prebuilt(wanted)
+    if built:
+        return _kernel(built[-1], wanted)
+    if source is None:
+        with locked(cache / "source.lock", log):
+            source = kernel_source.find(wanted.version, cache, log)
+    folder = cache / "kernel" / cache_key(source.package, wanted)
+    if not (folder / "kernel.json").exists():
+        with locked(folder.with_name(folder.name + ".lock"), log):
+            if not (folder / "kernel.json").exists():
+                _build(source, wanted.config, folder, log)
+    return _kernel(folder, wanted)
+
+
+def prebuilt(wanted: Wanted) -> list[Path]:
+    """Builds of this configuration in the cache, the newest last.
+
+    They do for a machine without the source package, such as a node of a cluster.
+    What the distribution does not offer is there for those who ask for it.
+    """
+    folders = (cache_root() / "kernel").glob(cache_key("*", wanted))
+    found = [folder for folder in folders if (folder / "kernel.json").exists()]
+    versions = {folder: json.loads((folder / "kernel.json").read_text()) for folder in found}
+    if wanted.version:
+        chosen = [f for f in found if versions[f]["version"] == wanted.version]
+    else:
+        chosen = [f for f in found if versions[f].get("default", True)]
+    return sorted(chosen, key=lambda f: kernel_source.version_key(versions[f]["release"]))
+
+
+def _kernel(folder: Path, wanted: Wanted) -> Kernel:
+    """What a folder of the cache has; its name begins with the version of the package."""
+    about = json.loads((folder / "kernel.json").read_text())
+    package = folder.name.removesuffix(cache_key("", wanted))
+    return Kernel(
+        release=about["release"],
+        source=f"linux-source-{about['version']} {package}",
+        image=folder / "linux",
+        tree=folder / "src",
+        arch="um",
+        flavour=wanted.flavour,
+    )
+
+
+def _build(source: Source, config: str, folder: Path, log: Log) -> None:
+    """Build into `folder`; goes on with what an interrupted build has left."""
+    _need_tools()
+    work = folder.with_name(f".{folder.name}.building")
+    work.mkdir(parents=True, exist_ok=True)
+    _remove_old(work)
+    _need_room(work)
+    build = _Build(source, config, work, log)
+    left = bool(build.done())
+    try:
+        build.everything()
+    except (EngineError, OSError):
+        if shutil.disk_usage(work).free < FULL_BYTES:
+            raise EngineError(
+                f"the disk of {work.parent} is full; what is compiled is kept, and the next build "
+                "goes on with it when there is room"
+            ) from None
+        if build.log_path.exists():
+            shutil.copy(build.log_path, folder.with_name(f"{folder.name}.failed.log"))
+        shutil.rmtree(work, ignore_errors=True)
+        if not left:
+            raise
+        log("what an interrupted build had left cannot be built: from the beginning")
+        return _build(source, config, folder, log)
+    except BaseException:
+        log("interrupted; what is compiled is kept, and the next build goes on with it")
+        raise
+    work.rename(folder)
+    log(f"kernel {build.release} is in {folder} ({build.elapsed():.0f} s)")
+    return None
+
+
+def _remove_old(work: Path) -> None:
+    """Remove what other builds left long ago."""
+    for other in work.parent.glob(".*.building"):
+        if other != work and time.time() - other.stat().st_mtime > KEPT_S:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def _need_room(work: Path) -> None:
+    """EngineError if the disk has no room for all of a build, of which a part may be there."""
+    there = sum(path.lstat().st_blocks * 512 for path in work.rglob("*"))
+    free = shutil.disk_usage(work).free
+    if free + there < ROOM_BYTES:
+        raise EngineError(
+            f"building the guest kernel takes {ROOM_BYTES / 1e9:g} GB in {work.parent}, where "
+            f"{free / 1e9:.1f} GB are free; XDG_CACHE_HOME=DIR puts the cache elsewhere"
+        )
+
+
+def _need_tools() -> None:
+    needs = {"gcc": "gcc", "make": "make", "flex": "flex", "bison": "bison", "bc": "bc"}
+    needs |= {"xz": "xz-utils", "tar": "tar", "ld": "binutils"}
+    missing = [package for tool, package in needs.items() if not shutil.which(tool)]
+    if missing:
+        raise EngineError(
+            "to build the guest kernel, install: sudo apt-get install " + " ".join(missing)
+        )
+
+
+class _Build:
+    """One build of one kernel in a folder of its own."""
+
+    def __init__(self, source: Source, config: str, work: Path, log: Log) -> None:
+        self.source, self.version = source, source.version
+        self.work, self.log = work, log
+        self.config = config
+        self.tree = work / "src"
+        self.log_path = work / "build.log"
+        self.release = ""
+        self.began = time.monotonic()
+
+    def elapsed(self) -> float:
+        return time.monotonic() - self.began
+
+    def done(self) -> set[str]:
+        """The steps that are behind us, of this build or of one that was interrupted."""
+        steps = self.work / "steps"
+        return set(steps.read_text().split()) if steps.exists() else set()
+
+    def everything(self) -> None:
+        done = self.done()
+        for step in (self.unpack, self.configure, self.compile):
+            if step.__name__ not in done:
+                step()
+                with (self.work / "steps").open("a") as file:
+                    file.write(f"{step.__name__}\n")
+        self.release = (self.tree / "include/config/kernel.release").read_text().strip()
+        self.prune()
+        about = {"release": self.release, "version": self.version, "build_s": self.elapsed()}
+        about |= {"default": self.source.is_default}
+        (self.work / "kernel.json").write_text(json.dumps(about, indent=1) + "\n")
+
+    def unpack(self) -> None:
+        self.log(f"unpacking {self.source.archive}")
+        shutil.rmtree(self.tree, ignore_errors=True)
+        self.tree.mkdir()
+        top = f"linux-source-{self.version}"
+        without = [f"{top}/{part}" for part in _LEFT_OUT]
+        without += [f"{top}/{part}/*.{kind}" for part in _BARE for kind in "chS"]
+        for arch in _OTHER_ARCHES:
+            without += [f"{top}/arch/{arch}/{part}" for part in ("*.[chS]", "boot", "configs")]
+        without += [f"{top}/arch/x86/kvm/*.[ch]", f"{top}/Documentation/*.rst"]
+        without += [f"{top}/Documentation/devicetree", f"{top}/arch/*/boot/dts"]
+        command = [
+            "tar",
+            "-xJf",
+            str(self.source.archive),
+            "-C",
+            str(self.tree),
+            "--strip-components=1",
+        ]
+        command += [f"--exclude={pattern}" for pattern in without]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise EngineError(
+                f"unpacking {self.source.archive} failed: {done.stderr.strip()[-500:]}"
+            )
+
+    def make(self, *targets: str, progress: str | None = None) -> None:
+        command = ["make", "ARCH=um", f"-j{os.cpu_count() or 1}", *targets]
+        env = for_kbuild()
+        env |= {"KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970"}
+        env |= {"KBUILD_BUILD_USER": "wale", "KBUILD_BUILD_HOST": "wale", "LC_ALL": "C"}
+        with self.log_path.open("a") as file:  # a pipe to us would end make before it tidies up
+            begin = file.tell()
+            process = subprocess.Popen(
+                command,
+                cwd=self.tree,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=end_with_parent,
+            )
+        try:
+            while not ended_within(process, REPORT_S):
+                if progress:
+                    self.log(f"{progress}: {len(self._said(begin))} steps done")
+        except BaseException:  # interrupted: make removes what is half done, and ends
+            end_group(process, GRACE_S)
+            raise
+        if process.returncode:
+            what = f"make {' '.join(targets)}".strip()
+            lines = self._said(begin)
+            wrong = [line for line in lines if "error" in line]
+            said = "".join([*wrong[:10], *lines[-15:]])
+            raise EngineError(f"{what} failed for linux-source-{self.version}:\n{said}")
+
+    def _said(self, begin: int) -> list[str]:
+        """The lines that a make printed that began at this place of the log."""
+        with self.log_path.open(errors="replace") as file:
+            file.seek(begin)
+            return file.readlines()
+
+    def configure(self) -> None:
+        self.log(f"configuring {self.version} for User-Mode Linux")
+        (self.tree / "wale.config").write_text(self.config)
+        self.make("KCONFIG_ALLCONFIG=wale.config", "allnoconfig")
+        (self.tree / "wale.config").unlink()
+        have = (self.tree / ".config").read_text()
+        lost = []
+        for name, value in re.findall(r"^CONFIG_(\w+)=(\S+)$", self.config, re.M):
+            absent = f"CONFIG_{name}=" not in have
+            took = absent if value == "n" else f"CONFIG_{name}={value}\n" in have
+            if not took and name not in KNOWN_ABSENT.get(self.version, ()):
+                lost.append(f"{name}={value}")
+        if lost:
+            raise EngineError(
+                f"linux-source-{self.version} does not take these lines of the configuration: "
+                + ", ".join(lost)
+            )
+
+    def compile(self) -> None:
+        self.log("compiling it (2 to 4 minutes on two cores)")
+        flags = "" if "CONFIG_KASAN=y" in self.config else FLAGS
+        self.make(f"KCFLAGS={flags}", progress="compiling")
+        (self.tree / "linux").rename(self.work / "linux")
+        subprocess.run(["strip", "--strip-debug", self.work / "linux"], check=False)
+        shutil.copy(self.tree / ".config", self.work / "config")
+
+    def prune(self) -> None:
+        """Keep of the tree what modules are built against: headers, scripts, makefiles.
+
+        And what netlink clients are made from: tools/net/ynl and its schemas.
+        """
+        self.log("pruning the tree")
+        for name in ("LICENSES", "samples", "rust", "sound"):
+            shutil.rmtree(self.tree / name, ignore_errors=True)
+        for path in (self.tree / "Documentation").iterdir():
+            if path.is_dir() and path.name != "netlink":
+                shutil.rmtree(path)
+            elif path.name != "netlink":
+                path.unlink()
+        source = re.compile(r".*\.(c|S|o|a|order|modinfo|lds|rst|dts|dtsi|txt)$|^\..*\.cmd$")
+        large = re.compile(r"^(vmlinux|\.tmp_|System\.map)")
+        for base, _, files in os.walk(self.tree, topdown=True):
+            inside = Path(base).relative_to(self.tree).parts
+            if inside[:1] in (("scripts",), ("include",)):
+                continue
+            for name in files:
+                path = Path(base) / name
+                header = name.endswith(".h") and inside[:1] not in (("arch",), ("tools",))
+                if (source.match(name) or header or large.match(name)) and name != "module.lds":
+                    path.unlink()

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Finds what `make modules` and `make userspace` build, and has it built when it is not current.
+
+Modules that are built elsewhere are files that the user names.
+
+With WALE_NO_BUILD in the environment what is there is taken as it is.  An installed copy
+(testbed/setup/install-lab) has the modules' sources alone: it builds them in the user's cache,
+and takes the tools that are installed with it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from wale_lab.engines.base import EngineError, Kernel, Log
+from wale_lab.engines.kernel_build import cache_root, locked
+from wale_lab.engines.processes import for_kbuild, without_make
+
+ROOT = Path(__file__).resolve().parents[2]
+INSTALLED = not (ROOT / "Makefile").exists()
+_MODULE_SOURCES = ("kmod", "tcp_ratcp")
+_USERSPACE_SOURCES = ("userspace", "kmod/include")
+
+
+def _build_folder() -> Path:
+    """Where products go; an installed copy has one for each state of its sources."""
+    if not INSTALLED:
+        return ROOT / "build"
+    digest = hashlib.sha256()
+    for folder in _MODULE_SOURCES:
+        for path in sorted(p for p in (ROOT / folder).rglob("*") if p.is_file()):
+            digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+    return cache_root() / f"build-{digest.hexdigest()[:12]}"
+
+
+BUILD = _build_folder()
+
+
+def check_places() -> None:
+    """EngineError if make cannot build in the cache, or in the checkout."""
+    script = ROOT / "testbed/setup/plain-path"
+    for path in (cache_root(), *([] if INSTALLED else [ROOT])):
+        command = [str(script), "make cannot build in ", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise EngineError(done.stdout.strip())
+
+
+def _writable(folder: Path) -> bool:
+    """Whether we may write to it, or make it."""
+    return os.access(next(p for p in (folder, *folder.parents) if p.exists()), os.W_OK)
+
+
+def _newest(folders: Iterable[str]) -> float:
+    """When the newest source file in these folders was changed."""
+    newest = 0.0
+    for folder in folders:
+        for base, _, files in os.walk(ROOT / folder):
+            for name in files:
+                if name.endswith((".c", ".h", ".mk", "Kbuild", "Makefile")):
+                    newest = max(newest, (Path(base) / name).stat().st_mtime)
+    return newest
+
+
+def _build(log: Log, name: str, command: Sequence[str | Path]) -> None:
+    """Run what builds; `name` is what a person would have typed."""
+    env = without_make()
+    env["WALE_BUILD"] = str(BUILD)
+    log(f"running {name}")
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    if done.returncode:
+        said = (done.stdout + done.stderr)[-3000:].strip()
+        raise EngineError(f"{name} failed:\n{said}")
+
+
+def _mark_current(products: Iterable[Path], began: float) -> None:
+    """Of the time when make began: it leaves alone what has not changed, and did not see what
+    changed later."""
+    for path in products:
+        os.utime(path, (began, began))
+
+
+def _stale(products: Sequence[Path], folders: Iterable[str]) -> bool:
+    if not products or not all(p.exists() for p in products):
+        return True
+    if os.environ.get("WALE_NO_BUILD"):
+        return False
+    older = min(p.stat().st_mtime for p in products) < _newest(folders)
+    if older and not os.access(BUILD, os.W_OK):
+        _say_once(
+            f"{products[0].parent} is older than its sources, and {BUILD} is not writable: "
+            "what is there is taken"
+        )
+        return False
+    return older
+
+
+@functools.cache
+def _say_once(text: str) -> None:
+    print(f"wale-lab: {text}", file=sys.stderr)
+
+
+def _field(module: bytes, name: str) -> str:
+    """What a .ko file says of itself, such as depends or vermagic."""
+    found = re.search(rb"(?:^|\0)" + name.encode() + rb"=([^\0]*)\0", module)
+    return found[1].decode() if found else ""
+
+
+def needs(module: bytes) -> list[str]:
+    """The modules that a .ko file names as those it needs."""
+    return [name for name in _field(module, "depends").split(",") if name]
+
+
+def in_load_order(names: Iterable[str], have: dict[str, Path]) -> list[Path]:
+    """What there is of these modules, and of those they need, each after what it needs."""
+    order: list[Path] = []
+    for name in names:
+        if name in have and have[name] not in order:
+            wanted = in_load_order(needs(have[name].read_bytes()), have)
+            order += [path for path in [*wanted, have[name]] if path not in order]
+    return order
+
+
+def check_file(kernel: Kernel, file: Path) -> Path:
+    """A module that is built elsewhere, as a whole path; EngineError if it cannot be loaded."""
+    try:
+        release = _field(file.read_bytes(), "vermagic").partition(" ")[0]
+    except OSError as error:
+        raise EngineError(f"--module {file}: {error.strerror}") from None
+    if not release:
+        raise EngineError(f"--module {file}: this is no kernel module")
+    if release != kernel.release:
+        raise EngineError(f"--module {file}: it is built for {release}, not for {kernel.release}")
+    return file.resolve()
+
+
+def find_modules(
+    kernel: Kernel, names: Sequence[str], log: Log, files: Sequence[Path] = ()
+) -> list[Path]:
+    """The .ko files of these modules for this kernel, and of those they need, to load in order.
+
+    `files` are modules that are built elsewhere; they are loaded last, in their order.
+    """
+    own = [check_file(kernel, file) for file in files]
+    wanted = [name for file in own for name in needs(file.read_bytes())]
+    here = {file.stem.replace("-", "_") for file in own}
+    return [*_of_tree(kernel, [*names, *(n for n in wanted if n not in here)], log), *own]
+
+
+def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
+    """Those of this tree, built if need be."""
+    if not names:
+        return []
+    folder = BUILD / "modules" / kernel.module_folder
+    tree = kernel.tree or Path("/lib/modules") / kernel.release / "build"
+
+    def built() -> list[Path]:
+        have = {p.stem: p for p in folder.rglob("*.ko")} if of_this_kernel() else {}
+        return in_load_order(names, have)
+
+    def of_this_kernel() -> bool:
+        """Kernels of one release may have other configurations."""
+        config, built_for = tree / "include/generated/autoconf.h", folder / "config"
+        if not config.exists():
+            return folder.exists()
+        digest = hashlib.sha256(config.read_bytes()).hexdigest()
+        return built_for.exists() and built_for.read_text().strip() == digest
+
+    def current() -> bool:
+        paths = built()
+        return set(names) <= {p.stem for p in paths} and not _stale(paths, _MODULE_SOURCES)
+
+    if not current():
+        if not _writable(BUILD):
+            raise EngineError(
+                f"no modules for {kernel.release} in {folder}, and {BUILD} is not writable: "
+                "let its owner run `make modules` for this kernel first"
+            )
+        if not tree.exists():
+            raise EngineError(
+                f"no modules for kernel {kernel.release}, and nothing to build them against: "
+                f"{tree} does not exist"
+            )
+        words = [str(tree)] + ([kernel.arch] if kernel.arch else [])
+        with locked(BUILD / "modules.lock", log):
+            if not current():
+                script = ROOT / "testbed/setup/build-modules"
+                began = time.time()
+                _build(log, f"make modules KDIR={' ARCH='.join(words)}", [script, *words])
+                _mark_current(built(), began)
+    missing = set(names) - {p.stem for p in built()}
+    if missing:
+        raise EngineError(f"`make modules` built no {', '.join(sorted(missing))} in {folder}")
+    return built()
+
+
+def build_folder(kernel: Kernel, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    """Run kbuild in a folder that has sources and a Kbuild of its own; it gets the products."""
+    tree = kernel.tree or Path("/lib/modules") / kernel.release / "build"
+    words = ["make", "-s", "-C", str(tree), f"M={folder}", *flags, "modules"]
+    words += [f"ARCH={kernel.arch}"] if kernel.arch else []
+    return subprocess.run(
+        words,
+        env=for_kbuild(),
+        text=True,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+
+
+def find_userspace(log: Log) -> dict[str, str]:
+    """The environment in which `tc` knows wale and `wale` is found; built if need be."""
+    env = userspace_env()
+    plugin = Path(env["TC_LIB_DIR"], "q_wale.so")
+    program = Path(env["PATH"].split(":")[0], "wale")
+    if INSTALLED:
+        for path in (plugin, program):
+            if not path.exists():
+                raise EngineError(f"{path} is not there: install the tools of WALE (wale-tools)")
+    elif _stale([plugin, program], _USERSPACE_SOURCES):
+        if not _writable(BUILD):
+            raise EngineError(
+                f"{plugin.name} and wale are not built, and {BUILD} is not writable: "
+                "let its owner run `make userspace` first"
+            )
+        with locked(BUILD / "userspace.lock", log):
+            if _stale([plugin, program], _USERSPACE_SOURCES):
+                make = ["make", "-s", "--no-print-directory", "-C", str(ROOT), "userspace"]
+                began = time.time()
+                _build(log, "make userspace", make)
+                _mark_current([p for p in (plugin, program) if p.exists()], began)
+    return env
+
+
+@functools.cache
+def _tool_folders() -> tuple[str, str]:
+    """The folder of the program wale, and that of the plugin."""
+    if not INSTALLED:
+        return f"{BUILD}/userspace/wale", f"{BUILD}/userspace/tc"
+    asked = subprocess.run(
+        [ROOT / "userspace/tc/plugin-dir"], capture_output=True, text=True, check=False
+    )
+    return str(ROOT.parents[1] / "bin"), asked.stdout.strip() or "/usr/lib/tc"
+
+
+def userspace_env() -> dict[str, str]:
+    """The environment for programs inside, without building anything."""
+    path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    programs, plugins = _tool_folders()
+    return {"PATH": f"{programs}:{path}", "TC_LIB_DIR": plugins}

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The uml engine: a User-Mode Linux kernel, as an ordinary process, in virtual or real time.
+
+Virtual time makes a run repeatable to the bit, with four things: computing takes
+no time and idle time is skipped (time-travel=inf-cpu), the clock starts at a fixed
+date, the kernel's randomness follows from the seed (guest_preload.c), and memory
+is laid out the same way each time (ADDR_NO_RANDOMIZE, norandmaps).  The consoles
+are files, which never make the kernel wait, so no host event gets into the run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import hashlib
+import math
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+from wale_lab.engines import coverage, kernel_build, kernel_source
+from wale_lab.engines.base import (
+    EXIT_PANIC,
+    EXIT_TIMEOUT,
+    RELEASED,
+    Console,
+    EngineError,
+    Job,
+    Kernel,
+    Log,
+    Outcome,
+    Reason,
+    ns_since_1970,
+    wanted_kernel,
+)
+from wale_lab.engines.modules import check_places
+from wale_lab.engines.processes import end_session, ended_before
+
+_ADDR_NO_RANDOMIZE = 0x0040000
+_NOISE = (
+    "Core dump limits",
+    "\tsoft - ",
+    "\thard - ",
+    "Checking ",
+    "Using a channel type",
+    "setup_one_line failed",
+    "epollctl add err",
+    "This architecture does not have kernel memory protection",
+    "BogoMIPS",
+    "loading out-of-tree module taints kernel",
+    "reboot: Power down",
+    "reboot: System halted",
+    "Warning: tempdir",
+    "WARNING: tempdir",
+    # a kernel with lockdep
+    "Lock dependency validator: ",
+    "... MAX_LOCK",
+    "... CLASSHASH_SIZE",
+    "... CHAINHASH_SIZE",
+    "memory used by lock dependency info",
+    "memory used for stack traces",
+    "per task-struct memory footprint",
+)
+
+
+class UmlEngine:
+    """Runs jobs in User-Mode Linux guests."""
+
+    name = "uml"
+    virtual_time = True
+
+    def prepare(self, kernel: str | None, log: Log) -> Kernel:
+        kernel = wanted_kernel(kernel)
+        check_places()  # before minutes of building
+        return kernel_build.find_or_build(kernel, log)
+
+    def run(self, kernel: Kernel, job: Job) -> Outcome:
+        if job.interactive and not os.isatty(0):
+            raise EngineError("expected a terminal as standard input of an interactive job")
+        began = time.monotonic()
+        counts = coverage.counts(kernel)
+        with _job_folder() as folder, _one_cpu() as cpu:
+            if counts:
+                job = replace(job, env={**coverage.ENV, **job.env})
+            _write_job(folder, job, after=coverage.AFTER if counts else None)
+            guest = _Guest(kernel, folder, job, cpu)
+            try:
+                timed_out = guest.wait(began + job.wall_limit_s)
+            finally:
+                guest.kill()
+            if counts:
+                coverage.keep(folder / "exchange")
+            return guest.outcome(timed_out, time.monotonic() - began)
+
+
+def _shim() -> tuple[Path, Path]:
+    """guest_init and guest_preload.so, compiled once for each state of their source."""
+    sources = [Path(__file__).with_name(n) for n in ("guest_init.c", "guest_preload.c")]
+    digest = hashlib.sha256(b"".join(s.read_bytes() for s in sources)).hexdigest()[:12]
+    folder = kernel_build.cache_root() / f"guest-{digest}"
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=".guest-", dir=folder.parent))
+        flags = {"guest_init": ["-static"], "guest_preload.so": ["-shared", "-fPIC"]}
+        for source, (name, extra) in zip(sources, flags.items(), strict=True):
+            command = ["gcc", "-O2", "-Wall", *extra, "-o", str(work / name), str(source), "-ldl"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                shutil.rmtree(work)
+                raise EngineError(f"compiling {source.name} failed:\n{done.stderr}")
+        work.chmod(0o755)
+        try:
+            work.rename(folder)
+        except OSError:  # somebody else was faster
+            shutil.rmtree(work)
+    return folder / "guest_init", folder / "guest_preload.so"
+
+
+def _temp_base() -> Path:
+    """A folder for temporary files whose path can stand on a kernel command line."""
+    base = tempfile.gettempdir()
+    return Path(base if len(base) < 60 and not set(base) & set(" \t,\"'=") else "/tmp")
+
+
+@contextmanager
+def _job_folder() -> Iterator[Path]:
+    base = _temp_base()
+    for old in base.glob("wale-guest-*-*"):
+        _remove_if_left(old)
+    folder, lock = _locked_folder(base)
+    try:
+        with lock:
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _locked_folder(base: Path) -> tuple[Path, IO[str]]:
+    """A new folder, and the lock that says that its launcher lives.
+
+    Before it is locked another launcher may take it for one that was left, and remove it.
+    """
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=f"wale-guest-{os.getpid()}-", dir=base))
+        with suppress(FileNotFoundError):
+            lock = (folder / "lock").open("w")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if (folder / "lock").exists():
+                return folder, lock
+            lock.close()
+
+
+def _remove_if_left(folder: Path) -> None:
+    """Remove the folder of a launcher that was killed: it holds no lock, on any machine."""
+    with suppress(OSError), (folder / "lock").open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if folder.stat().st_uid == os.getuid():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write_job(folder: Path, job: Job, after: str | None) -> None:
+    """What guest_init reads: pairs of NUL-terminated strings; `after` is a script to run last."""
+    init, shim = _shim()
+    (folder / "init").symlink_to(init)
+    (folder / "shim.so").symlink_to(shim)
+    (folder / "exchange").mkdir()
+    (folder / "uml").mkdir()
+    env = {"HOME": "/run/tmp", "TMPDIR": "/run/tmp", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0"}
+    env |= {"PYTHONDONTWRITEBYTECODE": "1", "TZ": "UTC", "TERM": "dumb", **job.env}
+    pairs = [("job", str(folder / "exchange")), ("tty", "1" if job.interactive else "0")]
+    if job.out is not None:
+        pairs.append(("out", str(job.out.resolve())))
+    pairs += [("module", str(path)) for path in job.modules]
+    pairs += [("env", f"{key}={value}") for key, value in env.items()]
+    pairs += [("cwd", job.cwd)]
+    if after:
+        pairs.append(("after", after))
+    if job.time == "virtual":
+        pairs.append(("limit", str(math.ceil(job.hung_after_s))))
+    elif job.start is not None:
+        pairs.append(("start", str(ns_since_1970(job.start))))
+    pairs += [("arg", word) for word in job.argv]
+    data = b"".join(os.fsencode(k) + b"\0" + os.fsencode(v) + b"\0" for k, v in pairs)
+    (folder / "job").write_bytes(data)
+
+
+def _cpu_ticks() -> dict[int, int]:
+    """Busy ticks of each CPU so far."""
+    ticks = {}
+    for line in Path("/proc/stat").read_text().splitlines():
+        name, *fields = line.split()
+        if name.startswith("cpu") and name[3:].isdigit():
+            user, nice, system, _idle, _iowait, irq, softirq, *_ = map(int, fields)
+            ticks[int(name[3:])] = user + nice + system + irq + softirq
+    return ticks
+
+
+_TICKS_AT_START = _cpu_ticks()
+
+
+@contextmanager
+def _one_cpu() -> Iterator[int]:
+    """The least loaded CPU that we may use and that no other guest of ours holds."""
+    ticks = _cpu_ticks()
+    allowed = sorted(
+        os.sched_getaffinity(0), key=lambda c: (ticks.get(c, 0) - _TICKS_AT_START.get(c, 0), c)
+    )
+    folder = kernel_build.cache_root()
+    folder.mkdir(parents=True, exist_ok=True)
+    for cpu in allowed:
+        # Machines may share the cache, not their CPUs.
+        file = (folder / f"cpu-{os.uname().nodename}-{cpu}.lock").open("a")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            continue
+        with file:
+            yield cpu
+        return
+    yield allowed[0]
+
+
+def _memory_folder(megabytes: int, otherwise: Path) -> str:
+    """Where the guest's memory file lives: in RAM, if it has room."""
+    try:
+        room = os.statvfs("/dev/shm")
+    except OSError:
+        return str(otherwise)
+    enough = room.f_bavail * room.f_frsize > megabytes * 2**20
+    executable = not room.f_flag & os.ST_NOEXEC
+    writable = os.access("/dev/shm", os.W_OK)
+    return "/dev/shm" if enough and executable and writable else str(otherwise)
+
+
+class _Guest:
+    """One running User-Mode Linux kernel."""
+
+    def __init__(self, kernel: Kernel, folder: Path, job: Job, cpu: int) -> None:
+        self.folder, self.job = folder, job
+        self.version = kernel_source.version_key(kernel.release)[:2]
+        self.console = Console(folder / "console", job.on_output)
+        self.log_path = folder / "kernel-log"
+        self.terminal = termios.tcgetattr(0) if job.interactive and os.isatty(0) else None
+        virtual = job.time == "virtual"
+        env = {"LD_PRELOAD": str(folder / "shim.so"), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
+        env["TMPDIR"] = _memory_folder(job.memory_mb, folder)
+        if virtual:
+            env["WALE_SEED"] = str(job.seed)
+        libc = ctypes.CDLL(None)
+
+        def in_child() -> None:
+            libc.personality(_ADDR_NO_RANDOMIZE)
+            os.sched_setaffinity(0, {cpu})
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+        with self.console.path.open("wb") as console, self.log_path.open("wb") as log:
+            self.process = subprocess.Popen(
+                [str(kernel.image), *self._command_line(virtual)],
+                env=env,
+                cwd=folder,
+                stdin=None if job.interactive else subprocess.DEVNULL,
+                stdout=None if job.interactive else console,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=in_child,
+            )
+
+    def _command_line(self, virtual: bool) -> list[str]:
+        # No path that differs between runs: the kernel mixes its command line into its
+        # randomness. /proc is still the host's when init starts: cwd is the job's folder.
+        words = [f"mem={self.job.memory_mb}M", "root=/dev/root", "rootfstype=hostfs"]
+        words += ["rootflags=/", "ro", "init=/proc/self/cwd/init", "uml_dir=uml/"]
+        words += ["umid=guest", "con=null", "con1=null,fd:2", "console=tty1", "ssl=null"]
+        words += ["con0=fd:0,fd:1" if self.job.interactive else "con0=null,fd:1"]
+        words += ["loglevel=5", "norandmaps"]
+        if self.version < (6, 2):  # where getrandom() waits else for randomness that never comes
+            words += ["random.trust_cpu=1"]
+        if self.version >= (6, 14):  # where KUnit tests wait else until somebody starts them
+            words += ["kunit.autorun=1"]
+        if virtual:
+            start_ns = ns_since_1970(self.job.start or RELEASED)
+            words += ["time-travel=inf-cpu", f"time-travel-start={start_ns}"]
+        return words
+
+    def wait(self, deadline: float) -> Reason | None:
+        """Wait for the end; "timeout" if it has to be ended."""
+        in_time = ended_before(self.process, lambda: deadline, self.console.show)
+        return None if in_time else "timeout"
+
+    def kill(self) -> None:
+        """End every process of the guest and wait until none is left."""
+        end_session(self.process)
+        if self.terminal is not None:
+            termios.tcsetattr(0, termios.TCSADRAIN, self.terminal)
+
+    def outcome(self, timed_out: Reason | None, wall_s: float) -> Outcome:
+        console = self.console.text()
+        kernel_log = "".join(
+            line.replace("\r", "")
+            for line in self.log_path.read_bytes().decode(errors="replace").splitlines(True)
+            if line.strip() and not any(noise in line for noise in _NOISE)
+        )
+        status = self.folder / "exchange" / "status"
+        word, _, rest = (status.read_text() if status.exists() else "").partition(" ")
+        if word == "error":
+            raise EngineError(f"the guest could not {rest.strip()}\n{kernel_log[-2000:]}".strip())
+        reason: Reason
+        if timed_out:
+            reason, code = timed_out, EXIT_TIMEOUT
+        elif word.strip() == "hung":
+            reason, code = "hung", EXIT_TIMEOUT
+        elif word == "exit":
+            code = int(rest)
+            reason = "exit" if code else "ok"
+        else:
+            reason, code = "panic", EXIT_PANIC
+        virtual = self.job.time == "virtual"
+        return Outcome(code, reason, console, kernel_log, wall_s, virtual)
+
+
+if __name__ == "__main__":
+    sys.exit("engines/uml.py is part of wale-lab: run `testbed/wale-lab --help`")

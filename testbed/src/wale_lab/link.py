@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a scenario may say of the bottleneck: its two directions, the options of wale qdiscs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, field_validator, model_validator
+
+from wale_lab import units
+from wale_lab.fields import (
+    MAX_DELAY_NS,
+    MAX_U32,
+    STRICT,
+    Delay,
+    FlowSize,
+    Limit,
+    Or,
+    Probability,
+    Rate,
+    Steps,
+    Switch,
+    Threshold,
+    TimeNs,
+    check_steps,
+    quantity,
+)
+from wale_lab.impairments import Impairments
+from wale_lab.models.sessions import Parameters
+
+#: Limits of the qdisc (pkt_sched_wale.h).
+MIN_STEP_NS = 1000
+MIN_SESSION_STEP_NS = 10**6
+MAX_START_NS = 366 * 86_400 * 10**9
+MAX_TRACE_NS = 4000 * 86_400 * 10**9
+#: A start is a time after 1970, and a guest's clock begins in 2023.
+MAX_SINCE_NS = 19_000 * 86_400 * 10**9
+MAX_CELLS = 4_194_304
+DEFAULT_FLOWS = 1024
+CROWD = 65_535
+MAX_INPUT_BPS = 8 * 53 * 10**9
+MAX_TARGET_BYTES = 2**40
+
+#: What a link's own buffer has, and a queue in its place has not.
+_OF_THE_BUFFER = ("limit", "policy", "threshold", "z", "last", "mark", "rem", "flows", "input_rate")
+
+
+def _idle_ns(value: object) -> int:
+    idle = units.parse_time_ns(value)
+    if not 10**6 <= idle <= 3600 * 10**9:
+        raise ValueError(f"expected a time from 1ms to 1h, got {value!r}")
+    return idle
+
+
+def _slack_ns(value: object) -> int:
+    slack = units.parse_time_ns(value)
+    if slack > 10**9:
+        raise ValueError(f"expected a time from 0 to 1s, got {value!r}")
+    return slack
+
+
+def _start_ns(value: object) -> int:
+    text = str(value).strip()
+    if text.startswith("-"):
+        return -units.parse_time_ns(text[1:])
+    return units.parse_time_ns(value)
+
+
+Start = Annotated[int, *quantity(_start_ns, "time: 5s, -1h; a number: seconds")]
+
+
+class Strict(BaseModel):
+    """Unknown keys are errors."""
+
+    model_config = STRICT
+
+
+class Trace(Strict):
+    """A rate that changes in steps."""
+
+    steps: Steps = []
+    """the steps, each as "DURATION:RATE", such as ["1s:2mbit", "500ms:0bit"]"""
+    file: str | None = None
+    """instead of steps: a file with lines `DURATION RATE`, relative to the scenario's folder"""
+    end: Literal["loop", "hold", "stop"] = "loop"
+    """after the last step: the first again, its rate for ever, or an outage for ever"""
+
+    @model_validator(mode="after")
+    def _check(self) -> Trace:
+        if bool(self.steps) == bool(self.file):
+            raise ValueError("expected either steps or a file")
+        check_steps(self.steps, MIN_STEP_NS)
+        if self.steps and not any(rate for _, rate in self.steps):
+            raise ValueError("expected a step with a rate above 0")
+        if any(duration > MAX_DELAY_NS for duration, _ in self.steps):
+            raise ValueError("expected steps of at most 1 day")
+        if sum(duration for duration, _ in self.steps) > MAX_TRACE_NS:
+            raise ValueError("expected a trace of at most 4000 days")
+        return self
+
+
+class Sessions(Strict):
+    """Ephemeral sessions that share the link: rate / (M + 1), the chain M drawn from the seed."""
+
+    arrival: Probability
+    """probability that a session arrives in a step"""
+    mean: Annotated[float, Field(ge=0.001, le=1e6)]
+    """mean size of a session, in units of rate times step"""
+    max: Annotated[int, Field(ge=1, le=63)]
+    """most sessions at once"""
+    step: TimeNs
+    """how often sessions arrive and leave, at least 1 ms"""
+
+    @field_validator("step")
+    @classmethod
+    def _long_enough(cls, value: int) -> int:
+        if not MIN_SESSION_STEP_NS <= value <= MAX_DELAY_NS:
+            raise ValueError("expected a step of at least 1ms, and at most 1 day")
+        return value
+
+    @model_validator(mode="after")
+    def _check(self) -> Sessions:
+        if not self.chain().fits_walk():
+            raise ValueError(
+                "expected probabilities of an arrival and of departures that are at most 1 "
+                "together: a lower arrival, or a larger mean"
+            )
+        return self
+
+    def chain(self) -> Parameters:
+        """The chain as the kernel has it: probability and mean in 2^-32, to the nearest."""
+        arrival = min(round(self.arrival * 2**32), 2**32 - 1)
+        return Parameters(arrival, round(self.mean * 2**32), self.max, self.step)
+
+
+class Feedback(Strict):
+    """The link tells senders its rate, and how many flows are active on it."""
+
+    idle: Annotated[int, *quantity(_idle_ns, "time: 2s; a number: seconds")] = 2_000_000_000
+    """a flow that sent nothing for this long is not active"""
+
+
+class Rem(Strict):
+    """Random exponential marking: the price p of a link, and the probability 1 - phi^-p of a mark.
+
+    Every interval p changes by gamma (alpha (b - target) + x - c): b is in the buffer, x came in
+    the interval, and c could be sent in it.
+    """
+
+    interval: TimeNs = 10_000_000
+    """from one change of the price to the next, 100 us to 1 s"""
+    gamma: Annotated[float, Field(ge=1e-6, le=1000)] = 0.001
+    """change of the price for each kB (1000 bytes)"""
+    alpha: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """weight of the backlog"""
+    target: FlowSize = 20_000
+    """backlog that is aimed at, bytes of the wire"""
+    phi: Annotated[float, Field(ge=1.001, le=1000)] = 1.1
+    """base of the probability"""
+
+    @model_validator(mode="after")
+    def _check(self) -> Rem:
+        if not 100_000 <= self.interval <= 10**9:
+            raise ValueError("expected an interval from 100us to 1s")
+        if self.target > MAX_TARGET_BYTES:
+            raise ValueError("expected a target of at most 2^40 bytes")
+        return self
+
+
+class Link(Impairments):
+    """One direction of a link: the options of the wale qdisc, or another qdisc instead."""
+
+    rate: Rate = units.UNLIMITED
+    """bit/s"""
+    delay: Delay = 0
+    """one-way propagation delay, after service"""
+    limit: Limit = "1000p"
+    """buffer: packets, bytes or (with overhead atm) cells that wait or are in service"""
+    policy: Literal["tail", "epd", "seldrop", "fba", "random_tail", "rem"] = "tail"
+    """who is refused a place in the buffer"""
+    threshold: Threshold | None = None
+    """of epd, seldrop and fba: R, above which they refuse (90%)"""
+    z: Annotated[float, Field(ge=0, le=1000)] | None = None
+    """of seldrop and fba: Z, how much more than its fair share a flow may have (0.8)"""
+    last: Annotated[int, Field(ge=1, le=1024)] | None = None
+    """of random_tail: so many at the tail of the queue may be the victim (1)"""
+    mark: Switch = False
+    """packets of senders with ECN are marked in the place of being refused early"""
+    rem: Rem | None = None
+    """of rem: how its price moves"""
+    flows: Annotated[int, Field(ge=1, le=65534)] | None = None
+    """how many flows are told apart (1024 where a policy or cells need it, else none)"""
+    input_rate: Rate | None = None
+    """of each flow's input link, on which cells arrive one by one (all at once)"""
+    queue: str | None = None
+    """in the place of the buffer: any qdisc as tc takes it, such as "fq_codel limit 1000 ecn" """
+    overhead: Literal["raw", "ethernet", "atm"] = "raw"
+    """what a packet takes on the wire beside its IP bytes"""
+    drops: Literal["remote", "local"] = "remote"
+    """who learns of a packet that does not fit into the buffer"""
+    gso: Literal["split", "keep"] = "split"
+    """is a GSO packet split into those of the wire, or served, counted and lost in one piece?"""
+    trace: Trace | None = None
+    """a rate that changes in steps, instead of rate"""
+    sessions: Sessions | None = None
+    """sessions that share the rate"""
+    start: Start | None = None
+    """when trace or sessions begin, from the scenario's start on; those of all links begin together
+    without it, just before the flows. Before the start, the rate is that of the first step"""
+    slack: Annotated[int, *quantity(_slack_ns, "time: 10us, up to 1s")] = 0
+    """packets may leave that much late, so that the kernel needs fewer timers"""
+    feedback: Annotated[Feedback | None, Or(type="boolean")] = None
+    """true: the link publishes its rate for senders that listen, such as ratcp"""
+    qdisc: str | None = None
+    """instead of all others: any qdisc as tc takes it, such as "netem delay 50ms rate 2mbit" """
+
+    @field_validator("feedback", mode="before")
+    @classmethod
+    def _on_or_off(cls, value: object) -> object:
+        if value in (True, "on"):
+            return {}
+        return None if value in (False, "off") else value
+
+    @field_validator("qdisc")
+    @classmethod
+    def _words_of_a_qdisc(cls, value: str | None) -> str | None:
+        if value is not None and not value.split():
+            raise ValueError(f"expected a qdisc and its options, as tc takes them, got {value!r}")
+        return value
+
+    @field_validator("qdisc", "queue")
+    @classmethod
+    def _one_line(cls, value: str | None) -> str | None:
+        """A second one would be a command of its own."""
+        return " ".join(value.split()) if value is not None else None
+
+    @field_validator("queue")
+    @classmethod
+    def _words_of_a_queue(cls, value: str | None) -> str | None:
+        words = value.split() if value is not None else ["none"]
+        if not words or words[0] in ("wale", "netem", "noqueue"):
+            raise ValueError(
+                f"expected a qdisc that queues, such as fq_codel, with its options, got {value!r}"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _check(self) -> Link:
+        others = sorted(self.model_fields_set - {"qdisc"})
+        if self.qdisc is not None and others:
+            raise ValueError(f"expected qdisc alone, it comes with {', '.join(others)}")
+        if self.trace and (self.sessions or "rate" in self.model_fields_set):
+            raise ValueError("expected trace without rate and sessions")
+        if self.sessions and self.rate == units.UNLIMITED:
+            raise ValueError("expected a rate that the sessions share")
+        if self.start is not None and not (self.trace or self.sessions):
+            raise ValueError("expected start with trace or sessions, whose start it is")
+        if self.start is not None and self.start > MAX_START_NS:
+            raise ValueError("expected a start at most 366 days ahead")
+        if self.start is not None and -self.start > MAX_SINCE_NS:
+            raise ValueError("expected a start at most 19000 days ago")
+        if self.start is not None and self.sessions:
+            if self.start > 0 or -self.start > 100_000 * self.sessions.step:
+                raise ValueError("expected a start of sessions 0 to 100000 of their steps ago")
+        self._check_buffer()
+        if self.rate == 0:
+            raise ValueError('expected a rate above 0 (an outage is a step of a trace: "1s:0bit")')
+        return self
+
+    def _check_buffer(self) -> None:
+        own = sorted(self.model_fields_set & set(_OF_THE_BUFFER))
+        if self.queue is not None and own:
+            raise ValueError(
+                f"expected queue without {', '.join(own)}: the queue is the buffer, and has its own"
+            )
+        cells = self.limit.endswith(" cells")
+        if self.limit.endswith("p") and int(self.limit[:-1]) > MAX_U32:
+            raise ValueError(f"expected a limit of at most {MAX_U32} packets")
+        if self.limit.endswith("b") and int(self.limit[:-1]) >= 2**64 - 1:
+            raise ValueError("expected a limit of less than 2^64 - 1 bytes")
+        by_flow = self.policy in ("seldrop", "fba")
+        if self.gso == "keep" and (cells or self.corrupt):
+            raise ValueError("expected gso: split with a limit in cells and with corrupt")
+        if cells and self.overhead != "atm":
+            raise ValueError("expected overhead: atm with a limit in cells")
+        if cells and int(self.limit.split()[0]) > MAX_CELLS:
+            raise ValueError(f"expected a limit of at most {MAX_CELLS} cells")
+        if isinstance(self.input_rate, int) and not 8000 <= self.input_rate <= MAX_INPUT_BPS:
+            raise ValueError("expected an input_rate from 8kbit to 424gbit")
+        if self.input_rate is not None and not cells:
+            raise ValueError("expected a limit in cells with input_rate, which is that of cells")
+        if self.threshold is not None and not (by_flow or self.policy == "epd"):
+            raise ValueError("expected threshold with policy epd, seldrop or fba")
+        if self.z is not None and not by_flow:
+            raise ValueError("expected z with policy seldrop or fba")
+        if self.last is not None and self.policy != "random_tail":
+            raise ValueError("expected last with policy random_tail")
+        if self.rem is not None and self.policy != "rem":
+            raise ValueError("expected rem with policy rem")
+        told_apart = self.flows or (DEFAULT_FLOWS if cells or by_flow else 0)
+        for drop in self.drop:
+            if drop.flow > told_apart and not (told_apart and drop.flow == CROWD):
+                raise ValueError(
+                    f"expected flows of at least {drop.flow} with a drop of flow {drop.flow}: the "
+                    f"link tells {told_apart} apart"
+                )
+        if self.mark and self.policy in ("tail", "random_tail"):
+            raise ValueError("expected mark with policy epd, seldrop, fba or rem")
+        if self.threshold and self.threshold[-1] not in ("%", self.limit[-1]):
+            raise ValueError("expected a threshold that is a share, or in the unit of the limit")
+
+
+class Bottleneck(Strict):
+    """The link that all pairs share."""
+
+    forward: Link = Link()
+    """from the senders to the receivers: the direction of the data"""
+    reverse: Link = Link()
+    """from the receivers to the senders: the direction of the ACKs"""
+
+
+def wire_bytes(link: Link, size: int) -> int:
+    """What a packet of so many bytes of IP takes on a link."""
+    if link.overhead == "ethernet":
+        return max(size + 38, 84)
+    return 53 * ((size + 16 + 47) // 48) if link.overhead == "atm" else size

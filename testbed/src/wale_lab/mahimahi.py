@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`wale-lab trace`: a Mahimahi trace as steps of a rate, `DURATION RATE` on each line.
+
+A line of a Mahimahi trace is a time in ms at which one packet can be delivered; after the
+last one the trace begins again.  Step k has the packets of ((k - 1) step, k step]; those of
+time 0 count in the first one.  The last step ends where the trace does.
+
+Traces can have millions of lines: a time takes eight bytes here, and steps are written as
+they are found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from wale_lab import units
+from wale_lab.errors import ScenarioError, why
+
+#: That a link's trace may have, and how long one may be (linux/pkt_sched_wale.h).
+MAX_STEPS = 16_777_216
+MAX_DURATION_MS = 86_400_000
+
+Step = tuple[int, int]  # ms, bytes/s
+
+
+def read_times_ms(path: Path) -> Sequence[int]:
+    """The times of a trace; ScenarioError says what is wrong and where."""
+    times = array("Q")
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                text = line.partition("#")[0].strip()
+                if text:
+                    times.append(_time_ms(text, times[-1] if times else 0, f"{path}:{number}"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"{path}: cannot be read: {why(error)}") from None
+    if not times or times[-1] == 0:
+        raise ScenarioError(
+            f"{path}: expected a time above 0: the last one is when it begins again"
+        )
+    return times
+
+
+def _time_ms(text: str, last: int, where: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 15:
+        raise ScenarioError(f"{where}: expected a time in whole ms, got {text!r}")
+    if int(text) < last:
+        raise ScenarioError(f"{where}: expected a time from {last} on, got {text}")
+    return int(text)
+
+
+def _each_step(times_ms: Sequence[int], step_ms: int, packet_bytes: int) -> Iterator[Step]:
+    """The rate of each step that has packets, rounded down, and of the pauses between."""
+    end = times_ms[-1]
+    index = packets = 0
+
+    def one() -> Step:
+        duration = min(step_ms, end - index * step_ms)
+        return duration, packets * packet_bytes * 1000 // duration
+
+    for time in times_ms:
+        here = max(0, -(-time // step_ms) - 1)
+        if here != index:
+            yield one()
+            yield (here - index - 1) * step_ms, 0
+            index, packets = here, 0
+        packets += 1
+    yield one()
+
+
+def _merged(each: Iterable[Step]) -> Iterator[Step]:
+    """Equal neighbours as one, as far as a step of a link can be so long."""
+    length = held = 0
+    for duration, rate in each:
+        if duration and rate != held and length:
+            yield length, held
+            length = 0
+        if duration:
+            length, held = length + duration, rate
+        while length > MAX_DURATION_MS:
+            yield MAX_DURATION_MS, held
+            length -= MAX_DURATION_MS
+    yield length, held
+
+
+def steps(times_ms: Sequence[int], step_ms: int, packet_bytes: int) -> Iterator[Step]:
+    """Each step as (duration in ms, rate in bytes/s, rounded down); equal neighbours are one."""
+    return _merged(_each_step(times_ms, step_ms, packet_bytes))
+
+
+def _option(name: str, text: str, parse: Callable[[object], int]) -> int:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise ScenarioError(f"{name}: {error}") from None
+
+
+def convert(path: Path, step: str, packet: str) -> Iterator[str]:
+    """The lines of a trace file of ours from one of Mahimahi's."""
+    step_ns = _option("--step", step, units.parse_time_ns)
+    packet_bytes = _option("--packet", packet, units.parse_size_bytes)
+    if step_ns < 10**6 or step_ns % 10**6:
+        raise ScenarioError(f"--step: expected whole ms, at least one, got {step!r}")
+    if packet_bytes < 1:
+        raise ScenarioError(f"--packet: expected a size above 0, got {packet!r}")
+    times_ms, step_ms = read_times_ms(path), step_ns // 10**6
+    count = sum(1 for _ in steps(times_ms, step_ms, packet_bytes))
+    if count > MAX_STEPS:
+        raise ScenarioError(
+            f"{path}: {count} steps, of {MAX_STEPS} that a link takes: give a longer --step"
+        )
+    return _lines(path.name, steps(times_ms, step_ms, packet_bytes), packet_bytes, step)
+
+
+def _lines(name: str, found: Iterable[Step], packet_bytes: int, step: str) -> Iterator[str]:
+    yield f"# from {name}: packets of {packet_bytes} bytes, steps of {step}\n"
+    for duration, rate in found:
+        yield f"{duration}ms {rate * 8}bit\n"
+
+
+def trace_command(args: argparse.Namespace) -> int:
+    """The subcommand."""
+    sys.stdout.writelines(convert(args.file, args.step, args.packet))
+    return 0

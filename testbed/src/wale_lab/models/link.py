@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One direction of a wide-area link, computed exactly.
+
+What the kernel's wale qdisc should do with a stream of packets, written from
+its contract (kmod/include/uapi/linux/pkt_sched_wale.h) and not from its code.
+All instants are integer nanoseconds, except the end of a service, which is an
+exact fraction.
+
+A packet of n wire bytes passes, in this order:
+
+1. Admission.  The buffer holds the packets that are admitted and whose service
+   has not ended, the one in service included.  A packet that would make it
+   exceed the limit (packets or bytes) is dropped: verdict BUFFER.
+2. The server, first come, first served.  Service starts at
+   max(arrival, end of the previous service), and ends when the integral of the
+   rate over time reaches n bytes.  The next service of a busy period starts at
+   the exact end, so that nothing is lost by rounding; the packet leaves the
+   buffer at the end rounded up to a nanosecond, its completion.
+3. Random loss.  The n-th admitted packet is lost if the n-th number of the LOSS
+   stream is below the probability: verdict LOSS.  It occupies buffer and server
+   like any other and vanishes at its completion.  Numbers are used up only
+   while there is a probability, the one in force at the arrival.
+4. The line: departure = max(previous departure, completion + delay), so that a
+   shorter delay never reorders packets.
+
+The rate is a step function of time in units of 1/2520 byte/s (2520 is the
+least common multiple of 1 .. 10, which makes the shares C / (M + 1) of up to
+nine sessions exact).  A rate of r units does r units of work a nanosecond, and
+a byte is 2520 * 10^9 units of work.  Constant and trace rates are in byte/s,
+the rate with M sessions is floor(2520 C / (M + 1)) units.
+
+A change at time t applies to services that end after t, and to arrivals from t
+on.  The packet in service when the rate changes ends at the new rate.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from bisect import bisect_left, bisect_right
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from wale_lab.models import sessions
+from wale_lab.models.streams import Purpose, Stream
+
+RATE_UNITS = 2520
+NS_PER_S = 10**9
+WORK_PER_BYTE = RATE_UNITS * NS_PER_S
+LOSS_ALWAYS = 0xFFFFFFFF
+
+# A step function: (start in ns, rate in units; None is no limit).
+Step = tuple[int, "int | None"]
+
+
+class Overhead(enum.Enum):
+    """The layer at which the rate is meant."""
+
+    RAW = "raw"
+    ETHERNET = "ethernet"
+    ATM = "atm"
+
+    def wire_length(self, ip_bytes: int) -> int:
+        """Return what a packet of so many IP bytes takes on the wire."""
+        if self is Overhead.ETHERNET:
+            # Header 14, FCS 4, preamble and delimiter 8, gap 12; frames of
+            # 64 bytes at least (IEEE 802.3).
+            return max(ip_bytes + 38, 84)
+        if self is Overhead.ATM:
+            # LLC/SNAP 8 (RFC 2684), AAL5 trailer 8, cells of 48 in 53.
+            return -(-(ip_bytes + 16) // 48) * 53
+        return ip_bytes
+
+
+class TraceEnd(enum.Enum):
+    """What comes after the last step of a trace."""
+
+    LOOP = "loop"
+    HOLD = "hold"
+    STOP = "stop"
+
+
+class Verdict(enum.Enum):
+    """What became of a packet."""
+
+    SENT = "sent"
+    BUFFER = "buffer"
+    LOSS = "loss"
+    EARLY = "early"  # models.switch alone
+    PARTIAL = "partial"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Steps of (duration in ns, bytes/s)."""
+
+    steps: tuple[tuple[int, int], ...]
+    end: TraceEnd = TraceEnd.LOOP
+
+
+@dataclass(frozen=True)
+class Config:
+    """A link's configuration; the defaults are those of a new qdisc."""
+
+    rate: int | None = None  # bytes/s; None is no limit
+    delay_ns: int = 0
+    limit_packets: int | None = 1000  # one of the two limits is None
+    limit_bytes: int | None = None
+    loss: int = 0  # fraction of 2^32
+    seed: int = 0
+    trace: Trace | None = None
+    sessions: sessions.Parameters | None = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of some attributes at an instant, as one tc command makes it.
+
+    Only what is in `values` changes (names of Config).  A new trace, a new
+    chain of sessions and a new seed start at time_ns; a rate ends a trace.
+    With `start_ns` among the values, the trace or the chain, new or not, starts
+    then: what is before time_ns has passed; before start_ns, its first rate holds.
+    """
+
+    time_ns: int
+    values: dict[str, object] = field(default_factory=dict)
+
+    def apply(self, config: Config) -> Config:
+        """Return the configuration after this change."""
+        values = {name: value for name, value in self.values.items() if name != "start_ns"}
+        if "limit_bytes" in values:
+            values.setdefault("limit_packets", None)
+        elif "limit_packets" in values:
+            values.setdefault("limit_bytes", None)
+        if "rate" in values:
+            values.setdefault("trace", None)
+        if values.get("trace") is not None:
+            values.setdefault("sessions", None)
+        return replace(config, **values)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Packet:
+    """What the link did with one packet."""
+
+    arrival_ns: int
+    wire_len: int
+    verdict: Verdict
+    completion_ns: int | None = None  # None: dropped at arrival, or never served
+    departure_ns: int | None = None  # None: dropped, or never served
+
+
+def _constant_steps(start_ns: int, rate: int | None) -> Iterator[Step]:
+    yield start_ns, None if rate is None else rate * RATE_UNITS
+
+
+def _trace_steps(epoch_ns: int, trace: Trace) -> Iterator[Step]:
+    time_ns = epoch_ns
+    while True:
+        for duration_ns, rate in trace.steps:
+            yield time_ns, rate * RATE_UNITS
+            time_ns += duration_ns
+        if trace.end is not TraceEnd.LOOP:
+            break
+    if trace.end is TraceEnd.STOP:
+        yield time_ns, 0
+
+
+def _session_steps(
+    epoch_ns: int, rate: int | None, parameters: sessions.Parameters, seed: int
+) -> Iterator[Step]:
+    for k, m in enumerate(sessions.Chain(parameters, seed).walk()):
+        units = None if rate is None else rate * RATE_UNITS // (m + 1)
+        yield epoch_ns + k * parameters.step_ns, units
+
+
+@dataclass(frozen=True)
+class _Era:
+    """From one change to the next: a configuration, and where its rate began."""
+
+    start_ns: int
+    config: Config
+    epoch_ns: int
+    chain_seed: int
+    draws_restart: bool
+
+
+class Schedule:
+    """The rate as a function of time, through all changes."""
+
+    def __init__(self, eras: Sequence[_Era]) -> None:
+        self._generator = self._generate(eras)
+        self._starts: list[int] = []
+        self._rates: list[int | None] = []
+        self._complete = False
+
+    @staticmethod
+    def _generate(eras: Sequence[_Era]) -> Iterator[Step]:
+        for number, era in enumerate(eras):
+            config = era.config
+            until = eras[number + 1].start_ns if number + 1 < len(eras) else None
+            if config.trace is not None:
+                steps = _trace_steps(era.epoch_ns, config.trace)
+            elif config.sessions is not None:
+                steps = _session_steps(era.epoch_ns, config.rate, config.sessions, era.chain_seed)
+            else:
+                steps = _constant_steps(era.start_ns, config.rate)
+            current: int | None = None
+            entered = False
+            for number_of_step, (start_ns, rate) in enumerate(steps):
+                if not number_of_step:
+                    current = rate
+                    start_ns = min(start_ns, era.start_ns)
+                if until is not None and start_ns >= until:
+                    break
+                if start_ns <= era.start_ns:
+                    current = rate
+                    continue
+                if not entered:
+                    yield era.start_ns, current
+                    entered = True
+                yield start_ns, rate
+            if not entered and (until is None or until > era.start_ns):
+                yield era.start_ns, current
+
+    def _extend(self) -> bool:
+        step = next(self._generator, None)
+        if step is None:
+            self._complete = True
+            return False
+        self._starts.append(step[0])
+        self._rates.append(step[1])
+        return True
+
+    def _index(self, time_ns: Fraction | int) -> int:
+        while not self._complete and (not self._starts or self._starts[-1] <= time_ns):
+            self._extend()
+        return bisect_right(self._starts, time_ns) - 1
+
+    def rate_at(self, time_ns: int) -> int | None:
+        """Return the rate in units at an instant."""
+        return self._rates[self._index(time_ns)]
+
+    def finish(self, start: Fraction, work: int) -> Fraction | None:
+        """Return when work that starts at `start` is done; None: never."""
+        index = self._index(start)
+        now = start
+        left = Fraction(work)
+        while True:
+            rate = self._rates[index]
+            if rate is None:
+                return now
+            if index + 1 == len(self._starts) and not self._complete:
+                self._extend()
+            until = self._starts[index + 1] if index + 1 < len(self._starts) else None
+            if rate > 0:
+                end = now + left / rate
+                if until is None or end <= until:
+                    return end
+            elif until is None:
+                return None
+            left -= (until - now) * rate
+            now = Fraction(until)
+            index += 1
+
+
+class Link:
+    """A link with an initial configuration and changes at given times."""
+
+    def __init__(self, config: Config, changes: Iterable[Change] = (), start_ns: int = 0) -> None:
+        eras = [_Era(start_ns, config, start_ns, config.seed, True)]
+        for change in sorted(changes, key=lambda item: item.time_ns):
+            old = eras[-1]
+            new = change.apply(old.config)
+            restart = (
+                change.values.get("trace") is not None
+                or change.values.get("sessions") is not None
+                or ("seed" in change.values and new.sessions is not None)
+                or "start_ns" in change.values
+            )
+            epoch_ns = change.values.get("start_ns", change.time_ns)
+            assert isinstance(epoch_ns, int)
+            eras.append(
+                _Era(
+                    change.time_ns,
+                    new,
+                    epoch_ns if restart else old.epoch_ns,
+                    new.seed,
+                    "seed" in change.values,
+                )
+            )
+        self._eras = eras
+        self._era_starts = [era.start_ns for era in eras]
+        self.schedule = Schedule(eras)
+
+    def _era_before(self, time_ns: int) -> int:
+        """Return the era in force just before an instant."""
+        return max(bisect_left(self._era_starts, time_ns) - 1, 0)
+
+    def _era_at(self, time_ns: int) -> int:
+        """Return the era in force at an instant."""
+        return max(bisect_right(self._era_starts, time_ns) - 1, 0)
+
+    def run(self, packets: Iterable[tuple[int, int]]) -> list[Packet]:
+        """Send (arrival_ns, wire_len) in order of arrival; return their fates."""
+        results: list[Packet] = []
+        buffer = Buffer()
+        server_free: Fraction | None = Fraction(0)
+        last_departure = 0
+        draws = _LossDraws(self._eras)
+        for arrival_ns, wire_len in packets:
+            era = self._era_at(arrival_ns)
+            buffer.advance(arrival_ns)
+            if not buffer.fits(self._eras[era].config, wire_len):
+                results.append(Packet(arrival_ns, wire_len, Verdict.BUFFER))
+                continue
+            if server_free is not None:
+                server_free = self.schedule.finish(
+                    max(Fraction(arrival_ns), server_free), wire_len * WORK_PER_BYTE
+                )
+            lost = draws.is_lost(era)
+            if server_free is None:
+                buffer.enter(None, wire_len)
+                results.append(Packet(arrival_ns, wire_len, Verdict.LOSS if lost else Verdict.SENT))
+                continue
+            completion_ns = math.ceil(server_free)
+            buffer.enter(completion_ns, wire_len)
+            if lost:
+                results.append(Packet(arrival_ns, wire_len, Verdict.LOSS, completion_ns))
+                continue
+            delay_ns = self._eras[self._era_before(completion_ns)].config.delay_ns
+            last_departure = max(last_departure, completion_ns + delay_ns)
+            results.append(
+                Packet(arrival_ns, wire_len, Verdict.SENT, completion_ns, last_departure)
+            )
+        return results
+
+
+class _LossDraws:
+    """The verdicts of random loss, in the order of admission."""
+
+    def __init__(self, eras: Sequence[_Era]) -> None:
+        self._eras = eras
+        self._era = 0
+        self._stream = Stream(eras[0].config.seed, Purpose.LOSS)
+        self._count = 0
+
+    def is_lost(self, era: int) -> bool:
+        """Return the verdict of the next packet, admitted in this era."""
+        while self._era < era:
+            self._era += 1
+            if self._eras[self._era].draws_restart:
+                self._stream = Stream(self._eras[self._era].config.seed, Purpose.LOSS)
+                self._count = 0
+        loss = self._eras[era].config.loss
+        if loss == 0:
+            return False
+        value = self._stream.draw32(self._count)
+        self._count += 1
+        return loss == LOSS_ALWAYS or value < loss
+
+
+class Buffer:
+    """The packets that wait or are in service; they leave in order."""
+
+    def __init__(self) -> None:
+        self._content: deque[tuple[int | None, int]] = deque()  # completion_ns, wire_len
+        self.bytes = 0
+
+    @property
+    def packets(self) -> int:
+        """Return the number of packets."""
+        return len(self._content)
+
+    def advance(self, time_ns: int) -> None:
+        """Let go of what is served up to an instant, the instant included."""
+        while self._content:
+            completion_ns, wire_len = self._content[0]
+            if completion_ns is None or completion_ns > time_ns:
+                break
+            self.bytes -= wire_len
+            self._content.popleft()
+
+    def fits(self, config: Config, wire_len: int) -> bool:
+        """Tell whether one more packet fits."""
+        if config.limit_bytes is not None:
+            return self.bytes + wire_len <= config.limit_bytes
+        assert config.limit_packets is not None
+        return self.packets + 1 <= config.limit_packets
+
+    def enter(self, completion_ns: int | None, wire_len: int) -> None:
+        """Take in a packet whose service ends then; None: never."""
+        self._content.append((completion_ns, wire_len))
+        self.bytes += wire_len
+
+
+def counters(packets: Iterable[Packet], time_ns: int) -> dict[str, int]:
+    """Return the packet counters of a link at an instant, events of it included."""
+    result = dict.fromkeys(
+        ("offered", "sent", "dropped_buffer", "dropped_loss", "backlog", "line"), 0
+    )
+    for packet in packets:
+        if packet.arrival_ns > time_ns:
+            break
+        result["offered"] += 1
+        if packet.verdict is Verdict.BUFFER:
+            result["dropped_buffer"] += 1
+        elif packet.completion_ns is None or packet.completion_ns > time_ns:
+            result["backlog"] += 1
+        elif packet.verdict is Verdict.LOSS:
+            result["dropped_loss"] += 1
+        elif packet.departure_ns is not None and packet.departure_ns > time_ns:
+            result["line"] += 1
+        else:
+            result["sent"] += 1
+    return result

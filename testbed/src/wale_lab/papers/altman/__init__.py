@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Altman and others (1995): TCP/IP with random loss."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Karnik and Kumar (2005): Rate Adaptive TCP."""

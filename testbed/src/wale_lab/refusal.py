@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a kernel or its tools refuse: where in the scenario it stands, and what was expected.
+
+A scenario is checked when it is read, but only a kernel knows its sysctls, and only tc the words
+of a qdisc.  The agent says what of the plan is refused (AgentError), and this finds the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from wale_lab.engines.base import EngineError
+from wale_lab.errors import ScenarioError
+from wale_lab.scenario import OWN_CC, ROLES, PairHosts, Scenario, show
+from wale_lab.yaml_lines import KeyPath
+
+
+def refused(scenario: Scenario, error: str, of: dict[str, Any]) -> Exception:
+    """What to raise when the agent could not set the scenario up."""
+    if "cc" in of:
+        return _no_control(scenario, _path_of_control(scenario, of), of["cc"], {*of["has"]})
+    if "sysctl" in of:
+        pair, role = _host(of["host"])
+        path = _path_of_host(scenario, pair, role, "sysctls", of["sysctl"])
+        error = f"{of['sysctl']}: {error}" if path == ("profile",) else error
+        return _at(scenario, path, error)
+    if "link" in of:
+        direction = of["link"].rpartition(".")[2]
+        link = getattr(scenario.bottleneck, direction, None)
+        if link is not None and getattr(link, of["key"]):
+            path = ("bottleneck", direction, of["key"])
+            return _at(scenario, path, f"tc refuses it: {_first_sentence(of['said'])}")
+    return EngineError(f"the scenario could not be run: {error}")
+
+
+def _no_control(scenario: Scenario, path: KeyPath, name: str, has: set[str]) -> ScenarioError:
+    """A congestion control that is neither one of those that a kernel has nor one of ours."""
+    known = ", ".join(sorted(has | OWN_CC))
+    return _at(scenario, path, f"expected one of {known}, or --module with yours, got {name!r}")
+
+
+def check_controls(scenario: Scenario, has: set[str]) -> None:
+    """Refuse a congestion control that a kernel with these will not have."""
+    for path, name in _controls(scenario):
+        if name not in has | OWN_CC:
+            raise _no_control(scenario, path, name, has)
+
+
+def _controls(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
+    """Each congestion control that the scenario names, and where."""
+    for number, flow in enumerate(scenario.flows):
+        if not flow.constant:
+            yield ("flows", number, "cc"), flow.cc
+    for pair in scenario.topology.pairs:
+        for role in ROLES:
+            name = scenario.host_settings(pair.name, role).route.congctl
+            if name is not None:
+                yield _path_of_host(scenario, pair.name, role, "route", "congctl"), name
+
+
+def _path_of_control(scenario: Scenario, of: dict[str, Any]) -> KeyPath:
+    if "flow" in of:
+        names = [flow.name for flow in scenario.flows]
+        return ("flows", names.index(of["flow"]), "cc")
+    return _path_of_host(scenario, *_host(of["host"]), "route", "congctl")
+
+
+def _host(namespace: str) -> tuple[str, Literal["sender", "receiver"]]:
+    """The pair and the role of a host, by the name of its namespace."""
+    pair, _, role = namespace.rpartition(".")[2].rpartition("-")
+    return pair, "sender" if role == "sender" else "receiver"
+
+
+def _path_of_host(
+    scenario: Scenario, pair: str, role: Literal["sender", "receiver"], group: str, key: str
+) -> KeyPath:
+    """Where the setting of a host stands: the most special place wins, the profile is the last."""
+    hosts = scenario.hosts
+    places = {
+        ("pairs", pair, role): getattr(hosts.pairs.get(pair, PairHosts()), role),
+        (f"{role}s",): getattr(hosts, f"{role}s"),
+        ("all",): hosts.all,
+    }
+    for place, settings in places.items():
+        found = dict(getattr(settings, group))
+        if found.get(key) is not None:
+            return ("hosts", *place, group, key)
+    return ("profile",)
+
+
+def _at(scenario: Scenario, path: KeyPath, text: str) -> ScenarioError:
+    where = f"{scenario.document.where(path)}: " if scenario.document else ""
+    return ScenarioError(f"{where}{show(path)}{text}")
+
+
+def _first_sentence(said: str) -> str:
+    """What tc says, without its usage and the number of the line."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith(("Usage:", "Command failed"))]
+    return (lines or ["it does not say why"])[0].removeprefix("Error: ")

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`wale-lab run` and `wale-lab shell`: a scenario on an engine."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from wale_lab.engines import get_engine, kernel_build
+from wale_lab.engines.base import HUNG_AFTER_S, OUT_DIR, Engine, EngineError, Job, Kernel, Outcome
+from wale_lab.engines.modules import INSTALLED, ROOT, find_modules, find_userspace
+from wale_lab.files import make_folder, output_folder
+from wale_lab.guest import packet_recorder
+from wale_lab.progress import Progress
+from wale_lab.refusal import check_controls, refused
+from wale_lab.results import result as results
+from wale_lab.scenario import Scenario, find_scenario, load_scenario
+from wale_lab.topologies import dumbbell
+
+#: In the guest as on the host: the distribution's Python, without site packages.
+AGENT = ["/usr/bin/python3", "-I", "-S", str(Path(__file__).with_name("agent.py"))]
+
+
+def versions(kernel: Kernel, modules: list[Path], env: dict[str, str]) -> dict[str, str]:
+    """What took part, for result.json: programs by version, what is built here by content."""
+    tools = {"python": platform.python_version(), "kernel_source": kernel.source}
+    describe = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    with suppress(OSError):  # no git here
+        git = subprocess.run(describe, capture_output=True, text=True, check=False)
+        if git.returncode == 0:
+            tools["tree"] = git.stdout.strip()
+    wale = shutil.which("wale", path=env["PATH"])
+    if INSTALLED and wale:  # with the testbed, from the same tree
+        said = subprocess.run([wale, "--version"], capture_output=True, text=True, check=False)
+        tools["tree"] = f"installed, {said.stdout.strip()}"
+    for path in [*modules, *([Path(wale)] if wale else [])]:
+        tools[path.stem] = "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    for name, option in (("tc", "-V"), ("iperf3", "--version")):
+        try:
+            said = subprocess.run([name, option], capture_output=True, text=True, check=False)
+        except OSError:
+            continue
+        tools[name] = said.stdout.partition("\n")[0].strip()
+    return tools
+
+
+def start(
+    scenario: Scenario,
+    engine: Engine,
+    kernel_version: str | None,
+    progress: Progress,
+    module_files: Sequence[Path] = (),
+) -> tuple[Kernel, list[Path], dict[str, str]]:
+    """Everything that has to be there before a scenario can run."""
+    if scenario.time == "virtual" and not engine.virtual_time:
+        raise EngineError(f"the {engine.name} engine has no virtual time: run with --set time=real")
+    if engine.name == "uml" and not module_files:
+        check_controls(scenario, kernel_build.congestion_controls())
+    kernel = engine.prepare(kernel_version, progress)
+    modules = find_modules(kernel, scenario.modules(), progress, module_files)
+    return kernel, modules, find_userspace(progress)
+
+
+def run_scenario(
+    scenario: Scenario,
+    seed: int,
+    out: Path,
+    engine_name: str = "uml",
+    kernel_version: str | None = None,
+    progress: Progress | None = None,
+    module_files: Sequence[Path] = (),
+    packets: str | None = None,
+    wall_limit_s: float | None = None,
+) -> dict[str, Any]:
+    """Run a scenario, write the files of `out`, return result.json's content.
+
+    `packets`: log all of them, as a table of this form.  `wall_limit_s`: in the place of the
+    scenario's wall_limit.
+    """
+    progress = progress or Progress(quiet=True)
+    engine = get_engine(engine_name)
+    with output_folder(out):
+        kernel, modules, env = start(scenario, engine, kernel_version, progress, module_files)
+        plan = dumbbell.plan(scenario, seed)
+        if packets and not any(link.kind == "wale" for link in plan.links):
+            raise EngineError("expected a link that is a wale qdisc for a log of packets: none is")
+        with (
+            tempfile.TemporaryDirectory(prefix=".wale-run-", dir=out) as exchange,
+            results.replacing(out, Path(exchange, "earlier")),
+        ):
+            folder = Path(exchange)
+            data = results.plan_data(plan, scenario, seed, packets=OUT_DIR if packets else None)
+            with _written_in(out):
+                (folder / "plan.json").write_text(json.dumps(data))
+            progress(f"running {scenario.name} in {scenario.time} time on {kernel.release}")
+            job = Job(
+                argv=[*AGENT, f"{OUT_DIR}/plan.json", f"{OUT_DIR}/raw.json"],
+                out=folder,
+                seed=seed,
+                time=scenario.time,
+                start=scenario.start,
+                memory_mb=scenario.memory_mb,
+                wall_limit_s=wall_limit_s or scenario.wall_limit / 1e9,
+                hung_after_s=HUNG_AFTER_S + scenario.virtual_limit / 1e9,
+                env=env,
+                modules=modules,
+            )
+            try:
+                outcome = engine.run(kernel, job)
+            finally:
+                if packets and engine.name == "host":  # its kernel is there afterwards
+                    packet_recorder.tidy()
+            with _written_in(out):
+                raw = _observed(folder / "raw.json", outcome, scenario)
+            logged = _log_packets(folder, out, packets, plan, raw, progress) if packets else None
+            about = {
+                "engine": engine.name,
+                "versions": versions(kernel, modules, env),
+                "wall_s": round(outcome.wall_s, 3),
+                "warnings": [f"kernel: {line}" for line in outcome.complaints],
+            }
+            result, series = results.make_result(raw, scenario, plan, seed, about)
+            if logged:
+                result["packets"] = logged
+            with _written_in(out):
+                results.write(out, result, series)
+    return result
+
+
+@contextmanager
+def _written_in(out: Path) -> Iterator[None]:
+    """Say which folder cannot be written to: its disk may be full."""
+    try:
+        yield
+    except OSError as error:
+        raise EngineError(f"cannot write the result in {out}: {error.strerror}") from None
+
+
+def _log_packets(
+    folder: Path, out: Path, kind: str, plan: dumbbell.Plan, raw: dict[str, Any], log: Progress
+) -> dict[str, Any]:
+    """Write the log of all packets; EngineError if it would not be complete."""
+    from wale_lab.packets.log import TraceError, write_log  # pyarrow takes time to load
+
+    try:
+        return write_log(folder, out, kind, plan, raw, log)
+    except TraceError as error:
+        raise EngineError(f"no log of packets: {error}") from None
+
+
+def _observed(path: Path, outcome: Outcome, scenario: Scenario) -> dict[str, Any]:
+    """What the agent wrote; ScenarioError if the kernel refuses the scenario, EngineError if
+    there is nothing, OSError if it could not write."""
+    if outcome.exit_code == os.EX_IOERR:
+        raise OSError(errno.EIO, outcome.console.splitlines()[-1])
+    raw: dict[str, Any] = {}
+    if path.exists():
+        try:
+            raw = json.loads(path.read_text())
+        except json.JSONDecodeError:
+            raw = {}
+    if "error" in raw:
+        raise refused(scenario, raw["error"], raw.get("of", {}))
+    if outcome.reason != "ok" or not raw:
+        raise EngineError(f"the run failed: {outcome.describe()}\n{outcome.tail(30)}")
+    return raw
+
+
+def run_command(args: argparse.Namespace) -> int:
+    """The subcommand `run`."""
+    scenario = load_scenario(find_scenario(args.scenario), args.set)
+    out = Path(args.out or os.environ.get("WALE_OUT") or f"out/{scenario.name}")
+    with Progress(quiet=args.quiet) as progress:
+        result = run_scenario(
+            scenario,
+            args.seed,
+            out,
+            args.engine,
+            args.kernel,
+            progress,
+            args.module_files,
+            args.packets,
+        )
+        if args.plot:
+            progress("drawing")
+            from wale_lab.results.plot import draw
+
+            draw(out)
+    if args.json:
+        print(json.dumps(result, indent=2))
+    elif not args.quiet:
+        from wale_lab.results.table import print_result
+
+        print_result(result, out)
+    trouble = results.problems(result)
+    for line in trouble:
+        print(f"wale-lab: {line}", file=sys.stderr)
+    return 1 if trouble else 0
+
+
+def shell_command(args: argparse.Namespace) -> int:
+    """The subcommand `shell`."""
+    overrides = [*args.set, "time=real"]
+    if args.start:
+        overrides.append(f"start={args.start.isoformat()}")
+    scenario = load_scenario(find_scenario(args.scenario), overrides)
+    commands = _commands(args)
+    engine = get_engine(args.engine)
+    if args.out:
+        make_folder(Path(args.out))
+    with Progress(quiet=args.quiet) as progress:
+        kernel, modules, env = start(scenario, engine, args.kernel, progress, args.module_files)
+    plan = dumbbell.plan(scenario, args.seed)
+    interactive = commands is None
+    with (
+        tempfile.TemporaryDirectory(prefix="wale-shell-") as own,
+        tempfile.TemporaryDirectory(prefix=".wale-shell-", dir=args.out or own) as hidden,
+    ):
+        exchange = Path(hidden)
+        inside = f"{OUT_DIR}/{exchange.name}"
+        startup = Path(__file__).with_name("shell.bashrc")
+        command = ["/bin/bash", "--rcfile", str(startup), "-i"]
+        if commands is not None:
+            (exchange / "commands").write_bytes(commands)
+            command = ["/bin/bash", "-c", f'. "$0"; . {inside}/commands', str(startup)]
+        data = results.plan_data(plan, scenario, args.seed, shell=command)
+        (exchange / "plan.json").write_text(json.dumps(data))
+        size = os.get_terminal_size() if interactive and os.isatty(1) else None
+        terminal = os.environ.get("TERM", "dumb") if os.isatty(1) else "dumb"
+        env |= {"TERM": terminal, "WALE_SCENARIO": scenario.name}
+        env |= {"WALE_NAMESPACES": " ".join(ns.name for ns in plan.namespaces)}
+        if size:
+            env |= {"WALE_ROWS": str(size.lines), "WALE_COLUMNS": str(size.columns)}
+        job = Job(
+            argv=[*AGENT, f"{inside}/plan.json", f"{inside}/raw.json"],
+            out=exchange.parent,
+            seed=args.seed,
+            time="real",
+            start=scenario.start,
+            memory_mb=scenario.memory_mb,
+            wall_limit_s=7 * 86400 if interactive else scenario.wall_limit / 1e9,
+            env=env,
+            modules=modules,
+            interactive=interactive,
+            on_output=None if interactive else _write_through,
+        )
+        outcome = engine.run(kernel, job)
+        if (exchange / "raw.json").exists():  # not by the shell
+            _observed(exchange / "raw.json", outcome, scenario)
+    if outcome.reason not in ("ok", "exit"):
+        raise EngineError(f"{outcome.describe()}\n{outcome.tail()}")
+    return outcome.exit_code
+
+
+def _commands(args: argparse.Namespace) -> bytes | None:
+    """What a shell is to do: that of -c, or what comes in by no terminal; None: it has a prompt."""
+    if args.command_line is not None:
+        return os.fsencode(args.command_line)
+    if sys.stdin is None:  # closed
+        return b""
+    return None if sys.stdin.isatty() else sys.stdin.buffer.read()
+
+
+def _write_through(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

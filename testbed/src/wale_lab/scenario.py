@@ -1,0 +1,725 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a scenario may say: the model that its YAML is checked against.
+
+Quantities become integers in the unit of their kernel interface here (units.py);
+what is not given gets its default, so that a dumped Scenario says everything.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from wale_lab import units, yaml_lines
+from wale_lab.advice import Advice, Impair
+from wale_lab.engines.base import RELEASED
+from wale_lab.errors import ScenarioError, why
+from wale_lab.fields import (
+    STRICT,
+    CongestionControl,
+    Date,
+    Delay,
+    FlowSize,
+    Name,
+    Or,
+    Positive,
+    Rate,
+    Switch,
+    Text,
+    TimeLimit,
+    TimeNs,
+)
+from wale_lab.link import Bottleneck, Link, wire_bytes
+from wale_lab.yaml_lines import Document, KeyPath
+
+TESTBED = Path(__file__).resolve().parents[1]
+
+ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
+
+#: Congestion controls of this tree, and those of them that listen to advice.
+CLASSIC_CC = {"oldtahoe", "vanilla", "tahoe", "reno_classic", "reno_rfc2001"}
+LISTENING_CC = {"ratcp", "ratcp_ecn", "ratcp_oldtahoe"}
+OWN_CC = CLASSIC_CC | LISTENING_CC
+
+#: Of an impaired rate, in a run.
+MAX_ANNOUNCEMENTS = 1_000_000
+
+
+class Strict(BaseModel):
+    """Unknown keys are errors."""
+
+    model_config = STRICT
+
+
+class Offloads(Strict):
+    """What a host's interface does in bulk; None leaves the kernel's default."""
+
+    tso: Switch | None = None
+    """TCP segmentation by the interface"""
+    gso: Switch | None = None
+    """segmentation as late as possible"""
+    gro: Switch | None = None
+    """joining of received packets"""
+
+
+class RouteSettings(Strict):
+    """Attributes of a host's route (`man ip-route`).
+
+    Not ssthresh and reordering: Linux reads them only where it has metrics of an earlier connection
+    (tcp_init_metrics()), which no host here has.
+    """
+
+    initcwnd: Positive | None = None
+    """first congestion window, packets"""
+    initrwnd: Positive | None = None
+    """first receive window, packets"""
+    rto_min: TimeNs | None = None
+    """least retransmission timeout"""
+    quickack: Switch | None = None
+    """every segment is acknowledged at once"""
+    advmss: Positive | None = None
+    """segment size that is announced, bytes"""
+    window: Positive | None = None
+    """largest window that is announced, bytes; where segments are longer than 536 bytes, Linux 6.12
+    and 7.2 take 64 kB times a power of 2 above it"""
+    congctl: CongestionControl | None = None
+    """congestion control of sockets that do not choose: those of receivers, as flows have a `cc`"""
+    features: Literal["ecn"] | None = None
+    """ECN is asked for on this route; the receiver's does it, which connects"""
+
+
+class HostSettings(Strict):
+    """How a host's TCP and interface are set."""
+
+    sysctls: dict[str, Text] = {}
+    """name to value, such as net.ipv4.tcp_sack: 0"""
+    route: RouteSettings = RouteSettings()
+    """attributes of the host's route"""
+    mtu: Annotated[int, Field(ge=68, le=65535)] | None = None
+    """bytes of IP in a packet, for the host's interface (1500)"""
+    offloads: Offloads = Offloads()
+    """segmentation and joining by the interface"""
+
+    @field_validator("sysctls")
+    @classmethod
+    def _known_tree(cls, value: dict[str, str]) -> dict[str, str]:
+        for name in value:
+            if not re.fullmatch(r"net(\.[A-Za-z0-9_-]+)+", name):
+                raise ValueError(f"expected names that begin with net., got {name!r}")
+        return value
+
+    @field_validator("offloads", mode="before")
+    @classmethod
+    def _all_at_once(cls, value: object) -> object:
+        if value in ("on", "off", True, False):
+            return {"tso": value, "gso": value, "gro": value}
+        return value
+
+    def merged_with(self, other: HostSettings) -> HostSettings:
+        """These settings, with what the other one says on top."""
+
+        def top(mine: BaseModel, theirs: BaseModel) -> dict[str, Any]:
+            return {**mine.model_dump(exclude_none=True), **theirs.model_dump(exclude_none=True)}
+
+        return HostSettings.model_construct(
+            sysctls={**self.sysctls, **other.sysctls},
+            route=RouteSettings.model_construct(**top(self.route, other.route)),
+            mtu=other.mtu if other.mtu is not None else self.mtu,
+            offloads=Offloads.model_construct(**top(self.offloads, other.offloads)),
+        )
+
+
+class SenderSettings(HostSettings):
+    """How a sender's TCP and interface are set, and what it is advised."""
+
+    advice: Advice | None = None
+    """the rate that its sockets listen to, and how they use it"""
+
+
+class PairHosts(Strict):
+    """Settings of one pair's hosts."""
+
+    profile: str | None = None
+    """instead of the scenario's profile: another bundle of host settings for this pair"""
+    sender: SenderSettings = SenderSettings()
+    """its sender"""
+    receiver: HostSettings = HostSettings()
+    """its receiver"""
+
+
+class Hosts(Strict):
+    """Settings of hosts; the more special ones win."""
+
+    all: HostSettings = HostSettings()
+    """every host"""
+    senders: SenderSettings = SenderSettings()
+    """every sender"""
+    receivers: HostSettings = HostSettings()
+    """every receiver"""
+    pairs: dict[str, PairHosts] = {}
+    """by the name of a pair"""
+
+
+class Profile(Strict):
+    """A named bundle of host settings, testbed/src/wale_lab/profiles/NAME.yaml."""
+
+    description: str
+    all: HostSettings = HostSettings()
+    senders: SenderSettings = SenderSettings()
+    receivers: HostSettings = HostSettings()
+
+
+class Pair(Strict):
+    """A sender and its receiver."""
+
+    name: Name
+    """its hosts are NAME-sender and NAME-receiver"""
+    access_delay: Delay = 0
+    """one-way delay of the pair's own access link, in each direction"""
+
+
+class Topology(Strict):
+    """Which hosts there are; see testbed/src/wale_lab/topologies/dumbbell.py for the drawing."""
+
+    type: Literal["dumbbell"] = "dumbbell"
+    """pairs of hosts around one bottleneck"""
+    pairs: Annotated[
+        list[Pair],
+        Field(min_length=1, max_length=200),
+        Or(type="integer", minimum=1, maximum=200),
+    ] = [Pair(name="pair1")]
+    """how many pairs, or a list of them"""
+
+    @field_validator("pairs", mode="before")
+    @classmethod
+    def _count(cls, value: object) -> object:
+        if isinstance(value, int) and not isinstance(value, bool):
+            if not 1 <= value <= 200:
+                raise ValueError(f"expected 1 to 200 pairs, got {value}")
+            return [{"name": f"pair{n + 1}"} for n in range(value)]
+        return value
+
+
+class Arrivals(Strict):
+    """Sessions that arrive in a Poisson process; each transfers a file, on its own connection.
+
+    Times and sizes follow from the run's seed, and are the same in every copy of an isolated
+    topology (testbed/src/wale_lab/models/arrivals.py).
+    """
+
+    rate: Annotated[float, Field(ge=0.001, le=1e6)]
+    """sessions per second"""
+    sessions: Annotated[int, Field(ge=1, le=100_000)]
+    """how many arrive"""
+    mean: FlowSize
+    """mean of their sizes, which are exponential"""
+
+    @field_validator("mean")
+    @classmethod
+    def _not_too_large(cls, value: int) -> int:
+        if not 1 <= value <= 2**40:
+            raise ValueError(f"expected a size from 1 byte to 1 TiB, got {value} bytes")
+        return value
+
+
+class Constant(Strict):
+    """Packets of UDP at a constant rate, whatever happens to them: traffic that nobody controls.
+
+    Packet n (from 1) leaves n intervals after the flow's start, to the ns of the clock.
+    """
+
+    rate: Rate | None = None
+    """of IP packets with their headers, bit/s; or give packets_per_second"""
+    packets_per_second: Annotated[float, Field(ge=0.001, le=1e6)] | None = None
+    """instead of a rate"""
+    packet: FlowSize = 500
+    """bytes of IP in a packet, headers included"""
+
+    @model_validator(mode="after")
+    def _check(self) -> Constant:
+        if (self.rate is None) == (self.packets_per_second is None):
+            raise ValueError("expected either a rate or packets_per_second")
+        if self.rate == units.UNLIMITED or self.rate == 0:
+            raise ValueError(f"expected a rate above 0 and below unlimited, got {self.rate}")
+        if not 72 <= self.packet <= 65_535:
+            raise ValueError(f"expected a packet of 72 to 65535 bytes, got {self.packet}")
+        return self
+
+    def bits_per_s(self) -> float:
+        """What it sends, as IP packets."""
+        if self.packets_per_second is not None:
+            return self.packets_per_second * self.packet * 8
+        assert isinstance(self.rate, int)
+        return self.rate
+
+
+class Flow(Strict):
+    """One transfer from a pair's sender to its receiver, sessions, or packets at constant rate."""
+
+    name: Name
+    """in tables, plots and results"""
+    cc: CongestionControl = "cubic"
+    """congestion control of the sender's socket"""
+    pair: str | None = None
+    """name of the pair (the first)"""
+    size: FlowSize | None = None
+    """how much to send; or give a duration, or arrivals"""
+    duration: TimeNs | None = None
+    """how long to send"""
+    arrivals: Arrivals | None = None
+    """not one transfer but many, that arrive at random"""
+    constant: Constant | None = None
+    """not TCP but packets of UDP at a constant rate; with a duration"""
+    start: TimeNs = 0
+    """after the scenario's start, or after the end of the flow in `after`"""
+    after: str | None = None
+    """name of the flow that has to end first"""
+    tool: Literal["wale", "iperf3"] = "wale"
+    """wale serve and wale get, or iperf3 (slow in virtual time: it polls the clock)"""
+    sha256: Switch = True
+    """of what has a size: both ends compute it, and it is compared; off is faster"""
+
+    @model_validator(mode="after")
+    def _check(self) -> Flow:
+        given = [what for what in (self.size, self.duration, self.arrivals) if what is not None]
+        if len(given) != 1:
+            raise ValueError("expected either a size, a duration or arrivals")
+        if self.arrivals is not None and self.tool != "wale":
+            raise ValueError(f"expected tool: wale together with arrivals, got {self.tool}")
+        if self.constant is not None:
+            wrong = sorted({"cc", "tool"} & self.model_fields_set)
+            if self.duration is None or wrong:
+                raise ValueError("expected constant with a duration, and without cc and tool")
+        if self.size == 0 or self.duration == 0:
+            raise ValueError("expected a size or duration above 0")
+        if self.tool == "iperf3" and (self.duration or 0) % 10**9:
+            raise ValueError("expected a duration of whole seconds with tool: iperf3")
+        return self
+
+
+class Record(Strict):
+    """What is recorded over time."""
+
+    interval: TimeNs = 100_000_000
+    """between two samples"""
+    links: bool = True
+    """links.csv: buffers, rates and counters"""
+    flows: bool = True
+    """flows.csv: bytes, windows, round trip times; channel.csv, of flows that listen"""
+    settled: TimeNs | None = None
+    """from this time on, links are counted a second time, from their samples: without the start"""
+
+    @field_validator("interval")
+    @classmethod
+    def _not_too_fine(cls, value: int) -> int:
+        if value < 1_000_000:
+            raise ValueError("expected an interval of at least 1ms")
+        return value
+
+    @model_validator(mode="after")
+    def _check(self) -> Record:
+        if self.settled is not None and not self.links:
+            raise ValueError("expected links: on together with settled")
+        return self
+
+
+class Scenario(Strict):
+    """An experiment: topology, links, hosts, flows, and what to record."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    """in results; without --out they go to out/NAME"""
+    description: str = ""
+    """what it shows, in a sentence or two"""
+    time: Literal["virtual", "real"] = "virtual"
+    """virtual: repeatable to the bit, idle time is skipped; real: as on a real machine"""
+    start: Annotated[Date | None, Field(validate_default=True)] = None
+    """where the clock of the guest begins (virtual time: the day of the release; real: now)"""
+    wall_limit: TimeLimit = 600_000_000_000
+    """wall time after which the guest is killed"""
+    virtual_limit: TimeLimit = 3_600_000_000_000
+    """time of the scenario after which flows that still run are failed"""
+    memory_mb: Annotated[int, Field(ge=64, le=65536)] = 2048
+    """memory of the guest, MB; TCP keeps windows small when socket buffers hold a 16th of it"""
+    ip: Literal[4, 6] = 4
+    """version of IP"""
+    profile: str = "modern"
+    """name of a bundle of host settings in testbed/src/wale_lab/profiles"""
+    topology: Topology = Topology()
+    """which hosts there are"""
+    bottleneck: Bottleneck = Bottleneck()
+    """the link between them, a qdisc for each direction"""
+    hosts: Hosts = Hosts()
+    """settings on top of the profile's"""
+    flows: Annotated[list[Flow], Field(min_length=1)]
+    """the transfers"""
+    isolate: bool = False
+    """each flow in its own copy of the topology, with the same seed, at the same time"""
+    record: Record = Record()
+    """what is recorded over time"""
+
+    _document: Document | None = PrivateAttr(None)
+
+    @property
+    def document(self) -> Document | None:
+        """The YAML that it was read from, which knows the lines."""
+        return self._document
+
+    @field_validator("start", mode="before")
+    @classmethod
+    def _day_of_release(cls, value: object, info: ValidationInfo) -> object:
+        return RELEASED if value is None and info.data.get("time") == "virtual" else value
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Scenario:
+        pairs = [p.name for p in self.topology.pairs]
+        flows = [f.name for f in self.flows]
+        for where, names in (("topology.pairs", pairs), ("flows", flows)):
+            for n, name in enumerate(names):
+                if name in names[:n]:
+                    raise ValueError(
+                        f"{where}.{n}.name: expected different names, {name!r} is here twice"
+                    )
+        for name in self.hosts.pairs:
+            if name not in pairs:
+                raise ValueError(f"hosts.pairs: expected one of {', '.join(pairs)}, got {name!r}")
+        for n, flow in enumerate(self.flows):
+            if flow.pair is not None and flow.pair not in pairs:
+                raise ValueError(
+                    f"flows.{n}.pair: expected one of {', '.join(pairs)}, got {flow.pair!r}"
+                )
+            if flow.after is not None and flow.after not in flows[:n]:
+                raise ValueError(
+                    f"flows.{n}.after: expected a flow that stands before it, got {flow.after!r}"
+                )
+        return self
+
+    def advice(self, pair: str) -> Advice | None:
+        """What a pair's sender is advised, by its link or otherwise; None: nothing."""
+        result = self.profile_of(pair).senders.advice or Advice()
+        own = self.hosts.pairs.get(pair, PairHosts()).sender.advice
+        result = result.merged_with(self.hosts.senders.advice).merged_with(own)
+        published = self.bottleneck.forward.feedback is not None
+        return result if published or result.has_rate else None
+
+    def profile_of(self, pair: str) -> Profile:
+        """The bundle of settings that a pair's hosts begin with."""
+        return load_profile(self.hosts.pairs.get(pair, PairHosts()).profile or self.profile)
+
+    def ends_by(self) -> int:
+        """A time of the scenario, ns, by which its flows have ended."""
+        ends = [f.start + f.duration for f in self.flows if f.duration and f.after is None]
+        known = len(ends) == len(self.flows)
+        return min(max(ends), self.virtual_limit) if known else self.virtual_limit
+
+    def modules(self) -> list[str]:
+        """The kernel modules of this tree that it needs."""
+        result = ["sch_wale"]
+        if any(self.advice(pair.name) for pair in self.topology.pairs):
+            result.append("rate_feedback")
+        hosts = [
+            self.host_settings(pair.name, role) for pair in self.topology.pairs for role in ROLES
+        ]
+        chosen = {flow.cc for flow in self.flows} | {host.route.congctl for host in hosts}
+        if chosen & OWN_CC:
+            result.append("tcp_ratcp")
+        return result
+
+    def host_settings(self, pair: str, role: Literal["sender", "receiver"]) -> HostSettings:
+        """What a host is set to: profile, all, its role, its pair, in this order."""
+        profile = self.profile_of(pair)
+        result = profile.all
+        pairs = self.hosts.pairs.get(pair, PairHosts())
+        for more in (
+            profile.senders if role == "sender" else profile.receivers,
+            self.hosts.all,
+            self.hosts.senders if role == "sender" else self.hosts.receivers,
+            pairs.sender if role == "sender" else pairs.receiver,
+        ):
+            result = result.merged_with(more)
+        return result
+
+    def mtu(self, pair: str, role: Literal["sender", "receiver"]) -> int:
+        """Bytes of IP in the largest packet that a host sends."""
+        return self.host_settings(pair, role).mtu or 1500
+
+    def packet_bytes(self, pair: str) -> int:
+        """Bytes of IP in the largest packet that both ends of a pair let by."""
+        return min(self.mtu(pair, role) for role in ROLES)
+
+    def resolved(self) -> dict[str, Any]:
+        """Everything that the run depends on, as plain data: the digest covers it."""
+        data = self.model_dump(mode="json")
+        data["profile"] = load_profile(self.profile).model_dump(mode="json")
+        for name, pair in self.hosts.pairs.items():
+            if pair.profile is not None:
+                profile = load_profile(pair.profile)
+                data["hosts"]["pairs"][name]["profile"] = profile.model_dump(mode="json")
+        return data
+
+
+@cache
+def load_profile(name: str) -> Profile:
+    """The profile of this name; nobody changes it."""
+    folder = TESTBED / "profiles"
+    path = folder / f"{name}.yaml"
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name) or not path.exists():
+        known = ", ".join(sorted(p.stem for p in folder.glob("*.yaml")))
+        raise ScenarioError(f"profile: expected one of {known}, got {name!r}")
+    document = yaml_lines.load(path)
+    return Profile.model_validate(checked(Profile, document).model_dump(exclude_unset=True))
+
+
+def find_scenario(name: str) -> Path:
+    """The file of a scenario: a path, or the name of one in testbed/src/wale_lab/scenarios."""
+    path = Path(name)
+    ours = TESTBED / "scenarios" / f"{name}.yaml"
+    is_a_path = path.suffix in (".yaml", ".yml") or "/" in name
+    if not is_a_path and ours.is_file():
+        return ours
+    if path.is_dir():
+        raise ScenarioError(f"{name}: expected a YAML file, this is a folder")
+    if path.exists():
+        return path
+    if is_a_path:
+        raise ScenarioError(f"{name}: there is no such file")
+    known = ", ".join(sorted(p.stem for p in ours.parent.glob("*.yaml")))
+    raise ScenarioError(
+        f"there is no scenario {name!r}; in testbed/src/wale_lab/scenarios: {known}"
+    )
+
+
+def load_scenario(path: Path, overrides: list[str] | None = None) -> Scenario:
+    """Read, override and check a scenario; ScenarioError says what is wrong and where."""
+    return check_scenario(yaml_lines.load(path), overrides or [], path.parent)
+
+
+def check_scenario(document: Document, overrides: list[str], folder: Path) -> Scenario:
+    """Check a scenario that has been read."""
+    if not isinstance(document.value, dict):
+        raise ScenarioError(f"{document.name}:1: expected keys and values: name, flows, ...")
+    for assignment in overrides:
+        yaml_lines.override(document, assignment)
+    _inline_traces(document, folder)
+    scenario = checked(Scenario, document)
+    assert isinstance(scenario, Scenario)
+    scenario._document = document
+    chosen: list[tuple[KeyPath, str | None]] = [(("profile",), scenario.profile)]
+    for name, pair in scenario.hosts.pairs.items():
+        chosen.append((("hosts", "pairs", name, "profile"), pair.profile))
+    for path, profile in chosen:
+        try:
+            load_profile(profile or scenario.profile)
+        except ScenarioError as error:
+            raise ScenarioError(f"{document.where(path)}: {error}") from None
+    _check_packets(scenario, document)
+    _check_limits(scenario, document)
+    _check_times(scenario, document)
+    _check_advice(scenario, document)
+    return scenario
+
+
+def _check_packets(scenario: Scenario, document: Document) -> None:
+    """Refuse constant flows whose packets do not fit into their sender's interface."""
+    for n, flow in enumerate(scenario.flows):
+        pair = flow.pair or scenario.topology.pairs[0].name
+        mtu = scenario.mtu(pair, "sender")
+        if flow.constant and flow.constant.packet > mtu:
+            path = ("flows", n, "constant", "packet")
+            raise ScenarioError(
+                f"{document.where(path)}: {show(path)}expected at most {mtu} bytes, the mtu of "
+                f"its sender, got {flow.constant.packet}"
+            )
+
+
+def _check_limits(scenario: Scenario, document: Document) -> None:
+    """Refuse a buffer that no full packet fits into: no flow would ever end."""
+    for direction in ("forward", "reverse"):
+        link: Link = getattr(scenario.bottleneck, direction)
+        if link.qdisc is not None or link.limit.endswith("p"):
+            continue
+        largest = max(scenario.packet_bytes(pair.name) for pair in scenario.topology.pairs)
+        least, unit = wire_bytes(link, largest), "bytes"
+        size = int(link.limit.removesuffix("b").removesuffix(" cells"))
+        if link.limit.endswith(" cells"):
+            least, unit = least // 53, "cells"
+        if size < least:
+            path = ("bottleneck", direction, "limit")
+            raise ScenarioError(
+                f"{document.where(path)}: {show(path)}expected a buffer for at least one packet, "
+                f"which takes {least} {unit}, got {size} {unit}"
+            )
+
+
+def _check_times(scenario: Scenario, document: Document) -> None:
+    """Refuse what would begin when the run is over."""
+    begins: dict[str, int] = {}
+    times: list[tuple[KeyPath, int]] = [(("record", "settled"), scenario.record.settled or 0)]
+    for direction in ("forward", "reverse"):
+        link: Link = getattr(scenario.bottleneck, direction)
+        times.append((("bottleneck", direction, "start"), link.start or 0))
+    for n, flow in enumerate(scenario.flows):
+        begins[flow.name] = flow.start + (begins[flow.after] if flow.after else 0)
+        times.append((("flows", n, "start"), begins[flow.name]))
+    for path, time in times:
+        if time >= scenario.virtual_limit:
+            limit, at = (units.show_time_ns(ns) for ns in (scenario.virtual_limit, time))
+            raise ScenarioError(
+                f"{document.where(path)}: {show(path)}expected a time before virtual_limit, "
+                f"{limit}, got {at} after the scenario's start"
+            )
+
+
+def _check_advice(scenario: Scenario, document: Document) -> None:
+    """Refuse feedback that nobody can hear, and settings of advice that nobody gives."""
+
+    def refuse(path: KeyPath, why: str) -> None:
+        raise ScenarioError(f"{document.where(path)}: {show(path)}expected {why}")
+
+    if scenario.bottleneck.reverse.feedback is not None:
+        where = ("bottleneck", "reverse", "feedback")
+        refuse(where, "feedback on the forward link alone: no flow sends on the reverse one")
+    hosts = scenario.hosts
+    told = [p.name for p in scenario.topology.pairs if scenario.advice(p.name)]
+    if hosts.senders.advice is not None and not told:
+        refuse(("hosts", "senders", "advice"), "a rate, steps, or feedback on the forward link")
+    for name, pair in hosts.pairs.items():
+        if pair.sender.advice is not None and name not in told:
+            refuse(
+                ("hosts", "pairs", name, "sender", "advice"),
+                "a rate, steps, or feedback on the forward link",
+            )
+    for name in told:
+        advice = scenario.advice(name)
+        if advice and advice.impair and (why := _no_impair(scenario, advice.impair)):
+            own = hosts.pairs.get(name, PairHosts()).sender.advice
+            whose: KeyPath = ("pairs", name, "sender") if own and own.impair else ("senders",)
+            refuse(("hosts", *whose, "advice", "impair"), why)
+
+
+def _no_impair(scenario: Scenario, impair: Impair) -> str | None:
+    """What was expected, if the rate of the forward link cannot be told poorly."""
+    link = scenario.bottleneck.forward
+    if not (link.sessions or link.trace):
+        return "sessions or a trace on the forward link: its rate is told, and has to change"
+    if link.start is not None:
+        return "no start of the forward link: what is told begins with it"
+    if scenario.time == "real":
+        return "time: virtual, where it is known beforehand when the link starts"
+    step = min(impair.interval, link.sessions.step if link.sessions else impair.interval)
+    if scenario.ends_by() > MAX_ANNOUNCEMENTS * step:
+        length, shortest = (units.show_time_ns(ns) for ns in (scenario.ends_by(), step))
+        return (
+            f"at most {MAX_ANNOUNCEMENTS} steps: flows may last {length}, a step {shortest} "
+            "(give flows a duration, or a lower virtual_limit)"
+        )
+    return None
+
+
+def _inline_traces(document: Document, folder: Path) -> None:
+    """Replace `trace: {file: F}` by its steps, so that the scenario says everything."""
+    bottleneck = document.value.get("bottleneck")
+    for direction in ("forward", "reverse"):
+        link = bottleneck.get(direction) if isinstance(bottleneck, dict) else None
+        trace = link.get("trace") if isinstance(link, dict) else None
+        if not isinstance(trace, dict) or not isinstance(trace.get("file"), str):
+            continue
+        if "steps" in trace:
+            continue
+        path = folder / trace["file"]
+        where = document.where(("bottleneck", direction, "trace", "file"))
+        try:
+            lines = path.read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ScenarioError(f"{where}: cannot read the trace {path}: {why(error)}") from None
+        steps = []
+        for number, line in enumerate(lines, 1):
+            words = line.partition("#")[0].split()
+            if not words:
+                continue
+            if len(words) != 2:
+                raise ScenarioError(f"{path}:{number}: expected `DURATION RATE`, got {line!r}")
+            try:
+                duration_ns, rate_bps = units.parse_step(*words)
+            except ValueError as error:
+                raise ScenarioError(f"{path}:{number}: {error}") from None
+            steps.append(f"{duration_ns}ns:{rate_bps}bit")
+        del trace["file"]
+        trace["steps"] = steps
+
+
+def checked(model: type[BaseModel], document: Document) -> BaseModel:
+    """A document as a model; ScenarioError says what is wrong and where."""
+    try:
+        return model.model_validate(document.value)
+    except ValidationError as error:
+        lines = [_explain(model, document, item) for item in error.errors()]
+        raise ScenarioError("\n".join(lines)) from None
+
+
+def _explain(model: type[BaseModel], document: Document, item: Any) -> str:
+    """One error: file, line, key path, and what was expected."""
+    path: KeyPath = tuple(p for p in item["loc"] if _in_document(p))
+    message = item["msg"].removeprefix("Value error, ")
+    named = re.match(r"^((?:flows|hosts|topology)\.[\w.]+): (.*)$", message)
+    if named and not path:
+        path = tuple(int(w) if w.isdigit() else w for w in named[1].split("."))
+        message = named[2]
+    if item["type"] == "extra_forbidden":
+        message = f"unknown key; expected one of {', '.join(_keys_at(model, path[:-1]))}"
+    elif item["type"] == "missing":
+        message = "expected this key, it is missing"
+    elif items := re.match(r"List should have (at \w+ \d+ items?) after .*, not (\d+)", message):
+        message = f"expected {items[1]}, got {items[2]}"
+    elif not message.startswith("expected"):
+        message = message.replace("Input should", "expected to", 1).replace("to be", "", 1)
+        message = re.sub(r"\s+", " ", message.replace("expected to", "expected", 1))
+        if not isinstance(item.get("input"), dict | list):
+            message += f", got {item.get('input')!r}"
+    return f"{document.where(path)}: {show(path)}{message}"
+
+
+def show(path: KeyPath) -> str:
+    """A key path before a message."""
+    return f"{yaml_lines.show_path(path)}: " if path else ""
+
+
+def _in_document(part: str | int) -> bool:
+    """Pydantic adds the names of validators and union members to a path."""
+    return isinstance(part, int) or not re.search(r"[\[\](]", part)
+
+
+def _keys_at(model: type[BaseModel], path: KeyPath) -> list[str]:
+    """The keys that a model has at a path."""
+    here: Any = model
+    for part in path:
+        if isinstance(part, int):
+            continue
+        fields = getattr(here, "model_fields", {})
+        found = _inner_model(fields[part].annotation) if part in fields else None
+        if found is None and part not in fields:
+            continue  # the key of a dict
+        here = found
+    return sorted(getattr(here, "model_fields", {}))
+
+
+def _inner_model(annotation: Any) -> Any:
+    """The model in an annotation such as list[Flow] or Trace | None."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in getattr(annotation, "__args__", ()):
+        found = _inner_model(inner)
+        if found is not None:
+            return found
+    return None

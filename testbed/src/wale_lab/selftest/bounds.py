@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a user without rights can have the kernel do, and how long it takes it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import pickle
+import signal
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from wale_lab.selftest import net
+from wale_lab.selftest.tap import Skip, in_virtual_time
+
+UID = 1000
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
+PR_SET_DUMPABLE = 4
+
+T = TypeVar("T")
+
+
+def become_user() -> None:
+    """Be a user without rights, who is root in namespaces of his own."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    os.setgroups([])
+    os.setresgid(UID, UID, UID)
+    os.setresuid(UID, UID, UID)
+    libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # or /proc/self were still root's
+    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "unshare")
+    net.write("/proc/self/setgroups", "deny")
+    net.write("/proc/self/uid_map", f"0 {UID} 1")
+    net.write("/proc/self/gid_map", f"0 {UID} 1")
+
+
+def _start(work: Callable[[], object], stay: bool) -> tuple[int, Any]:
+    """Do something as such a user; return the process, which may stay, and what it returns."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            become_user()
+            made = work()
+            answer = (True, None if stay else made)
+        except BaseException:  # all of it is told to the parent
+            answer = (False, traceback.format_exc())
+        with open(writer, "wb") as file:
+            pickle.dump(answer, file)
+        if stay:
+            signal.pause()
+        os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as file:
+        good, value = pickle.load(file)
+    if not good:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise AssertionError(value)
+    return child, value
+
+
+def as_user(work: Callable[[], T]) -> T:
+    """Do something as such a user, in a process of its own; return what it returns."""
+    child, value = _start(work, stay=False)
+    os.waitpid(child, 0)
+    return value
+
+
+@contextlib.contextmanager
+def user_who(work: Callable[[], object]) -> Iterator[None]:
+    """Have such a user, who did something, stay with what he made of it."""
+    child, _ = _start(work, stay=True)
+    try:
+        yield
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def needs_real_time() -> None:
+    """In virtual time, what the kernel does takes none."""
+    if in_virtual_time():
+        raise Skip("needs real time: it measures how long requests take")
+
+
+def least_s(action: Callable[[], object], times: int = 30, gap_s: float = 0) -> float:
+    """Return how long something takes, a while after it was done before, undisturbed."""
+    took = []
+    for _ in range(times):
+        time.sleep(gap_s)
+        start = time.perf_counter()
+        action()
+        took.append(time.perf_counter() - start)
+    return min(took)
+
+
+def softirq_share(seconds: float) -> float:
+    """Return the share of time that the CPUs spend in softirqs, while this process sleeps."""
+
+    def ticks() -> list[int]:
+        return [int(word) for word in net.read("/proc/stat").split("\n")[0].split()[1:8]]
+
+    before = ticks()
+    time.sleep(seconds)
+    gone = [after - first for first, after in zip(before, ticks(), strict=True)]
+    return gone[6] / max(sum(gone), 1)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How every plot looks, and how it is saved: the same results give the same bytes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from wale_lab.engines.kernel_build import cache_root
+
+os.environ.setdefault("MPLCONFIGDIR", str(cache_root() / "matplotlib"))
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+__all__ = ["COLOURS", "FAINT", "HATCHES", "INK", "LINES", "MARKERS", "PAPER", "STYLE"]
+__all__ += ["plt", "save", "tint"]
+
+#: Okabe and Ito's colours, which most colour-blind people can tell apart; the dark ones first.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+#: Rows differ by these too, so that a plot can be read without colour.
+MARKERS = ["o", "s", "^", "D", "v", "p", "h"]
+LINES: list[Any] = [
+    "-",
+    (0, (5, 2)),
+    (0, (6, 2, 1.2, 2)),
+    (0, (1.2, 1.6)),
+    (0, (9, 2.5)),
+    (0, (4, 2, 1.2, 1.6, 1.2, 2)),
+    (0, (2.5, 2.5)),
+]
+HATCHES = ["", "////", "....", "\\\\\\\\", "xxxx", "----", "++++"]
+
+INK = "#222222"
+FAINT = "#777777"
+
+#: Of all plots.
+STYLE: Any = {
+    "font.size": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.7,
+    "axes.edgecolor": "#888888",
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "lines.linewidth": 1.4,
+    "legend.frameon": False,
+}
+
+#: Of those that are made for a page of print; letters become outlines, so that no viewer
+#: needs the font, and names inside of an SVG do not depend on chance.
+PAPER: Any = {
+    **STYLE,
+    "font.size": 9,
+    "axes.labelsize": 9,
+    "axes.titlesize": 9.5,
+    "legend.fontsize": 8.5,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "xtick.color": "#444444",
+    "ytick.color": "#444444",
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "hatch.linewidth": 0.6,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "wale-lab",
+}
+
+
+def tint(colour: str, share: float) -> tuple[float, float, float]:
+    """A share of a colour in white, opaque: an SVG shows no hatch on what is transparent."""
+    red, green, blue = (1 - share * (1 - part) for part in to_rgb(colour))
+    return red, green, blue
+
+
+def save(figure: Figure, base: Path) -> tuple[Path, Path]:
+    """Write BASE.svg and BASE.png (200 dpi), without dates; close the figure."""
+    svg, png = base.with_suffix(".svg"), base.with_suffix(".png")
+    about = {"Creator": "wale-lab", "Date": None, "Format": None, "Type": None}
+    with plt.rc_context(PAPER):
+        figure.savefig(svg, transparent=True, metadata=about)
+        figure.savefig(png, dpi=200, facecolor="white", metadata={"Software": "wale-lab"})
+    plt.close(figure)
+    return svg, png
