@@ -61,11 +61,11 @@ coverage: packages-check userspace	## which lines of the modules and of the C pr
 	@testbed/wale-lab python testbed/setup/coverage.py $(PYTEST_ARGS)
 
 tested-table: packages	## Documentation/tested.rst, from what `make check` wrote down
-	@testbed/wale-lab python -m report.tested Documentation/tested $(wildcard build/tested/*.json) >build/tested.rst
+	@testbed/wale-lab python -m wale_lab.report.tested Documentation/tested $(wildcard build/tested/*.json) >build/tested.rst
 	@mv build/tested.rst Documentation/tested.rst
 
 formulas-table: packages	## Documentation/formulas.rst, from `make report` in full (RESULTS=DIR)
-	@mkdir -p build; testbed/wale-lab python -m report.formulas $(RESULTS) >build/formulas.rst
+	@mkdir -p build; testbed/wale-lab python -m wale_lab.report.formulas $(RESULTS) >build/formulas.rst
 	@mv build/formulas.rst Documentation/formulas.rst
 
 check-vm: packages-check packages-vm userspace	## stock kernels, two CPUs, under QEMU (KERNELS="6.1 6.12")
@@ -84,11 +84,11 @@ check-deb: packages-deb	## the Debian packages, in a clean Debian (as root)
 	@testbed/wale-lab python -m pytest -m deb $(PYTEST_ARGS)
 
 bench: packages userspace kernel	## what a packet costs by qdisc, an ACK by congestion control, and paths (BENCH_ARGS=--help)
-	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m bench $(if $(QUICK),--quick) \
+	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m wale_lab.bench $(if $(QUICK),--quick) \
 		--results $(RESULTS) $(BENCH_ARGS)
 
 fuzz-kernel: packages userspace	## messages, good and bad, to the modules in a guest with sanitizers
-	@testbed/wale-lab python -m fuzz --messages $(MESSAGES) --seed $(SEED) \
+	@testbed/wale-lab python -m wale_lab.fuzz --messages $(MESSAGES) --seed $(SEED) \
 		--kernel $(if $(findstring +,$(KERNEL)),$(KERNEL),$(KERNEL)+san)
 
 help:	## this list

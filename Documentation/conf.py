@@ -10,7 +10,7 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parent
 
 # Our directives, and the package that they describe.
-sys.path[:0] = [str(HERE / "sphinx"), str(TOP / "testbed")]
+sys.path[:0] = [str(HERE / "sphinx"), str(TOP / "testbed/src")]
 sys.dont_write_bytecode = True
 
 from wale_lab.engines.base import RELEASED  # noqa: E402

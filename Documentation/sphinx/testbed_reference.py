@@ -2,11 +2,11 @@
 """Directives that describe the testbed with its own words.
 
 `scenario-reference` shows what a scenario may say: keys, values, defaults and
-descriptions are those of the model in testbed/src/wale_lab/scenario.py that checks it.
-`study-reference` does the same for studies (testbed/src/wale_lab/studies/study.py), and `study-measures`
-lists what can be measured (testbed/src/wale_lab/results/measures.py).
+descriptions are those of the model in wale_lab/scenario.py that checks it.
+`study-reference` does the same for studies (wale_lab/studies/study.py), and `study-measures`
+lists what can be measured (wale_lab/results/measures.py).
 `csv-columns:: flows` (or links, channel, sessions) shows the columns of a time series, from
-testbed/src/wale_lab/results/result.py that writes it.  Neither can differ from what `wale-lab` does.
+wale_lab/results/result.py that writes it.  Neither can differ from what `wale-lab` does.
 """
 
 from __future__ import annotations

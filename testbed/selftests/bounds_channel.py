@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from lib import bounds, net, netlink, rate
-from lib.tap import equal, main, true
-from lib.wale import Control
+from wale_lab.selftest import bounds, net, netlink, rate
+from wale_lab.selftest.tap import equal, main, true
+from wale_lab.selftest.wale import Control
 
 FEW, MANY = 30, 300_000
 NUMBERS = "/proc/self/net/dev_snmp6/"

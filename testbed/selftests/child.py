@@ -13,21 +13,16 @@ import contextlib
 import json
 import os
 import random
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from switch import events
+from wale_lab.models.link import Config, Link, Trace, TraceEnd, Verdict
 from wale_lab.selftest import net, netlink
 from wale_lab.selftest.netstat import netstat
 from wale_lab.selftest.pair import MS, Pair
 from wale_lab.selftest.tap import Skip, equal, main, true, virtual_time
 from wale_lab.selftest.wale import POLICY, TC_H_ROOT, Qdisc
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from wale_lab.models.link import Config, Link, Trace, TraceEnd, Verdict
 
 RATE = 10**6
 CHILD = 0x10001

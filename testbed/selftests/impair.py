@@ -12,22 +12,17 @@ import math
 import random
 import socket
 import struct
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from switch import events
+from wale_lab.models.impair import Fate, FourStates, Gemodel, Losses, Model, Settings, fates
+from wale_lab.models.link import Config, Link
 from wale_lab.selftest import net
 from wale_lab.selftest.netstat import netstat
 from wale_lab.selftest.pair import MS, Pair
 from wale_lab.selftest.tap import equal, main, true
 from wale_lab.selftest.wale import LOSS_ALWAYS
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from wale_lab.models.impair import Fate, FourStates, Gemodel, Losses, Model, Settings, fates
-from wale_lab.models.link import Config, Link
 
 PERCENT = (1 << 32) // 100
 ECT0 = 2

@@ -2,28 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0
 """A wale link that marks (ECN): in the place of early drops, and by a price (policy rem).
 
-What becomes of random streams is compared with testbed/src/wale_lab/models/rem.py, packet by packet.
+What becomes of random streams is compared with wale_lab/models/rem.py, packet by packet.
 Topology: lib/pair.py.
 """
 
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 from typing import Any
 
 from switch import events
+from wale_lab.models.link import Config, Trace, TraceEnd
+from wale_lab.models.rem import MarkingLink, Parameters
 from wale_lab.selftest import net
 from wale_lab.selftest.netstat import netstat
 from wale_lab.selftest.pair import MS, Pair
 from wale_lab.selftest.tap import equal, main, true
 from wale_lab.selftest.wale import POLICY
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from wale_lab.models.link import Config, Trace, TraceEnd
-from wale_lab.models.rem import MarkingLink, Parameters
 
 ECT0 = 2
 REM = POLICY["rem"]

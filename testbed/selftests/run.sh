@@ -19,6 +19,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 lab=$here/../wale-lab
 tools=$here/../../userspace/tests/guest
+imports=$(cd "$here/../src" && pwd)
 limit=300
 kernel_line=${WALE_KERNEL:-}
 flavour=${kernel_line#"${kernel_line%%+*}"}
@@ -126,7 +127,8 @@ modules_of() {
 
 in_guest() {
 	local name=$1
-	local -a options=(--quiet --wall-limit "$limit" "--modules=$(modules_of "$name")")
+	local -a options=(--quiet --wall-limit "$limit" "--modules=$(modules_of "$name")"
+		--env "PYTHONPATH=$imports")
 	case $name in
 	truncation | faults) # with sanitizers, whatever the others have
 		options+=(--wall-limit 1800 --kernel "$kernel_line+san")
@@ -176,7 +178,7 @@ on_this_machine() {
 		fi
 	done
 	# shellcheck disable=SC2086 # a command is words
-	TDC_SOURCE=$(tdc_source) timeout "$limit" ${commands[$name]} 2>&1
+	PYTHONPATH=$imports TDC_SOURCE=$(tdc_source) timeout "$limit" ${commands[$name]} 2>&1
 	code=$?
 	for module in "${loaded[@]}"; do
 		unload "$module" || code=1

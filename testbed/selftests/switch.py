@@ -10,21 +10,16 @@ from __future__ import annotations
 
 import random
 import re
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
-
-from wale_lab.selftest import net
-from wale_lab.selftest.pair import MS, Pair
-from wale_lab.selftest.tap import equal, main, true, virtual_time
-from wale_lab.selftest.wale import LOSS_ALWAYS, OVERHEAD, POLICY, RATE_UNLIMITED, Qdisc
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from wale_lab.models.discard import Policy, Sharing
 from wale_lab.models.link import Config, Packet
 from wale_lab.models.switch import Switch
+from wale_lab.selftest import net
+from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.tap import equal, main, true, virtual_time
+from wale_lab.selftest.wale import LOSS_ALWAYS, OVERHEAD, POLICY, RATE_UNLIMITED, Qdisc
 
 EVENT = re.compile(r"wale_(enqueue|drop|child_drop|dequeue): (.*)")
 CROWD = 0xFFFF

@@ -84,15 +84,14 @@ def ynl_folder(kernel_tree: Path) -> Path:
 def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of studies with one paper, that has one study: paper/one of study_cases.py."""
     from study_cases import LINK, PUBLISHED, STUDY
-    from wale_lab.studies import points, study
+    from wale_lab.studies import study
 
     folder = tmp_path / "studies" / "paper"
     folder.mkdir(parents=True)
     (folder / "link.yaml").write_text(LINK)
     (folder / "one.yaml").write_text(STUDY)
     (folder / "one.csv").write_text(PUBLISHED)
-    for module in (points, study):
-        monkeypatch.setattr(module, "STUDIES", folder.parent)
+    monkeypatch.setattr(study, "STUDIES", folder.parent)
     return folder
 
 

@@ -11,8 +11,9 @@ from wale_lab import yaml_lines
 from wale_lab.engines.modules import in_load_order, needs
 from wale_lab.errors import ScenarioError
 from wale_lab.netlink import numbers_of
-from wale_lab.scenario import TESTBED, Scenario, check_scenario
+from wale_lab.scenario import Scenario, check_scenario
 from wale_lab.topologies import dumbbell
+from wale_lab.tree import SOURCES
 
 TEXT = """\
 name: advised
@@ -163,7 +164,7 @@ def test_refused(overrides: list[str], expected: str) -> None:
 
 def test_numbers_of_the_contract() -> None:
     """The recorder and the benchmark read them from the UAPI header."""
-    header = (TESTBED.parent / "kmod/include/uapi/linux/rate_feedback.h").read_text()
+    header = (SOURCES / "kmod/include/uapi/linux/rate_feedback.h").read_text()
     commands = numbers_of(header, "RATE_FEEDBACK_CMD_")
     assert list(commands)[:4] == ["set", "del", "get", "flow_get"]
     assert commands["set"] == 1

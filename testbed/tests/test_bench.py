@@ -33,7 +33,7 @@ TESTBED = Path(__file__).resolve().parents[1]
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [str(TESTBED / "wale-lab"), "python", "-m", "bench", *arguments]
+    command = [str(TESTBED / "wale-lab"), "python", "-m", "wale_lab.bench", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 

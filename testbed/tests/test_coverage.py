@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import wale_lab.engines.coverage
+import wale_lab.engines.coverage as guests
 
 SCRIPT = Path(__file__).resolve().parents[1] / "setup" / "coverage.py"
 _spec = importlib.util.spec_from_file_location("setup_coverage", SCRIPT)
@@ -72,13 +72,13 @@ def test_summary_counts_each_part() -> None:
 def test_a_guest_that_ran_nothing_that_is_counted_adds_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engines.coverage, "GUESTS", tmp_path / "guests")
+    monkeypatch.setattr(guests, "GUESTS", tmp_path / "guests")
     exchange = tmp_path / "exchange"
     (exchange / "gcov").mkdir(parents=True)
-    engines.coverage.keep(exchange)
-    assert not engines.coverage.GUESTS.exists()
+    guests.keep(exchange)
+    assert not guests.GUESTS.exists()
     (exchange / "gcov" / "link.gcda").write_bytes(b"")
-    engines.coverage.keep(exchange)
+    guests.keep(exchange)
     (exchange / "gcov" / "link.gcda").unlink()
-    engines.coverage.keep(exchange)
-    assert [file.name for file in engines.coverage.GUESTS.iterdir()] == ["link.gcda"]
+    guests.keep(exchange)
+    assert [file.name for file in guests.GUESTS.iterdir()] == ["link.gcda"]

@@ -13,6 +13,7 @@ from wale_lab.report import formulas
 from wale_lab.report.formulas import Formula, Range
 from wale_lab.studies.results import ResultError
 from wale_lab.studies.study import load_study
+from wale_lab.tree import PACKAGE
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -96,7 +97,7 @@ def test_a_row_without_a_model() -> None:
 
 def test_every_formula_names_what_is_there() -> None:
     for formula in formulas.load_formulas():
-        assert (TOP / "testbed" / formula.code).exists(), formula.code
+        assert (PACKAGE / formula.code).exists(), formula.code
         assert formula.trust.strip(), formula.name
         for of in formula.ranges:
             assert set(of.x) <= {*load_study(of.study).x.values, *load_study(of.study).x.means}

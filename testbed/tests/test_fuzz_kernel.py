@@ -23,9 +23,9 @@ from wale_lab.fuzz.__main__ import SPECIFICATIONS
 from wale_lab.fuzz.grammar import Grammar
 from wale_lab.fuzz.wire import walk
 from wale_lab.netlink import numbers_of
+from wale_lab.tree import PACKAGE, SOURCES
 
-TESTBED = Path(__file__).resolve().parents[1]
-HEADER = TESTBED.parent / "kmod/include/uapi/linux/pkt_sched_wale.h"
+HEADER = SOURCES / "kmod/include/uapi/linux/pkt_sched_wale.h"
 MESSAGES = 50_000
 
 
@@ -34,14 +34,14 @@ def grammar(name: str) -> Grammar:
 
 
 def fuzz(out: Path, *words: str | int, limit_s: int = 1800) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "fuzz", "--out", out, *words]
+    command = [sys.executable, "-m", "wale_lab.fuzz", "--out", out, *words]
     return subprocess.run(
         [str(word) for word in command],
         capture_output=True,
         text=True,
         check=False,
         timeout=limit_s,
-        cwd=TESTBED,
+        cwd=SOURCES,
     )
 
 
@@ -193,7 +193,7 @@ def test_damage_to_bytes() -> None:
 
 
 @pytest.mark.parametrize(
-    "file", sorted((TESTBED / "fuzz/cases").glob("*.json")), ids=lambda p: p.stem
+    "file", sorted((PACKAGE / "fuzz/cases").glob("*.json")), ids=lambda p: p.stem
 )
 def test_case_says_what_it_broke(file: Path) -> None:
     case = json.loads(file.read_text())

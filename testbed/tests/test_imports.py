@@ -19,7 +19,7 @@ MOST = 180
 
 def loaded(*words: str) -> list[str]:
     """The modules that a command of wale-lab loads."""
-    command = [str(TESTBED / "wale-lab"), "python", "-X", "importtime", "-m", "lab", *words]
+    command = [str(TESTBED / "wale-lab"), "python", "-X", "importtime", "-m", "wale_lab", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
     return [line.rpartition("|")[2].strip() for line in lines[1:]]
@@ -40,7 +40,7 @@ def test_exec_loads_little() -> None:
 
 
 def test_model_loads_its_options_alone() -> None:
-    assert not [name for name in loaded("list") if name.startswith("lab.model")]
+    assert not [name for name in loaded("list") if name.startswith("wale_lab.papers")]
     assert "wale_lab.papers.command" in loaded("model", "--help")
 
 

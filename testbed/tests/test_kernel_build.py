@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 
 from conftest import TESTBED
-from engines import kernel_build
-from engines.base import EngineError
-from engines.kernel_source import Source
+from wale_lab.engines import kernel_build
+from wale_lab.engines.base import EngineError
+from wale_lab.engines.kernel_source import Source
 
 MAKEFILE = """\
 .DELETE_ON_ERROR:
@@ -38,8 +38,8 @@ linux: one.o two.o
 BUILD = """\
 import signal, sys
 from pathlib import Path
-from engines import kernel_build
-from engines.kernel_source import Source
+from wale_lab.engines import kernel_build
+from wale_lab.engines.kernel_source import Source
 def stop(*_):
     raise KeyboardInterrupt
 signal.signal(signal.SIGTERM, stop)

@@ -39,7 +39,8 @@ from wale_lab.papers.lakshman_madhow.model import (
     waiting_time,
     window_growth,
 )
-from wale_lab.studies.study import STUDIES, Study, XAxis, YAxis, load_published
+from wale_lab.studies.study import Study, XAxis, YAxis, load_published, paper_folder
+from wale_lab.tree import SOURCES
 
 every_tcp = pytest.mark.parametrize("tcp", TCPS)
 every_reading = pytest.mark.parametrize("reading", READINGS)
@@ -409,13 +410,13 @@ def test_what_a_study_measures() -> None:
 
 
 def test_every_table_has_its_file() -> None:
-    assert {p.name for p in (STUDIES / "lakshman-madhow").glob("table*.csv")} >= {
+    assert {p.name for p in paper_folder("lakshman-madhow").glob("table*.csv")} >= {
         f"table{n}.csv" for n in (2, 3, 4, 5, 6)
     }
 
 
 def test_documented_table() -> None:
-    page = (STUDIES.parents[1] / "Documentation" / "models.rst").read_text(encoding="utf-8")
+    page = (SOURCES / "Documentation" / "models.rst").read_text(encoding="utf-8")
     lines = re.findall(r'^   "q = ([\d.]+), beta = ([\d.]+)", (\w+), (.*)$', page, re.M)
     assert len(lines) == 6
     for q, beta, tcp, cells in lines:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from conftest import TESTBED
-from engines import get_engine, kernel_build, modules
-from engines.base import EngineError
+from wale_lab.engines import get_engine, kernel_build, modules
+from wale_lab.engines.base import EngineError
 
 
 @pytest.mark.parametrize("which", ["the cache", "the checkout"])
@@ -26,7 +26,7 @@ def test_refused_before_a_kernel_is_built(
     else:
         (place / "testbed").mkdir(parents=True)
         (place / "testbed/setup").symlink_to(TESTBED / "setup")
-        monkeypatch.setattr(modules, "ROOT", place)
+        monkeypatch.setattr(modules, "SOURCES", place)
     with pytest.raises(EngineError) as refused:
         get_engine("uml").prepare(None, print)
     assert str(refused.value).startswith(

@@ -448,7 +448,7 @@ def test_a_link_that_stays_closed_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch, end: str, trace: list[str], rate: int, line: int, looks: range
 ) -> None:
     clock, seen = [1_500_000_000], []
-    link = {"name": "a", "trace": trace, "tc": f"wale limit 9p seed 1 trace file TRACE {end}"}
+    link = {"name": "a", "trace": {"lines": trace, "end": end}}
     agent = agents.Agent({"virtual": True, "links": [link]})
 
     def qdiscs() -> dict[str, Any]:

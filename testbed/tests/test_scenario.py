@@ -14,8 +14,9 @@ from wale_lab.cli import main
 from wale_lab.describe import json_schema, markdown
 from wale_lab.errors import ScenarioError
 from wale_lab.guest.agent import is_plain
-from wale_lab.scenario import TESTBED, Scenario, check_scenario, find_scenario, load_scenario
+from wale_lab.scenario import Scenario, check_scenario, find_scenario, load_scenario
 from wale_lab.topologies import dumbbell
+from wale_lab.tree import PACKAGE
 
 GOOD = """\
 name: good
@@ -160,7 +161,7 @@ def test_a_qdisc_is_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted((TESTBED / "scenarios").glob("*.yaml")), ids=lambda p: p.stem
+    "path", sorted((PACKAGE / "scenarios").glob("*.yaml")), ids=lambda p: p.stem
 )
 def test_scenarios_of_the_tree(path: Path) -> None:
     scenario = load_scenario(path)
@@ -485,7 +486,7 @@ def test_find() -> None:
     with pytest.raises(ScenarioError, match=r"there is no scenario 'nosuch'; .* demo,"):
         find_scenario("nosuch")
     with pytest.raises(ScenarioError, match="expected a YAML file, this is a folder"):
-        find_scenario(str(TESTBED))
+        find_scenario(str(PACKAGE))
     with pytest.raises(ScenarioError, match="there is no such file"):
         find_scenario("./nosuch.yaml")
 

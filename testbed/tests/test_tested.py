@@ -47,7 +47,7 @@ def test_many(subtests):
 @pytest.mark.parametrize("words", [[], ["-n", "2"]], ids=["alone", "side-by-side"])
 def test_counts_by_place(words: list[str], tmp_path: Path) -> None:
     (tmp_path / "test_selftests.py").write_text(RUN)
-    environment = {**os.environ, "PYTHONPATH": f"{TOP}/testbed/tests:{TOP}/testbed"}
+    environment = {**os.environ, "PYTHONPATH": f"{TOP}/testbed/tests:{TOP}/testbed/src"}
     environment |= {"WALE_TESTED": str(tmp_path / "records")}
     environment |= {"WALE_LAST_LINES": str(tmp_path / "lines")}
     command = [sys.executable, "-m", "pytest", "-p", "conftest", "-c", "/dev/null"]

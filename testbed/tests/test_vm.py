@@ -153,7 +153,7 @@ def test_ratcp_uses_advice(kernel: Kernel, tmp_path: Path) -> None:
 
 def test_stress(kernel: Kernel) -> None:
     """Everything at once on both CPUs; see selftests/stress.py."""
-    script = f"python3 testbed/selftests/stress.py --seconds {STRESS_S}"
+    script = f"PYTHONPATH=testbed/src python3 testbed/selftests/stress.py --seconds {STRESS_S}"
     outcome = run(kernel, script, limit_s=STRESS_S + 600, modules=MODULES)
     print(outcome.console)
     assert outcome.reason == "ok", outcome.console

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`python -m lab`: what testbed/wale-lab runs in its environment."""
+"""`python -m wale_lab`: what testbed/wale-lab runs in its environment."""
 
 import signal
 import sys

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import yaml
 
-TESTBED = Path(__file__).resolve().parents[1]
+from wale_lab.tree import PACKAGE
 
 
 def _each(kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """The name and the content of each file of a folder."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    for path in sorted((TESTBED / kind).glob("*.yaml")):
+    for path in sorted((PACKAGE / kind).glob("*.yaml")):
         yield path.stem, yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
 
 

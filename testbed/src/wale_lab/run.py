@@ -20,7 +20,7 @@ from typing import Any
 
 from wale_lab.engines import get_engine, kernel_build
 from wale_lab.engines.base import HUNG_AFTER_S, OUT_DIR, Engine, EngineError, Job, Kernel, Outcome
-from wale_lab.engines.modules import INSTALLED, ROOT, find_modules, find_userspace
+from wale_lab.engines.modules import INSTALLED, find_modules, find_userspace
 from wale_lab.files import make_folder, output_folder
 from wale_lab.guest import packet_recorder
 from wale_lab.progress import Progress
@@ -28,15 +28,16 @@ from wale_lab.refusal import check_controls, refused
 from wale_lab.results import result as results
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
 from wale_lab.topologies import dumbbell
+from wale_lab.tree import PACKAGE, SOURCES, guest_program
 
 #: In the guest as on the host: the distribution's Python, without site packages.
-AGENT = ["/usr/bin/python3", "-I", "-S", str(Path(__file__).with_name("agent.py"))]
+AGENT = guest_program(PACKAGE / "guest/agent.py")
 
 
 def versions(kernel: Kernel, modules: list[Path], env: dict[str, str]) -> dict[str, str]:
     """What took part, for result.json: programs by version, what is built here by content."""
     tools = {"python": platform.python_version(), "kernel_source": kernel.source}
-    describe = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    describe = ["git", "-C", str(SOURCES), "describe", "--always", "--dirty"]
     with suppress(OSError):  # no git here
         git = subprocess.run(describe, capture_output=True, text=True, check=False)
         if git.returncode == 0:
@@ -230,7 +231,7 @@ def shell_command(args: argparse.Namespace) -> int:
     ):
         exchange = Path(hidden)
         inside = f"{OUT_DIR}/{exchange.name}"
-        startup = Path(__file__).with_name("shell.bashrc")
+        startup = PACKAGE / "guest/shell.bashrc"
         command = ["/bin/bash", "--rcfile", str(startup), "-i"]
         if commands is not None:
             (exchange / "commands").write_bytes(commands)

@@ -42,9 +42,8 @@ from wale_lab.fields import (
     TimeNs,
 )
 from wale_lab.link import Bottleneck, Link, wire_bytes
+from wale_lab.tree import PACKAGE
 from wale_lab.yaml_lines import Document, KeyPath
-
-TESTBED = Path(__file__).resolve().parents[1]
 
 ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
 
@@ -472,7 +471,7 @@ class Scenario(Strict):
 @cache
 def load_profile(name: str) -> Profile:
     """The profile of this name; nobody changes it."""
-    folder = TESTBED / "profiles"
+    folder = PACKAGE / "profiles"
     path = folder / f"{name}.yaml"
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name) or not path.exists():
         known = ", ".join(sorted(p.stem for p in folder.glob("*.yaml")))
@@ -484,7 +483,7 @@ def load_profile(name: str) -> Profile:
 def find_scenario(name: str) -> Path:
     """The file of a scenario: a path, or the name of one in testbed/src/wale_lab/scenarios."""
     path = Path(name)
-    ours = TESTBED / "scenarios" / f"{name}.yaml"
+    ours = PACKAGE / "scenarios" / f"{name}.yaml"
     is_a_path = path.suffix in (".yaml", ".yml") or "/" in name
     if not is_a_path and ours.is_file():
         return ours

@@ -11,14 +11,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-TOP = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(TOP / "testbed" / "selftests"))
+from wale_lab.selftest import net
 
-from wale_lab.selftest import net  # noqa: E402
+TOP = Path(__file__).resolve().parents[3]
 
 WALE = os.environ.get("WALE") or str(TOP / "build/userspace/wale/wale")
 os.environ.setdefault("TC_LIB_DIR", str(TOP / "build/userspace/tc"))

@@ -11,12 +11,8 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common import WALE, as_json, call, done, refused
 from wale_lab.selftest import net

@@ -10,13 +10,10 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common import WALE, as_json, call, done, refused
 from wale_lab.selftest import net

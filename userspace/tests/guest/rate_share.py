@@ -18,12 +18,8 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common import WALE, as_json, done, refused
 from rate import Child, paths, rate

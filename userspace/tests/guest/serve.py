@@ -14,13 +14,10 @@ import re
 import select
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common import WALE, done
 from wale_lab.selftest import net

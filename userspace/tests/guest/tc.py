@@ -7,11 +7,7 @@ from __future__ import annotations
 import json
 import random
 import socket
-import sys
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common import as_json, call, done
 from wale_lab.selftest import net

@@ -13,12 +13,9 @@ import json
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common import WALE, done, refused
 from wale_lab.selftest import net

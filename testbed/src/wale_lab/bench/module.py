@@ -8,13 +8,14 @@ from pathlib import Path
 
 from wale_lab.engines.base import EngineError, Kernel, Log
 from wale_lab.engines.kernel_build import locked
-from wale_lab.engines.modules import BUILD, ROOT, build_folder
+from wale_lab.engines.modules import BUILD, build_folder
+from wale_lab.tree import SOURCES
 
 
 def sources() -> list[Path]:
     """Its files, and what kmod knows of the differences between kernels."""
     own = sorted(Path(__file__).with_name("module").iterdir())
-    return [*own, ROOT / "kmod/compat.h", ROOT / "kmod/compat.mk"]
+    return [*own, SOURCES / "kmod/compat.h", SOURCES / "kmod/compat.mk"]
 
 
 def build(kernel: Kernel, log: Log) -> Path:

@@ -23,6 +23,7 @@ from wale_lab.bench.sheets import Sheet
 from wale_lab.engines.base import Engine, EngineError, Job, Kernel, Time
 from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.progress import Progress
+from wale_lab.tree import guest_program
 
 SCRIPT = Path(__file__).with_name("packets_guest.py")
 
@@ -111,7 +112,7 @@ def measure(
     cases = [case for case, _ in wanted]
     plan = json.dumps([_step(case, subject) for case, subject in wanted])
     job = Job(
-        argv=["/usr/bin/python3", "-I", "-S", str(SCRIPT), plan],
+        argv=[*guest_program(SCRIPT), plan],
         time=cases[0].time,
         memory_mb=_memory_mb(cases),
         wall_limit_s=120 + 30 * len(wanted),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Inside the guest: packets through one qdisc after the other, by the module wale_bench.
 
-python3 -I -S packets_guest.py PLAN, a JSON list of {commands, settings, change}
+python3 -P -s -S packets_guest.py PLAN, a JSON list of {commands, settings, change}
 """
 
 from __future__ import annotations
@@ -16,9 +16,6 @@ import time
 from array import array
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "selftests"))
 
 from wale_lab.selftest.wale import Control
 

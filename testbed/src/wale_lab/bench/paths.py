@@ -11,6 +11,7 @@ from wale_lab.engines import get_engine
 from wale_lab.engines.base import EngineError, Job
 from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.progress import Progress
+from wale_lab.tree import guest_program
 
 SCRIPT = Path(__file__).with_name("paths_guest.py")
 
@@ -20,7 +21,7 @@ def measure(count: int, kernel_version: str | None, progress: Progress) -> dict[
     engine = get_engine("uml")
     kernel = engine.prepare(kernel_version, progress)
     job = Job(
-        argv=["/usr/bin/python3", "-I", "-S", str(SCRIPT), str(count)],
+        argv=[*guest_program(SCRIPT), str(count)],
         time="real",
         memory_mb=1024,
         wall_limit_s=120,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Inside the guest: many paths, set, changed, asked for, shown and deleted, with times.
 
-python3 -I -S paths_guest.py COUNT
+python3 -P -s -S paths_guest.py COUNT
 """
 
 from __future__ import annotations
@@ -12,14 +12,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from wale_lab import netlink
+from wale_lab.tree import SOURCES
 
-TOP = Path(__file__).resolve().parents[2]
-_HEADER = (TOP / "kmod/include/uapi/linux/rate_feedback.h").read_text(encoding="utf-8")
+_HEADER = (SOURCES / "kmod/include/uapi/linux/rate_feedback.h").read_text(encoding="utf-8")
 _COMMANDS = netlink.numbers_of(_HEADER, "RATE_FEEDBACK_CMD_")
 _PATH = netlink.numbers_of(_HEADER, "RATE_FEEDBACK_A_PATH_")
 

@@ -27,8 +27,9 @@ from wale_lab.engines.base import OUT_DIR, Engine, EngineError, Job, Kernel
 from wale_lab.engines.modules import find_modules, find_userspace, userspace_env
 from wale_lab.errors import ScenarioError
 from wale_lab.progress import Progress
+from wale_lab.tree import guest_program
 
-GUEST = ["/usr/bin/python3", "-I", "-S", str(Path(__file__).with_name("guest.py"))]
+GUEST = guest_program(Path(__file__).with_name("guest.py"))
 WALL_LIMIT_S = 900
 #: Words with a value that no check has chosen, which change when packets leave, or lose some.
 _VALUE = r"(?: [a-z]\S*){0,2} [\d.]*[1-9]\S*"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Inside the guest: sends packets through an emulator, and notes when each came and left.
 
-python3 -I -S guest.py PLAN.json OUT.json
+python3 -P -s -S guest.py PLAN.json OUT.json
 
 A veth pair, each end in a network namespace of its own; the emulator is the qdisc of the
 first.  The kernel says when a packet is handed to the qdisc (SOF_TIMESTAMPING_TX_SCHED), and
@@ -20,8 +20,6 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from wale_lab.netlink import inside
 from wale_lab.packets.udp import udp_packet

@@ -23,9 +23,9 @@ from pathlib import Path
 from wale_lab.engines.base import EngineError, Kernel, Log
 from wale_lab.engines.kernel_build import cache_root, locked
 from wale_lab.engines.processes import for_kbuild, without_make
+from wale_lab.tree import SOURCES
 
-ROOT = Path(__file__).resolve().parents[2]
-INSTALLED = not (ROOT / "Makefile").exists()
+INSTALLED = not (SOURCES / "Makefile").exists()
 _MODULE_SOURCES = ("kmod", "tcp_ratcp")
 _USERSPACE_SOURCES = ("userspace", "kmod/include")
 
@@ -33,11 +33,11 @@ _USERSPACE_SOURCES = ("userspace", "kmod/include")
 def _build_folder() -> Path:
     """Where products go; an installed copy has one for each state of its sources."""
     if not INSTALLED:
-        return ROOT / "build"
+        return SOURCES / "build"
     digest = hashlib.sha256()
     for folder in _MODULE_SOURCES:
-        for path in sorted(p for p in (ROOT / folder).rglob("*") if p.is_file()):
-            digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+        for path in sorted(p for p in (SOURCES / folder).rglob("*") if p.is_file()):
+            digest.update(f"{path.relative_to(SOURCES)}\0".encode() + path.read_bytes())
     return cache_root() / f"build-{digest.hexdigest()[:12]}"
 
 
@@ -46,8 +46,8 @@ BUILD = _build_folder()
 
 def check_places() -> None:
     """EngineError if make cannot build in the cache, or in the checkout."""
-    script = ROOT / "testbed/setup/plain-path"
-    for path in (cache_root(), *([] if INSTALLED else [ROOT])):
+    script = SOURCES / "testbed/setup/plain-path"
+    for path in (cache_root(), *([] if INSTALLED else [SOURCES])):
         command = [str(script), "make cannot build in ", str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -63,7 +63,7 @@ def _newest(folders: Iterable[str]) -> float:
     """When the newest source file in these folders was changed."""
     newest = 0.0
     for folder in folders:
-        for base, _, files in os.walk(ROOT / folder):
+        for base, _, files in os.walk(SOURCES / folder):
             for name in files:
                 if name.endswith((".c", ".h", ".mk", "Kbuild", "Makefile")):
                     newest = max(newest, (Path(base) / name).stat().st_mtime)
@@ -192,7 +192,7 @@ def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
         words = [str(tree)] + ([kernel.arch] if kernel.arch else [])
         with locked(BUILD / "modules.lock", log):
             if not current():
-                script = ROOT / "testbed/setup/build-modules"
+                script = SOURCES / "testbed/setup/build-modules"
                 began = time.time()
                 _build(log, f"make modules KDIR={' ARCH='.join(words)}", [script, *words])
                 _mark_current(built(), began)
@@ -234,7 +234,7 @@ def find_userspace(log: Log) -> dict[str, str]:
             )
         with locked(BUILD / "userspace.lock", log):
             if _stale([plugin, program], _USERSPACE_SOURCES):
-                make = ["make", "-s", "--no-print-directory", "-C", str(ROOT), "userspace"]
+                make = ["make", "-s", "--no-print-directory", "-C", str(SOURCES), "userspace"]
                 began = time.time()
                 _build(log, "make userspace", make)
                 _mark_current([p for p in (plugin, program) if p.exists()], began)
@@ -247,9 +247,9 @@ def _tool_folders() -> tuple[str, str]:
     if not INSTALLED:
         return f"{BUILD}/userspace/wale", f"{BUILD}/userspace/tc"
     asked = subprocess.run(
-        [ROOT / "userspace/tc/plugin-dir"], capture_output=True, text=True, check=False
+        [SOURCES / "userspace/tc/plugin-dir"], capture_output=True, text=True, check=False
     )
-    return str(ROOT.parents[1] / "bin"), asked.stdout.strip() or "/usr/lib/tc"
+    return str(SOURCES.parents[1] / "bin"), asked.stdout.strip() or "/usr/lib/tc"
 
 
 def userspace_env() -> dict[str, str]:

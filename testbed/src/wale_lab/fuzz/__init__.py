@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Fuzzing of what the modules hear: the options of sch_wale and the family rate_feedback.
 
-`python -m fuzz` (on the host, __main__.py) starts guest.py in a guest.  What is sent follows
-from the seed and the number of the message alone.
+`python -m wale_lab.fuzz` (on the host, __main__.py) starts guest.py in a guest.  What is sent
+follows from the seed and the number of the message alone.
 
     grammar.py   attributes, as the specifications have them
     values.py    trees of attributes, good and damaged

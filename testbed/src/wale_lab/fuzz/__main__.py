@@ -17,11 +17,11 @@ from wale_lab.engines.base import EngineError, Job
 from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.execute import tell, write_through
 from wale_lab.progress import Progress
+from wale_lab.tree import SOURCES, guest_program
 
 HERE = Path(__file__).resolve().parent
-TOP = HERE.parents[1]
 SPECIFICATIONS = {
-    "rate_feedback": TOP / "Documentation/netlink/specs/rate_feedback.yaml",
+    "rate_feedback": SOURCES / "Documentation/netlink/specs/rate_feedback.yaml",
     "sch_wale": HERE / "sch_wale.yaml",
 }
 #: Messages that have surroundings of their own: see guest.py.
@@ -31,7 +31,7 @@ MODULES = ("rate_feedback", "tcp_ratcp", "sch_wale")
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m fuzz",
+        prog="python -m wale_lab.fuzz",
         description="Sends messages, good and bad, to sch_wale and rate_feedback in a guest.",
     )
     parser.add_argument("--messages", type=int, metavar="N", help="(50000)")
@@ -90,10 +90,7 @@ def main() -> int:
         kernel = engine.prepare(args.kernel, progress)
         job = Job(
             argv=[
-                "/usr/bin/python3",
-                "-I",
-                "-S",
-                str(HERE / "guest.py"),
+                *guest_program(HERE / "guest.py"),
                 *words,
                 "/run/wale/out/grammars.json",
                 *cases,

@@ -17,10 +17,6 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "selftests"))
-sys.path.insert(0, str(HERE.parent))
-
 from wale_lab.fuzz import mutate
 from wale_lab.fuzz.channel import GENL, Channel
 from wale_lab.fuzz.grammar import Grammar

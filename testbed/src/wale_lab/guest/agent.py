@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs one scenario from inside the guest (or on the host): standard library only.
 
-    python3 -I -S agent.py PLAN.json RESULT.json
+    python3 -P -s -S agent.py PLAN.json RESULT.json
 
 PLAN says which namespaces, wires, qdiscs and flows (topologies/) there are.  The agent
 builds them, starts the servers, and starts everything else at fixed times of a clock,
@@ -275,7 +275,7 @@ class Agent:
             pid, out = self.spawn(argv, netns)
             recorders.append({"pid": pid, "out": out, "netns": netns, "number": number})
         if record["channel"]:
-            argv = [sys.executable, "-B", "-I", "-S"]  # -B: the host engine is root here
+            argv = [sys.executable, "-B", "-P", "-s", "-S"]  # -B: the host engine is root here
             argv += [os.path.dirname(__file__) + "/channel_recorder.py"]
             argv += [str(record["interval_ns"]), WORK + "/channel.csv", *record["channel"]]
             pid, out = self.spawn(argv)
@@ -287,7 +287,6 @@ class Agent:
         folder = self.plan["record"]["packets"]
         if not folder:
             return None
-        sys.path.insert(0, os.path.dirname(os.path.dirname(__file__)))
         from wale_lab.guest import packet_recorder
 
         try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Writes what the channel says of the sockets that listen, as CSV: standard library only.
 
-    python3 -B -I -S channel_recorder.py INTERVAL_NS OUT.csv NETNS...
+    python3 -B -P -s -S channel_recorder.py INTERVAL_NS OUT.csv NETNS...
 
 One process for all namespaces, with a netlink socket in each; a sample is one dump of
 `flow-get` of the family rate_feedback.  It samples at whole multiples of the interval on
@@ -14,13 +14,11 @@ import os
 import signal
 import sys
 import time
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from wale_lab import netlink
+from wale_lab.tree import SOURCES
 
-HEADER = Path(__file__).resolve().parents[2] / "kmod/include/uapi/linux/rate_feedback.h"
+HEADER = SOURCES / "kmod/include/uapi/linux/rate_feedback.h"
 
 #: Forms of an attribute's value.
 NUMBER, PORT, TEXT = "number", "port", "text"

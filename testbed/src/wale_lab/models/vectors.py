@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Writes the test vectors of the kernel's KUnit tests, as C tables.
 
-    python -m models.vectors           compare with what is in the tree
-    python -m models.vectors --write   write them again
+    python -m wale_lab.models.vectors           compare with what is in the tree
+    python -m wale_lab.models.vectors --write   write them again
 
 to be called in testbed/.  The tables are in kmod/wale/tests/vectors/, are
 committed, and are the same for ever: everything random comes from one seed.
@@ -15,7 +15,6 @@ import random
 import sys
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from pathlib import Path
 
 from wale_lab.models import impair_vectors, sessions
 from wale_lab.models.discard import Policy, Sharing
@@ -30,8 +29,9 @@ from wale_lab.models.link import (
     TraceEnd,
 )
 from wale_lab.models.streams import KNOWN_ANSWER, KNOWN_SEED, Purpose, Stream, splitmix64
+from wale_lab.tree import SOURCES
 
-FOLDER = Path(__file__).resolve().parents[2] / "kmod" / "wale" / "tests" / "vectors"
+FOLDER = SOURCES / "kmod" / "wale" / "tests" / "vectors"
 NEVER = (1 << 64) - 1
 RATE_MAX = 10**15
 SEED = 20050331

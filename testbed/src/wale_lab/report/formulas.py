@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes Documentation/formulas.rst: all models beside all measurements, and which to trust.
 
-    python -m report.formulas RESULTS > Documentation/formulas.rst
+    python -m wale_lab.report.formulas RESULTS > Documentation/formulas.rst
 
 formulas.yaml says what there is; RESULTS are of `wale-lab study`, in full.  `make formulas-table`
 does that.

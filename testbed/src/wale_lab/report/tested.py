@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes Documentation/tested.rst, from what tests/tested.py wrote down.
 
-    python -m report.tested Documentation/tested RECORDS... > Documentation/tested.rst
+    python -m wale_lab.report.tested Documentation/tested RECORDS... > Documentation/tested.rst
 
 `make tested-table` does that with the records of build/tested.  They are kept in
 Documentation/tested, one for each line of kernels, engine and flavour, so that runs on

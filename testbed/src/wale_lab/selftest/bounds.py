@@ -67,7 +67,8 @@ def as_user(work: Callable[[], T]) -> T:
     """Do something as such a user, in a process of its own; return what it returns."""
     child, value = _start(work, stay=False)
     os.waitpid(child, 0)
-    return value
+    result: T = value
+    return result
 
 
 @contextlib.contextmanager

@@ -16,13 +16,13 @@ import socket
 import struct
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from wale_lab.netlink import NLA_F_NESTED, Family, Message, Refused, attribute, attributes
 from wale_lab.selftest import net
 from wale_lab.selftest.pair import Pair
 from wale_lab.selftest.tap import Skip, equal
+from wale_lab.tree import SOURCES
 
 FAMILY = "rate_feedback"
 SET, DEL, GET, FLOW_GET = 1, 2, 3, 4
@@ -191,7 +191,7 @@ def time_ns() -> int:
 def module(name: str) -> str:
     """Return the path of a module for this kernel."""
     release = os.uname().release
-    root = Path(__file__).resolve().parents[3] / "build" / "modules"
+    root = SOURCES / "build" / "modules"
     for folder in (f"{release}-um", release):
         for path in (root / folder).rglob(f"{name}.ko"):
             return str(path)

@@ -25,12 +25,12 @@ from wale_lab.progress import Progress
 from wale_lab.results.measures import curves, measure
 from wale_lab.results.result import problems
 from wale_lab.run import run_scenario
-from wale_lab.scenario import TESTBED
 from wale_lab.studies import schedule
 from wale_lab.studies.points import Build, Point, find_build, points_of
 from wale_lab.studies.results import Check
 from wale_lab.studies.study import STUDIES, find_studies, load_study, show_x, study_names
 from wale_lab.studies.summary import summarise
+from wale_lab.tree import LAUNCHER
 
 #: How many times its wall_limit a run may take on a kernel with sanitizers or counters, where it
 #: takes tens of times as long as on the plain one that limits are made for.
@@ -161,7 +161,7 @@ def study_command(args: argparse.Namespace) -> int:
         for name in names
     }
     config = {
-        "testbed": str(TESTBED),
+        "launcher": str(LAUNCHER),
         "papers": str(STUDIES),
         "results": str(results.resolve()),
         "options": _options(args),

@@ -23,9 +23,10 @@ from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.errors import ScenarioError
 from wale_lab.progress import Progress
 from wale_lab.results.result import plan_data
-from wale_lab.scenario import TESTBED, Scenario, check_scenario
-from wale_lab.studies.study import STUDIES, Row, Run, Study, X, load_study, show_x
+from wale_lab.scenario import Scenario, check_scenario
+from wale_lab.studies.study import Row, Run, Study, X, load_study, paper_folder, show_x
 from wale_lab.topologies import dumbbell
+from wale_lab.tree import PACKAGE
 from wale_lab.yaml_lines import Document
 
 #: What is done with a plan, and what is made of it, follows from these; the plan is in the key.
@@ -34,7 +35,7 @@ CODE = (
     "guest/agent.py", "guest/channel_recorder.py", "results/constant.py", "link.py",
     "results/measures.py", "netlink.py", "results/result.py", "run.py", "scenario.py",
     "results/sessions.py", "studies/command.py", "models/arrivals.py", "models/sessions.py",
-    "models/streams.py", "topologies/dumbbell.py",
+    "models/streams.py", "timeline.py", "topologies/dumbbell.py",
 )  # fmt: skip
 
 
@@ -72,7 +73,7 @@ def find_build(kernel: Kernel, progress: Progress) -> Build:
     modules = find_modules(kernel, ["sch_wale", "rate_feedback", "tcp_ratcp"], progress)
     env = find_userspace(progress)
     programs = [Path(env["PATH"].split(":")[0], "wale"), Path(env["TC_LIB_DIR"], "q_wale.so")]
-    files = [*modules, *programs, *(TESTBED / name for name in CODE)]
+    files = [*modules, *programs, *(PACKAGE / name for name in CODE)]
     digest = hashlib.sha256((kernel.release + kernel.source).encode())
     if kernel.image:
         digest.update(str(kernel.image.parent.name).encode())
@@ -84,7 +85,7 @@ def find_build(kernel: Kernel, progress: Progress) -> Build:
 def points_of(name: str, build: Build, quick: bool = False) -> list[Point]:
     """The runs of a study, each once, with the cells that are read from it."""
     study = load_study(name)
-    folder = STUDIES / name.partition("/")[0]
+    folder = paper_folder(name)
     found: dict[str, Point] = {}
     for run_name, run in study.runs.items():
         for x, rows in product(xs(study, quick) or [""], _together(_rows(run, study, quick))):

@@ -19,7 +19,7 @@ from typing import IO, Any
 from wale_lab.files import write_whole
 from wale_lab.progress import Progress
 
-SNAKEFILE = Path(__file__).resolve().parents[1] / "studies/Snakefile"
+SNAKEFILE = Path(__file__).with_name("Snakefile")
 
 #: Of Snakemake's output, on a failure that no run explains.
 _TAIL = 15

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a study may say: runs, what is measured in them, the published values, what must hold.
 
-A study is one table or figure of a paper: testbed/src/wale_lab/papers/PAPER/NAME.yaml.  Its `runs` are
+A study is one table or figure of a paper: papers/PAPER/NAME.yaml.  Its `runs` are
 scenarios (files beside it) that are repeated for each value of x and each seed; each has
 rows, which are flows of the scenario.  studies/points.py makes the scenarios, results/measures.py
-the numbers of a run, studies/summary.py the table; testbed/src/wale_lab/studies/Snakefile says what needs what.
+the numbers of a run, studies/summary.py the table; studies/Snakefile says what needs what.
 
 What can be wrong with a study is found when it is loaded, not after hours of runs.
 """
@@ -27,12 +27,13 @@ from wale_lab.fields import STRICT
 from wale_lab.papers import MODELS
 from wale_lab.results.measures import MEASURES
 from wale_lab.results.result import FLOW_COLUMNS, LINK_COLUMNS
-from wale_lab.scenario import TESTBED, checked, show
+from wale_lab.scenario import checked, show
 from wale_lab.studies.results import STUDY_NAME
+from wale_lab.tree import PACKAGE
 from wale_lab.yaml_lines import Document, KeyPath
 
 #: Folders of papers, with studies: those that come with the testbed, or one's own.
-STUDIES = Path(os.environ.get("WALE_STUDIES") or TESTBED / "studies").resolve()
+STUDIES = Path(os.environ.get("WALE_STUDIES") or PACKAGE / "papers").resolve()
 
 #: A value of x: a number, or a word where x has no order.
 X = float | str
@@ -188,10 +189,10 @@ class Run(Strict):
 
 
 class Model(Strict):
-    """A published analysis beside the measurement; see testbed/src/wale_lab/models."""
+    """A published analysis beside the measurement; see models."""
 
     name: str
-    """of the model, a key of testbed/src/wale_lab/models MODELS"""
+    """of the model, a key of models MODELS"""
     rows: dict[str, dict[str, Any]] = {}
     """arguments of the model for those rows that it describes"""
 
@@ -385,8 +386,28 @@ class Study(Strict):
 def study_names() -> list[str]:
     """PAPER/NAME of every study."""
     return sorted(
-        f"{path.parent.name}/{path.stem}" for path in STUDIES.glob("*/*.yaml") if _is_study(path)
+        f"{paper}/{path.stem}"
+        for paper in _papers()
+        for path in paper_folder(paper).glob("*.yaml")
+        if _is_study(path)
     )
+
+
+def _papers() -> list[str]:
+    """The papers that have studies; a folder that is a Python package has no - in its name."""
+    folders = [path for path in STUDIES.iterdir() if path.is_dir()]
+    return [p.name.replace("_", "-") if (p / "studies").is_dir() else p.name for p in folders]
+
+
+def paper_folder(name: str) -> Path:
+    """The folder with the studies of a paper: PAPER, or PAPER/NAME of one of them."""
+    paper = name.partition("/")[0]
+    package = STUDIES / paper.replace("-", "_") / "studies"
+    return package if package.is_dir() else STUDIES / paper
+
+
+def _study_path(name: str) -> Path:
+    return paper_folder(name) / f"{name.partition('/')[2]}.yaml"
 
 
 def _is_study(path: Path) -> bool:
@@ -416,9 +437,10 @@ def no_study(name: str) -> ScenarioError:
 
 def load_study(name: str) -> Study:
     """Read and check a study; ScenarioError says what is wrong and where."""
-    if not (STUDIES / f"{name}.yaml").is_file():
+    path = _study_path(name)
+    if not path.is_file():
         raise no_study(name)
-    document = yaml_lines.load(STUDIES / f"{name}.yaml")
+    document = yaml_lines.load(path)
     if not re.fullmatch(STUDY_NAME, name):
         raise ScenarioError(
             f"{document.name}: expected names of the folder and the file that have small letters, "
@@ -441,7 +463,7 @@ def _with_shared(name: str, study: Study, document: Document) -> Study:
     if study.like == own or study.like not in names:
         names = [known for known in names if known != own]
         _refuse(document, [(("like",), _expected_one_of(names, study.like))])
-    other = checked(Study, yaml_lines.load(STUDIES / paper / f"{study.like}.yaml"))
+    other = checked(Study, yaml_lines.load(_study_path(f"{paper}/{study.like}")))
     assert isinstance(other, Study)
     if other.like is not None:
         _refuse(document, [(("like",), f"expected a study with runs of its own; {study.like} is "
@@ -611,7 +633,7 @@ def load_published(name: str, study: Study) -> list[Published]:
     """The published values of a study; ScenarioError says what is wrong and where."""
     if study.published is None:
         return []
-    path = STUDIES / name.partition("/")[0] / study.published
+    path = paper_folder(name) / study.published
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

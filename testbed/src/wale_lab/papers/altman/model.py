@@ -23,7 +23,7 @@ reproducing
       of the B;
     * where (21) says that slow start overflows the buffer, there are two slow starts, with
       doublings of T, the second from a threshold of min(W_b - 1, W_th / 2), after a T in which
-      the loss is detected: what Lakshman and Madhow have (papers/lakshman_madhow/model.py).  The paper
+      the loss is detected: what Lakshman and Madhow have (lakshman_madhow/model.py).  The paper
       leaves that derivation to a manuscript.
 
 Misprints, and what is left open:

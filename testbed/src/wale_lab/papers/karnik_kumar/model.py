@@ -629,7 +629,7 @@ def study_value(
     reading: str = "reproducing",
     **link: Any,
 ) -> float:
-    """Return what a study measures (results/measures.py), computed; ValueError for other measures."""
+    """Return what a study measures (results/measures.py), computed; else ValueError."""
     found = analyse(Link(arrival_per_s=arrival_per_s, **link), protocol, beta, reading)
     values = {
         "throughput_kBps": found.throughput_Bps / 1e3,

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Lakshman and Madhow (1997): TCP over networks with high bandwidth-delay products and random loss."""
+"""Lakshman and Madhow (1997): high bandwidth-delay products and random loss."""

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What depends on what: nothing in a circle."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+from pathlib import Path
+
+from wale_lab.tree import IMPORTS, PACKAGE
+
+MODULES = {
+    ".".join(path.relative_to(IMPORTS).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
+
+
+def imports_of(path: Path) -> set[str]:
+    """The modules of the package that a file imports, wherever it does."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}: an import that is relative"
+            inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in MODULES else node.module for name in inside}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return found & set(MODULES)
+
+
+def room(module: str) -> str:
+    """A folder of the package, or a module beside the folders."""
+    return ".".join(module.split(".")[:2])
+
+
+def test_no_module_depends_on_itself() -> None:
+    graph = {module: imports_of(path) - {module} for module, path in MODULES.items()}
+    list(graphlib.TopologicalSorter(graph).static_order())  # CycleError names them
+
+
+def test_no_folder_depends_on_itself() -> None:
+    graph: dict[str, set[str]] = {}
+    for module, path in MODULES.items():
+        others = {room(other) for other in imports_of(path)} - {room(module)}
+        graph.setdefault(room(module), set()).update(others)
+    list(graphlib.TopologicalSorter(graph).static_order())
