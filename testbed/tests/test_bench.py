@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from wale_lab.bench import module, summary, timing
-from wale_lab.bench.__main__ import engine_list, main, section_names
+from wale_lab.bench import estimate, module, summary, timing
+from wale_lab.bench.__main__ import SECTIONS, engine_list, main, section_names
 from wale_lab.bench.acks import Cost
 from wale_lab.bench.acks import summary as acks_summary
 from wale_lab.bench.cases import LINES, SIZES, lateness_cases, packet_cases, rate_error_case
@@ -156,8 +156,20 @@ def check_timing(found: dict[str, Any]) -> None:
 def test_what_cannot_be_measured_is_said(tmp_path: Path) -> None:
     done = bench("--only", "acks", "--cc", "no_such_cc", "--results", str(tmp_path))
     assert done.returncode == 1
-    assert "this kernel has no congestion control 'no_such_cc'; it has " in done.stderr
+    assert done.stderr.splitlines()[-1].endswith("or --module with yours, got 'no_such_cc'")
     assert "Traceback" not in done.stderr
+
+
+def test_says_at_its_start_how_long_it_takes() -> None:
+    assert estimate.said(list(SECTIONS), 3, True) == (
+        "takes about 73 s on a machine with little else to do"
+    )
+    assert estimate.said(list(SECTIONS), 5, False) == (
+        "takes about 8 minutes on a machine with little else to do, and minutes more in a "
+        "virtual machine"
+    )
+    done = bench("--quick", "--only", "acks", "--engines", "uml", "--kernel", "none")
+    assert done.stderr.splitlines()[0] == f"bench: {estimate.said(['acks'], 3, True)}"
 
 
 def test_an_unknown_section_is_refused() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from wale_lab.bench import acks, engine, packets, page, paths, summary, timing
+from wale_lab.bench import acks, engine, estimate, packets, page, paths, summary, timing
 from wale_lab.bench.cases import counted_cases, packet_cases
 from wale_lab.bench.packets import Case
 from wale_lab.bench.qdiscs import SUBJECTS
@@ -224,6 +224,9 @@ def _measure(bench: Bench) -> dict[str, Sheet]:
 def main() -> int:
     """Measure and print."""
     args = _arguments()
+    print(
+        f"bench: {estimate.said(args.only, args.rounds, args.quick)}", file=sys.stderr, flush=True
+    )
     try:
         with Progress(quiet=False) as progress:
             bench = Bench(args, progress, [])
