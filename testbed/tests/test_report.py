@@ -231,19 +231,36 @@ def test_every_number_of_every_summary(page: Element, results: Path) -> None:
     for study in read_studies(results):
         if not study.points:
             continue
-        lines = table_of(section(page, study.slug), "list").rows[1:]
-        assert len(lines) == len(study.points)
-        shown = {(line[0], line[1], line[3]): line for line in lines}
+        head, *rows = table_of(section(page, study.slug), "list").rows
+        assert len(rows) == len(study.points)
+        lines = [dict(zip(head, row, strict=True)) for row in rows]
+        shown = {(*list(line.values())[:2], line.get("kind", "")): line for line in lines}
         for point in study.points:
             kind = point.kind if point.published is not None else ""
             line = shown[study.label(point.row), point.x, kind]
-            for place, value in ((2, point.published), (4, point.measured), (7, point.model)):
-                text = line[place].replace(" ", "")
+            for name in ("published", "measured", "model"):
+                value = getattr(point, name)
+                text = line.get(name, "–").replace(" ", "")
                 if value is None:
                     assert text == "–"
                 else:
                     assert float(text) == pytest.approx(value, abs=0.006)
-            assert point.note in line[10]
+            assert point.note in line["note"]
+
+
+def test_a_study_with_nothing_published(tmp_path: Path) -> None:
+    """What was measured is counted, and no comparison spoken of."""
+    write_study(tmp_path, "paper/long", checks=[])
+    index = build(tmp_path, tmp_path / "report")
+    (root,) = Page(index.read_text(encoding="utf-8")).root.all("body")
+    assert [title.text for title in root.all("h1")] == ["Measured"]
+    assert "numbers measured 14 in 1 study" in root.text
+    for word in ("compared", "ublished", "agree", "checks 0", "make report"):
+        assert word not in root.text
+    table = table_of(section(root, "overview"), "overview").rows
+    assert [len(row) for row in table] == [3, 3]
+    assert table[1][1] == "14 points measured"
+    assert "testbed/wale-lab report makes this page" in root.text
 
 
 def test_a_line_of_the_list(page: Element) -> None:

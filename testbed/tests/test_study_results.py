@@ -16,6 +16,7 @@ import wale_lab.papers as all_models
 from study_cases import BUILD, changed
 from wale_lab.errors import ScenarioError
 from wale_lab.files import write_whole
+from wale_lab.results.measures import MEASURES
 from wale_lab.studies import results
 from wale_lab.studies.points import points_of
 from wale_lab.studies.study import Check, Published, Study, X
@@ -74,7 +75,7 @@ def test_summary(paper: Path, tmp_path: Path) -> None:
     assert (told["runs"], told["seeds"], told["quick"]) == (9, [1, 2, 3], False)
     assert told["virtual_s"] == 13.5
     assert told["wall_s"] == 2.2
-    assert told["command"] == "wale-lab study paper/one"
+    assert told["command"] == f"env WALE_STUDIES={paper.parent} testbed/wale-lab study paper/one"
     assert [check["passed"] for check in told["checks"]] == [True, True]
 
 
@@ -104,6 +105,61 @@ def test_means_over_several_x(paper: Path, tmp_path: Path) -> None:
     assert table_of(tmp_path / "quick", quick=True)[0] == []
 
 
+def test_each_value_is_in_a_line(paper: Path, tmp_path: Path) -> None:
+    """With its seed and measure; and each run has a name that says row, x and seed."""
+    make_runs(tmp_path)
+    _, told = table_of(tmp_path)
+    with (tmp_path / "out/values.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert list(lines[0]) == ["row", "x", "seed", "measure", "value"]
+    expected = [
+        (row, str(x), str(seed), "throughput_kBps", measured(row, x, seed))
+        for row in ("slow", "fast")
+        for x in (1, 2, 4)
+        for seed in (1, 2, 3)
+    ]
+    assert [(*list(line.values())[:4], float(line["value"])) for line in lines] == expected
+    assert told["measures"] == {"throughput_kBps": MEASURES["throughput_kBps"]}
+    names = {path.name for path in (tmp_path / "out/runs").iterdir()}
+    assert names == {f"{row}-x{x}-seed{seed}.json" for row, x, seed, _, _ in expected}
+    run = json.loads((tmp_path / "out/runs/fast-x4-seed2.json").read_text())
+    assert run["flows"]["fast"]["throughput_kBps"] == measured("fast", 4, 2)
+
+
+def test_runs_of_an_x_that_no_file_can_have_in_its_name(paper: Path, tmp_path: Path) -> None:
+    axis = 'x: {label: Rate, scale: category, values: ["1/2", "1:2"]}'
+    text = changed(
+        ("x: {label: Rate, unit: Mbit/s, values: [1, 2, 4]}", axis),
+        ("{x}mbit", "{seed}mbit"),
+        ("seeds: 3", "seeds: 1"),
+        ("published: one.csv\n", ""),
+    )
+    (paper / "one.yaml").write_text(text[: text.index("notes:")])
+    points = points_of("paper/one", BUILD)
+    flows = {name: {"throughput_kBps": 1.0} for name in ("slow", "fast")}
+    run = {"digest": "d", "seed": 1, "kernel": "6", "flow_s": 1, "wall_s": 1, "flows": flows}
+    write_whole(tmp_path / "runs" / f"{points[0].key}.json", json.dumps(run))
+    summarise("paper/one", points, tmp_path / "runs", tmp_path / "out", False)
+    links = sorted((tmp_path / "out/runs").iterdir())
+    key = points[0].key
+    assert [link.name for link in links] == [
+        f"fast-x1_2-seed1-{key}.json",
+        "fast-x1_2-seed1.json",
+        f"slow-x1_2-seed1-{key}.json",
+        "slow-x1_2-seed1.json",
+    ]
+    assert all(link.resolve().exists() for link in links)
+
+
+def test_rates_in_the_unit_of_links(paper: Path, tmp_path: Path) -> None:
+    (paper / "one.yaml").write_text(changed(("throughput_kBps", "throughput_Mbps")))
+    make_runs(tmp_path)
+    values = [measured("slow", 1, seed) * 8 / 1e3 for seed in (1, 2, 3)]
+    assert float(table_of(tmp_path)[0][0]["measured"]) == pytest.approx(sum(values) / 3, rel=1e-4)
+    assert "slow,1,1,throughput_Mbps,0.808\n" in (tmp_path / "out/values.csv").read_text()
+    assert "Mbit/s" in MEASURES["throughput_Mbps"] and "kB" not in MEASURES["throughput_Mbps"]
+
+
 def test_the_digest_is_that_of_all_runs(paper: Path, tmp_path: Path) -> None:
     make_runs(tmp_path)
     digests = sorted(point.key[::-1] for point in points_of("paper/one", BUILD))
@@ -116,7 +172,7 @@ def test_summary_of_a_quick_run(paper: Path, tmp_path: Path) -> None:
     lines, told = table_of(tmp_path, quick=True)
     assert [(line["row"], line["x"]) for line in lines] == [("slow", "1"), ("slow", "1")]
     assert {line["ci95"] for line in lines} == {""}  # one seed
-    assert told["command"] == "wale-lab study paper/one --quick"
+    assert told["command"].endswith(" testbed/wale-lab study paper/one --quick")
     assert [check["text"] for check in told["checks"]] == ["enough"]  # the other needs more
 
 

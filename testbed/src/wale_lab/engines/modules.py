@@ -26,6 +26,8 @@ from wale_lab.engines.processes import for_kbuild, without_make
 from wale_lab.tree import SOURCES
 
 INSTALLED = not (SOURCES / "Makefile").exists()
+#: How a user starts it: installed, or at the top of the tree.
+LAB = "wale-lab" if INSTALLED else "testbed/wale-lab"
 _MODULE_SOURCES = ("kmod", "tcp_ratcp")
 _USERSPACE_SOURCES = ("userspace", "kmod/include")
 

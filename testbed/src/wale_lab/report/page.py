@@ -21,6 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from matplotlib.figure import Figure
 
 from wale_lab import style
+from wale_lab.engines.modules import LAB
 from wale_lab.report import figures
 from wale_lab.report.tables import Line, Matrix, long_list, matrices
 from wale_lab.studies import compare
@@ -81,6 +82,8 @@ class Section:
 class Totals:
     """All studies together."""
 
+    measured: int
+    """points and curves"""
     compared: int
     mean_percent: float | None
     model_percent: float | None
@@ -101,6 +104,7 @@ def _totals(sections: list[Section]) -> Totals:
     found = [a for section in sections for a in section.agreements]
     points = [p for section in sections for p in section.study.points]
     return Totals(
+        measured=sum(section.measured + section.curves for section in sections),
         compared=sum(a.compared for a in found),
         mean_percent=mean_absolute(compare.measured_deviation(p) for p in points),
         model_percent=mean_absolute(model_deviation(p) for p in points),
@@ -238,6 +242,7 @@ def build(results_folder: Path, out_folder: Path) -> Path:
         overview=_image(figures.draw_deviations(studies), out / "deviations"),
         band=compare.BAND_PERCENT,
         cell_band=compare.CELL_PERCENT,
+        command=f"{LAB} report",
     )
     index.write_text(page, encoding="utf-8")
     return index

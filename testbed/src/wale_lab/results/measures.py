@@ -18,7 +18,7 @@ from wale_lab.timeline import LEAD_NS
 from wale_lab.models import sessions
 from wale_lab.topologies.dumbbell import link_seed
 
-MEASURES = {
+_MEASURED = {
     "throughput_kBps": "IP packets that arrived in order, kB/s (1 kB = 1000 bytes)",
     "throughput_packets_per_s": "the same in full packets of the sender, packets/s",
     "available_fraction": "throughput over what flows of constant rate leave of the link",
@@ -47,6 +47,22 @@ MEASURES = {
     "retransmitted_kB_per_session": "payload sent again, mean over sessions, kB",
     "sessions_completed": "how many sessions got all of their bytes",
 }
+
+#: What a study may measure.  Rates, which runs have in kB/s, are there in the unit of links too.
+MEASURES = _MEASURED | {
+    name.replace("_kBps", "_Mbps"): text.replace("kB/s (1 kB = 1000 bytes)", "Mbit/s").replace(
+        "kB/s", "Mbit/s"
+    )
+    for name, text in _MEASURED.items()
+    if name.endswith("_kBps")
+}
+
+
+def value_of(measured: dict[str, float], name: str) -> float:
+    """A measure of a flow, of those that a run has; KeyError if there is none."""
+    if name in measured or not name.endswith("_Mbps"):
+        return measured[name]
+    return measured[name.replace("_Mbps", "_kBps")] * 8 / 1e3
 
 
 def measure(result: dict[str, Any], scenario: Scenario, seed: int) -> dict[str, dict[str, float]]:

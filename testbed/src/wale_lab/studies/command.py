@@ -10,7 +10,6 @@ import argparse
 import json
 import math
 import os
-import shlex
 import tempfile
 from contextlib import suppress
 from functools import cache
@@ -28,7 +27,15 @@ from wale_lab.run import run_scenario
 from wale_lab.studies import schedule
 from wale_lab.studies.points import Build, Point, find_build, points_of
 from wale_lab.studies.results import Check
-from wale_lab.studies.study import STUDIES, find_studies, load_study, show_x, study_names
+from wale_lab.studies.study import (
+    STUDIES,
+    find_studies,
+    load_study,
+    options_of,
+    repeat,
+    show_x,
+    study_names,
+)
 from wale_lab.studies.summary import summarise
 from wale_lab.tree import LAUNCHER
 
@@ -104,12 +111,11 @@ def _run(point: Point, folder: Path, args: argparse.Namespace) -> dict[str, Any]
         rows = ", ".join(dict.fromkeys(cell.row for cell in point.cells))
         x = point.cells[0].x
         at = f" at {show_x(x)}" if x != "" else ""
-        words = ["env", f"WALE_STUDIES={STUDIES}"] if "WALE_STUDIES" in os.environ else []
-        words += ["testbed/wale-lab", "point", args.study, point.key]
-        words += ["--out", "/tmp/run.json", "--keep", "/tmp/run", *_options(args)]
+        out = ["--out", "/tmp/run.json", "--keep", "/tmp/run"]
+        command = repeat("point", args.study, point.key, *out, *_options(args))
         raise EngineError(
             f"{args.study}: scenario {point.scenario.name}{at}, seed {point.seed}, failed "
-            f"(rows: {rows})\n{error}\nto repeat it: {shlex.join(words)}"
+            f"(rows: {rows})\n{error}\nto repeat it: {command}"
         ) from None
 
 
@@ -141,7 +147,8 @@ def summary_command(args: argparse.Namespace) -> int:
         raise ScenarioError(
             f"--results {results}: expected all runs of {args.study}; `wale-lab study` makes them"
         )
-    summarise(args.study, points, results / "runs", results / args.study, args.quick)
+    out = results / args.study
+    summarise(args.study, points, results / "runs", out, args.quick, args.kernel)
     return 0
 
 
@@ -185,7 +192,7 @@ def _list(as_json: bool) -> int:
 
 def _options(args: argparse.Namespace) -> list[str]:
     """What `point` and `summary` have to be told."""
-    return (["--quick"] if args.quick else []) + (["--kernel", args.kernel] if args.kernel else [])
+    return options_of(args.quick, args.kernel or os.environ.get("WALE_KERNEL"))
 
 
 def wall_limit_s(point: Point, built: Build) -> float:

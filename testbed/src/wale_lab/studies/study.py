@@ -15,6 +15,7 @@ import csv
 import math
 import os
 import re
+import shlex
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,6 +23,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from wale_lab import yaml_lines
+from wale_lab.engines.modules import LAB
 from wale_lab.errors import ScenarioError, why
 from wale_lab.fields import STRICT
 from wale_lab.papers import MODELS
@@ -661,6 +663,18 @@ def _published(line: dict[str, Any], study: Study, where: str) -> Published:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ScenarioError(f"{where}: expected row,x,kind,value,note: {error}") from None
+
+
+def options_of(quick: bool, kernel: str | None) -> list[str]:
+    """The options of a command that say which runs of a study are meant."""
+    return (["--quick"] if quick else []) + (["--kernel", kernel] if kernel else [])
+
+
+def repeat(*words: str) -> str:
+    """A command of wale-lab, with what it needs to know the same studies."""
+    own = STUDIES != PACKAGE / "papers"
+    env = ["env", f"WALE_STUDIES={STUDIES}"] if own else []
+    return shlex.join([*env, LAB, *words])
 
 
 def show_x(x: X) -> str:

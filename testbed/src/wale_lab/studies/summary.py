@@ -4,8 +4,8 @@
 summary.csv has a line for each row, x and kind of published value:
     row,x,published,published_kind,measured,ci95,model,unit,note
 where measured is the mean over seeds, and ci95 half the width of its 95 % confidence interval
-(Student's t over the seeds; empty with one seed).  study.json says the rest; curves.csv
-(row,curve,x,y) is there for studies of curves.
+(Student's t over the seeds; empty with one seed).  tidy.py writes each value.  study.json says
+the rest; curves.csv (row,curve,x,y) is there for studies of curves.
 """
 
 from __future__ import annotations
@@ -22,10 +22,22 @@ from typing import Any
 from wale_lab.errors import ScenarioError
 from wale_lab.files import write_whole
 from wale_lab.papers import MODELS
+from wale_lab.results.measures import MEASURES, value_of
 from wale_lab.results.result import csv_text
+from wale_lab.studies import tidy
 from wale_lab.studies.compare import BAND_PERCENT
 from wale_lab.studies.points import Point, xs
-from wale_lab.studies.study import Check, Published, Study, X, load_published, load_study, show_x
+from wale_lab.studies.study import (
+    Check,
+    Published,
+    Study,
+    X,
+    load_published,
+    load_study,
+    options_of,
+    repeat,
+    show_x,
+)
 
 COLUMNS = "row,x,published,published_kind,measured,ci95,model,unit,note".split(",")
 
@@ -40,12 +52,14 @@ def estimates_of(study: Study, points: list[Point], runs: dict[str, dict[str, An
     for point in points:
         for cell in (c for c in point.cells if c.row in study.rows()):
             flow = runs[point.key]["flows"][cell.flow]
-            if study.y.measure not in flow:
+            try:
+                value = value_of(flow, study.y.measure)
+            except KeyError:
                 raise ScenarioError(
                     f"y.measure: expected one that row {cell.row} has: {', '.join(flow)}, "
                     f"got {study.y.measure!r}"
-                )
-            values.setdefault((cell.row, cell.x), []).append(flow[study.y.measure])
+                ) from None
+            values.setdefault((cell.row, cell.x), []).append(value)
     if study.x.means:
         values = _means(study, values)
     estimate = _spread if study.y.statistic == "spread" else _interval
@@ -277,8 +291,18 @@ def _ratio(value: float, base: float) -> float:
     return value / base
 
 
-def summarise(name: str, points: list[Point], runs: Path, out: Path, quick: bool) -> dict[str, Any]:
-    """Write summary.csv, study.json and curves.csv of a study; study.json's content."""
+def summarise(
+    name: str,
+    points: list[Point],
+    runs: Path,
+    out: Path,
+    quick: bool,
+    kernel: str | None = None,
+) -> dict[str, Any]:
+    """Write summary.csv, values.csv, study.json and curves.csv of a study; study.json's content.
+
+    `kernel` is the version that was asked for.
+    """
     study = load_study(name)
     found = {p.key: json.loads((runs / f"{p.key}.json").read_text()) for p in points}
     values: list[X] = [*study.x.means] or xs(study, quick) or [""]
@@ -288,10 +312,12 @@ def summarise(name: str, points: list[Point], runs: Path, out: Path, quick: bool
     models = model_values(study, values)
     lines = [] if curved else lines_of(study, values, estimates, models, published)
     write_whole(out / "summary.csv", csv_text(COLUMNS, lines))
+    tidy.write(study, points, runs, found, out)
     if curved:
         table = csv_text(["row", "curve", "x", "y"], _curves(study, points, found))
         write_whole(out / "curves.csv", table)
     data = _about(name, study, found, quick)
+    data["command"] = repeat("study", name, *options_of(quick, kernel))
     data["checks"] = outcomes_of(study, estimates, models, published, quick)
     write_whole(out / "study.json", json.dumps(data, indent=2) + "\n")
     return data
@@ -319,6 +345,12 @@ def _curves(
     ]
 
 
+def _measures(found: dict[str, dict[str, Any]]) -> list[str]:
+    """The measures that runs have, in the order of MEASURES."""
+    there = {m for run in found.values() for flow in run["flows"].values() for m in flow}
+    return [m for m in MEASURES if m in there]
+
+
 def _about(
     name: str, study: Study, found: dict[str, dict[str, Any]], quick: bool
 ) -> dict[str, Any]:
@@ -338,7 +370,7 @@ def _about(
         "diagram": study.diagram,
         "panels": [{**panel, "ylim": study.y.limits} for panel in panels],
         "rows": rows,
-        "command": f"wale-lab study {name}" + (" --quick" if quick else ""),
+        "measures": {m: MEASURES[m] for m in _measures(found)},
         "digest": hashlib.sha256("\n".join(digests).encode()).hexdigest(),
         "seeds": sorted({run["seed"] for run in found.values()}),
         "quick": quick,
