@@ -67,7 +67,7 @@ def archive(tmp_path: Path) -> Path:
 def start(archive: Path, folder: Path, **env: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", BUILD, str(archive), str(folder)],
-        env={**os.environ, "PYTHONPATH": str(TESTBED), **env},
+        env={**os.environ, "PYTHONPATH": str(TESTBED / "src"), **env},
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
