@@ -31,6 +31,8 @@ MESSAGES ?= 1000000
 SEED ?= 1
 # Files of tests side by side, in the order of conftest.py; the tests of a file one after the other.
 SIDE_BY_SIDE = -n $(or $(JOBS),logical --maxprocesses 8) --dist loadfile --no-loadscope-reorder
+# For the loop of those who develop: a minute on two cores.
+FAST = kunit or not (guest or slow or lint or deb or vm)
 # Kernels whose packaged headers are installed.
 STOCK_KDIRS = $(wildcard /usr/src/linux-headers-*-amd64 /usr/src/linux-headers-*-arm64)
 
@@ -56,6 +58,9 @@ check: packages-check userspace kernel kernel-san	## every test; the last line i
 	@$(if $(PYTEST_ARGS),,WALE_TESTED=build/tested) \
 	$(if $(KERNELS),testbed/setup/check-kernels $(KERNELS) -- $(SIDE_BY_SIDE) $(PYTEST_ARGS),\
 		WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(SIDE_BY_SIDE) $(PYTEST_ARGS))
+
+test: packages-check userspace kernel	## the fast ones: what needs no guest, and KUnit in one
+	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(SIDE_BY_SIDE) -m "$(FAST)" $(PYTEST_ARGS)
 
 coverage: packages-check userspace	## which lines of the modules and of the C programs make check reaches
 	@testbed/wale-lab python testbed/setup/coverage.py $(PYTEST_ARGS)
@@ -145,6 +150,6 @@ deb: packages-deb	## Debian packages wale-dkms, wale-tools, wale-dev and python3
 clean:	## remove build/, out/ and results/ (the cached kernel stays)
 	rm -rf build out results
 
-.PHONY: demo report check check-vm check-deb coverage tested-table formulas-table lint fuzz fuzz-userspace fuzz-kernel \
+.PHONY: demo report test check check-vm check-deb coverage tested-table formulas-table lint fuzz fuzz-userspace fuzz-kernel \
 	bench help modules modules-stock userspace kernel kernel-san packages packages-check \
 	packages-vm packages-deb install uninstall deb clean

@@ -46,7 +46,9 @@ def test_a_case_of_tc_testing_that_cannot_be_torn_down_fails(tmp_path: Path) -> 
     assert [result for _, result, _ in tap_cases(done.stdout)] == ["not ok"] * 2, done.stdout
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.kunit) if n == "kunit" else n for n in NAMES]
+)
 def test_selftest(name: str, subtests: pytest.Subtests, request: pytest.FixtureRequest) -> None:
     """Each case of the selftest's TAP stream is a subtest."""
     if name in NEED_SANITIZERS:
