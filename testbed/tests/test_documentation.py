@@ -21,6 +21,9 @@ DOCUMENTATION = TOP / "Documentation"
 pytestmark = pytest.mark.lint
 
 
+PACKAGE = ("testbed", "src", "wale_lab")
+
+
 def source(*parts: str) -> str:
     """Return the text of a file of the tree."""
     return TOP.joinpath(*parts).read_text(encoding="utf-8")
@@ -206,7 +209,7 @@ def test_every_option_of_wale_lab() -> None:
 
 
 def test_every_command() -> None:
-    lab = set(re.findall(r'\badd\(\s*"(\w+)"', source("testbed", "lab", "cli.py")))
+    lab = set(re.findall(r'\badd\(\s*"(\w+)"', source(*PACKAGE, "cli.py")))
     assert not_in("testbed.rst", lab) == set()
     wale = set(re.findall(r'\{ "(\w+)", cmd_\w+,', source("userspace", "wale", "main.c")))
     everywhere = {word for page in ("tutorial.rst", "transfer.rst") for word in literals(page)}
@@ -215,14 +218,14 @@ def test_every_command() -> None:
 
 
 def test_every_key_of_a_result() -> None:
-    code = source("testbed", "lab", "result.py")
+    code = source(*PACKAGE, "results", "result.py")
     keys: set[str] = set()
     for function in ("_wale_flow", "flow_results", "link_results", "settled", "make_result"):
         body = re.search(rf"^def {function}\(.*?(?=^def |\Z)", code, re.M | re.S)
         assert body, f"result.py has no function {function}"
         keys |= set(re.findall(r'^ +"(\w+)":', body[0], re.M))
     summary = re.search(
-        r"^def summary\(.*?(?=^def )", source("testbed", "lab", "sessions.py"), re.M | re.S
+        r"^def summary\(.*?(?=^def )", source(*PACKAGE, "results", "sessions.py"), re.M | re.S
     )
     assert summary
     keys |= set(re.findall(r'^ +"(\w+)":', summary[0], re.M))
@@ -230,12 +233,12 @@ def test_every_key_of_a_result() -> None:
 
 
 def test_every_key_of_the_results_of_a_study() -> None:
-    columns = re.search(r'^COLUMNS = "([\w,]+)"', source("testbed", "lab", "summary.py"), re.M)
+    columns = re.search(r'^COLUMNS = "([\w,]+)"', source(*PACKAGE, "studies", "summary.py"), re.M)
     assert columns
     keys = set(columns[1].split(","))
-    for file, function in (("summary.py", "_about"), ("study_command.py", "_record")):
+    for file, function in (("summary.py", "_about"), ("command.py", "_record")):
         body = re.search(
-            rf"^def {function}\(.*?(?=^def |\Z)", source("testbed", "lab", file), re.M | re.S
+            rf"^def {function}\(.*?(?=^def |\Z)", source(*PACKAGE, "studies", file), re.M | re.S
         )
         assert body, f"{file} has no function {function}"
         keys |= set(re.findall(r'^ +"(\w+)":', body[0], re.M))
