@@ -134,8 +134,8 @@ def test_no_switch(words: str, says: str) -> None:
         ("drop: [" + '{packets: "1,2"},' * 17 + "]", "at most 32 packets and ranges"),
         ('drop: [{packets: "5", flow: 2}]', "expected flows of at least 2 with a drop of flow 2"),
         ('policy: fba, drop: [{packets: "5", flow: 1025}]', "the link tells 1024 apart"),
-        ('trace: {steps: "1s:0"}', "trace: expected a step with a rate above 0"),
-        ('trace: {steps: "25h:1mbit"}', "steps of at most 1 day"),
+        ('trace: {steps: "1s:0"}', "trace.steps: expected a step with a rate above 0"),
+        ('trace: {steps: "25h:1mbit"}', "trace.steps.0: expected a duration from 1us to 1 day"),
         ("trace: {steps: [" + '"24h:1mbit",' * 4001 + "]}", "a trace of at most 4000 days"),
         ('trace: {steps: "1s:1mbit"}, start: -400000d', "a start at most 19000 days ago"),
         ("limit: 4294967296p", "a limit of at most 4294967295 packets"),
@@ -443,14 +443,33 @@ def test_trace_file(tmp_path: Path) -> None:
     scenario = check(text, folder=tmp_path)
     assert scenario.bottleneck.forward.trace is not None
     assert scenario.bottleneck.forward.trace.steps == [(10**9, 2_000_000), (500_000_000, 0)]
-    for line, says in (
-        ("1s", "expected `DURATION RATE`"),
-        ("2000 8mbit", "expected a time with a unit, such as \"10ms\", got '2000'"),
-        ("1s 300bit", "a whole number of bytes/s, got '300bit'; the nearest are 296bit and 304bit"),
-    ):
-        (tmp_path / "t").write_text(f"1s 8Mbps # bytes, as to tc\n{line}\n")
-        with pytest.raises(ScenarioError, match=f"t:2: .*{says}"):
-            check(text, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("1s\n", "t:1: expected `DURATION RATE`, got '1s'"),
+        ("1s 8Mbps # bytes, as to tc\n1s\n", "t:2: expected `DURATION RATE`, got '1s'"),
+        ("2000 8mbit\n", "t:1: expected a time with a unit, such as \"10ms\", got '2000'"),
+        ("# a\n# b\n1s 8mbit\n1s 7xbit\n", "t:4: expected a rate such as"),
+        ("1s 8mbit\n\n1x 8mbit\n", "t:3: expected a time such as"),
+        ("1s 8mbit\n1s 300bit\n", "t:2: expected a whole number of bytes/s, got '300bit'"),
+        ("1s 8mbit\n1s 9000tbit\n", "t:2: expected a rate from 8 bit/s to 8e15 bit/s"),
+        ("1s 8mbit\n1s unlimited\n", "t:2: expected a rate such as"),
+        ("1s 8mbit\n0s 8mbit\n", "t:2: expected a duration from 1us to 1 day, got 0 ns"),
+        ("1s 8mbit\n\n25h 8mbit\n", "t:3: expected a duration from 1us to 1 day, got"),
+        ("24h 1mbit\n" * 4001, "t: expected a trace of at most 4000 days"),
+        ("1s 0bit\n", "t: expected a step with a rate above 0"),
+        ("", "t: the trace has no steps"),
+        ("# nothing\n", "t: the trace has no steps"),
+    ],
+)
+def test_mistakes_in_a_trace_file(tmp_path: Path, text: str, says: str) -> None:
+    """The file and its line are named, not the scenario's and the number of a step."""
+    (tmp_path / "t").write_text(text)
+    with pytest.raises(ScenarioError) as refusal:
+        check(GOOD.replace("rate: 2mbit", "trace: {file: t}"), folder=tmp_path)
+    assert str(refusal.value).startswith(f"{tmp_path}/{says}")
 
 
 def test_settings_of_hosts() -> None:

@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct link_trace trace = {};
 
 	if (link_trace_read(&trace, as_file(data, size), &error)) {
-		must(error.kind == LINK_ERROR_INVALID && *error.text);
+		must(error.kind == LINK_ERROR_FILE && *error.text);
 	} else {
 		must(trace.n_steps && trace.n_steps <= WALE_TRACE_FD_STEPS_MAX);
 		check_again(&trace);

@@ -177,6 +177,7 @@ enum link_error_kind {
 	LINK_ERROR_DUPLICATE, /* of @word; @text is the second value */
 	LINK_ERROR_UNKNOWN, /* @word is not an option; @text goes on */
 	LINK_ERROR_INVALID, /* @text says what is wrong with @word */
+	LINK_ERROR_FILE, /* ... in the file @word; it begins with LINE: or a space */
 };
 
 struct link_error {

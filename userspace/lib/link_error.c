@@ -33,7 +33,8 @@ static void print_word(FILE *to, const char *word)
 
 void link_error_print(FILE *to, const struct link_error *error)
 {
-	print_word(to, error->word);
+	if (error->kind != LINK_ERROR_FILE)
+		print_word(to, error->word);
 	switch (error->kind) {
 	case LINK_ERROR_MISSING:
 		fprintf(to, " is not complete: %s\n", error->text);
@@ -51,6 +52,9 @@ void link_error_print(FILE *to, const struct link_error *error)
 		break;
 	case LINK_ERROR_INVALID:
 		fprintf(to, " is wrong: %s\n", error->text);
+		break;
+	case LINK_ERROR_FILE:
+		fprintf(to, "%s:%s\n", error->word, error->text);
 		break;
 	}
 }

@@ -7,6 +7,7 @@
  * unit: a scenario, which may read the same file, would take seconds without one.
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -35,50 +36,106 @@ static int trace_append(struct link_trace *trace, uint64_t duration_ns,
 	return 0;
 }
 
-/* Where a step is. */
+/* Where a step is: in a list, or in a file. */
 struct place {
-	char name[40];
-	const char *word; /* of the command line: the steps, or their file */
-	bool file;
+	const char *path; /* NULL: in a list */
+	const char *word; /* the path or the list, as it was given */
+	unsigned int number; /* of the step or line; 0: all of it */
 };
 
-static int step_failed(const struct place *at, const char *text,
-		       const char *why, struct link_error *error)
+static int __attribute__((format(printf, 3, 4)))
+wrong(const struct place *at, struct link_error *error, const char *format, ...)
 {
-	return link_error_set(error, LINK_ERROR_INVALID, at->word,
-			      "%s: \"%.40s\": %s", at->name, text, why);
+	char text[160], where[40] = "";
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (at->number)
+		snprintf(where, sizeof(where),
+			 at->path ? "%u: " : "step %u of the trace: ",
+			 at->number);
+	else if (at->path)
+		strcpy(where, " ");
+	return link_error_set(error,
+			      at->path ? LINK_ERROR_FILE : LINK_ERROR_INVALID,
+			      at->word, "%s%s", where, text);
+}
+
+static int parse_duration(const char *word, const struct place *at,
+			  uint64_t *ns, struct link_error *error)
+{
+	int err = at->path ? units_parse_time_unit(word, ns)
+			   : units_parse_time(word, ns);
+
+	if (err == -EINVAL)
+		return wrong(at, error,
+			     "\"%.40s\": expected a time%s such as 10ms", word,
+			     at->path ? " with a unit," : "");
+	if (err || *ns < WALE_TRACE_STEP_MIN || *ns > WALE_TIME_MAX)
+		return wrong(
+			at, error,
+			"\"%.40s\": out of range: expected a duration from 1us to 86400s",
+			word);
+	return 0;
+}
+
+static int parse_rate(const char *word, const struct place *at, uint64_t *rate,
+		      struct link_error *error)
+{
+	char text[UNITS_WRONG_MAX];
+	int err = units_parse_rate(word, rate);
+
+	if (!err && *rate == WALE_RATE_UNLIMITED)
+		err = -EINVAL;
+	else if (!err && *rate > WALE_RATE_MAX)
+		err = -ERANGE;
+	return err ? wrong(at, error, "\"%.40s\": %s", word,
+			   units_rate_wrong(
+				   text, err, *rate,
+				   "a rate from 0 to 8000tbit, such as 10mbit"))
+		   : 0;
 }
 
 static int trace_step(struct link_trace *trace, const char *duration,
 		      const char *rate, const struct place *at,
 		      struct link_error *error)
 {
-	char wrong[UNITS_WRONG_MAX];
 	uint64_t ns, bytes_per_s;
-	int err;
 
 	if (trace->n_steps == WALE_TRACE_FD_STEPS_MAX)
-		return link_error_set(error, LINK_ERROR_INVALID, at->word,
-				      "%s: more than %u steps", at->name,
-				      WALE_TRACE_FD_STEPS_MAX);
-	if (at->file && units_parse_time_unit(duration, &ns))
-		return step_failed(at, duration,
-				   "expected a time with a unit, such as 10ms",
-				   error);
-	if (!at->file && units_parse_time(duration, &ns))
-		return step_failed(at, duration, "expected a time such as 10ms",
-				   error);
-	err = units_parse_rate(rate, &bytes_per_s);
-	if (!err && bytes_per_s == WALE_RATE_UNLIMITED)
-		err = -EINVAL;
-	if (err)
-		return step_failed(at, rate,
-				   units_rate_wrong(wrong, err, bytes_per_s,
-						    "a rate such as 10mbit"),
-				   error);
+		return wrong(at, error, "more than %u steps",
+			     WALE_TRACE_FD_STEPS_MAX);
+	if (parse_duration(duration, at, &ns, error) ||
+	    parse_rate(rate, at, &bytes_per_s, error))
+		return -1;
 	if (trace_append(trace, ns, bytes_per_s))
-		return link_error_set(error, LINK_ERROR_INVALID, at->word,
-				      "no memory for the trace");
+		return wrong(at, error, "no memory for the trace");
+	return 0;
+}
+
+/* What no step is to blame for. */
+static int check_whole(const struct link_trace *trace, struct place at,
+		       struct link_error *error)
+{
+	uint64_t length = 0, peak = 0;
+	uint32_t i;
+
+	at.number = 0;
+	if (!trace->n_steps)
+		return wrong(&at, error, "the trace has no steps");
+	for (i = 0; i < trace->n_steps; i++) {
+		length += trace->steps[i].duration_ns;
+		peak |= trace->steps[i].rate;
+		if (length > WALE_TRACE_PERIOD_MAX)
+			return wrong(&at, error,
+				     "the trace is longer than 4000 days");
+	}
+	if (!peak)
+		return wrong(
+			&at, error,
+			"the trace has no rate above 0: nothing would ever be sent");
 	return 0;
 }
 
@@ -90,32 +147,28 @@ int link_trace_parse(struct link_trace *trace, const char *text,
 	int err = 0;
 
 	if (!copy)
-		return link_error_set(error, LINK_ERROR_INVALID, text,
-				      "no memory for the trace");
+		return wrong(&at, error, "no memory for the trace");
 	while (!err && (step = strsep(&rest, ","))) {
 		char *rate = strchr(step, ':');
 
-		snprintf(at.name, sizeof(at.name), "step %u of the trace",
-			 trace->n_steps + 1);
+		at.number++;
 		if (!rate) {
-			err = link_error_set(
-				error, LINK_ERROR_INVALID, text,
-				"%s is not DURATION:RATE (trace file PATH reads a file)",
-				at.name);
+			err = wrong(
+				&at, error,
+				"expected DURATION:RATE (trace file PATH reads a file)");
 			break;
 		}
 		*rate++ = '\0';
 		err = trace_step(trace, step, rate, &at, error);
 	}
 	free(copy);
-	return err;
+	return err ? err : check_whole(trace, at, error);
 }
 
-static int trace_line(struct link_trace *trace, char *line, unsigned int number,
-		      const char *path, struct link_error *error)
+static int trace_line(struct link_trace *trace, char *line,
+		      const struct place *at, struct link_error *error)
 {
 	static const char blanks[] = " \t\r\n\f\v";
-	struct place at = { .word = path, .file = true };
 	char *duration, *rate, *more, *rest;
 
 	line[strcspn(line, "#")] = '\0';
@@ -125,17 +178,15 @@ static int trace_line(struct link_trace *trace, char *line, unsigned int number,
 	rate = strtok_r(NULL, blanks, &rest);
 	more = strtok_r(NULL, blanks, &rest);
 
-	snprintf(at.name, sizeof(at.name), "line %u", number);
 	if (!rate || more)
-		return link_error_set(error, LINK_ERROR_INVALID, path,
-				      "%s is not DURATION RATE", at.name);
-	return trace_step(trace, duration, rate, &at, error);
+		return wrong(at, error, "expected DURATION RATE");
+	return trace_step(trace, duration, rate, at, error);
 }
 
 int link_trace_read(struct link_trace *trace, const char *path,
 		    struct link_error *error)
 {
-	unsigned int number = 0;
+	struct place at = { .path = path, .word = path };
 	char *line = NULL;
 	size_t room = 0;
 	int err = 0;
@@ -143,22 +194,21 @@ int link_trace_read(struct link_trace *trace, const char *path,
 
 	file = fopen(path, "re");
 	if (!file)
-		return link_error_set(error, LINK_ERROR_INVALID, path,
-				      "cannot open the trace: %s",
-				      strerror(errno));
+		return wrong(&at, error, "cannot open the trace: %s",
+			     strerror(errno));
 	errno = 0;
-	while (!err && getline(&line, &room, file) >= 0)
-		err = trace_line(trace, line, ++number, path, error);
-	if (!err && ferror(file))
-		err = link_error_set(error, LINK_ERROR_INVALID, path,
-				     "cannot read the trace: %s",
-				     strerror(errno));
-	if (!err && !trace->n_steps)
-		err = link_error_set(error, LINK_ERROR_INVALID, path,
-				     "the trace has no steps");
+	while (!err && getline(&line, &room, file) >= 0) {
+		at.number++;
+		err = trace_line(trace, line, &at, error);
+	}
+	if (!err && ferror(file)) {
+		at.number = 0;
+		err = wrong(&at, error, "cannot read the trace: %s",
+			    strerror(errno));
+	}
 	free(line);
 	fclose(file);
-	return err;
+	return err ? err : check_whole(trace, at, error);
 }
 
 static int write_all(int fd, const char *data, size_t length)

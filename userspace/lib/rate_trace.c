@@ -152,10 +152,10 @@ int rate_trace_read_file(struct rate_trace *trace, FILE *file, const char *name,
 	}
 	free(line);
 	if (!err && ferror(file))
-		err = rate_error_set(error, "cannot read %s: %s", name,
-				     strerror(errno));
+		err = rate_error_set(error, "%s: cannot read the trace: %s",
+				     name, strerror(errno));
 	if (!err && !trace->n_steps)
-		err = rate_error_set(error, "%s: there is no step in it", name);
+		err = rate_error_set(error, "%s: the trace has no steps", name);
 	return err;
 }
 
@@ -170,7 +170,8 @@ int rate_trace_read(struct rate_trace *trace, const char *path,
 		return rate_trace_read_file(trace, stdin, "stdin", error);
 	file = fopen(path, "re");
 	if (!file)
-		return rate_error_set(error, "cannot open %.100s: %s", path,
+		return rate_error_set(error,
+				      "%.100s: cannot open the trace: %s", path,
 				      strerror(errno));
 	err = rate_trace_read_file(trace, file, path, error);
 	fclose(file);

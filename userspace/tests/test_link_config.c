@@ -172,8 +172,15 @@ static void test_errors(void)
 		"trace 1s:1mbit,1s:7bit", LINK_ERROR_INVALID,
 		"step 2 of the trace: \"7bit\": not a whole number of bytes/s; the least is 8bit");
 	test_error("trace file", LINK_ERROR_MISSING, "path");
-	test_error("trace file /nonexistent/x", LINK_ERROR_INVALID, "open");
-	test_error("trace file /", LINK_ERROR_INVALID, "cannot read");
+	test_error("trace file /nonexistent/x", LINK_ERROR_FILE, "open");
+	test_error("trace file /", LINK_ERROR_FILE, "cannot read");
+	test_error(
+		"trace 1s:1mbit,0s:1mbit", LINK_ERROR_INVALID,
+		"step 2 of the trace: \"0s\": out of range: expected a duration from 1us to 86400s");
+	test_error("trace 1s:1mbit,1s:8001tbit", LINK_ERROR_INVALID,
+		   "step 2 of the trace: \"8001tbit\": out of range");
+	test_error("trace 1s:0,2s:0bit", LINK_ERROR_INVALID,
+		   "the trace has no rate above 0");
 	test_error("start", LINK_ERROR_MISSING, "start at TIME");
 	test_error("start at", LINK_ERROR_MISSING, "a time must follow");
 	test_error("start now", LINK_ERROR_INVALID, "start at TIME");
@@ -362,6 +369,20 @@ static int read_trace(const char *text, struct link_trace *trace,
 	return err ? -1 : (int)trace->n_steps;
 }
 
+/* What a file with this text is refused with, behind its name. */
+static void test_bad_trace(const char *text, const char *says)
+{
+	struct link_error error = { .text = "" };
+	struct link_trace trace;
+
+	if (!ok(read_trace(text, &trace, &error) < 0 &&
+			error.kind == LINK_ERROR_FILE &&
+			!strncmp(error.text, says, strlen(says)),
+		"a trace file: %s", says))
+		printf("# got %s\n", error.text);
+	free(trace.steps);
+}
+
 static void test_trace_files(void)
 {
 	struct link_error error = { .text = "" };
@@ -375,14 +396,6 @@ static void test_trace_files(void)
 		   trace.steps[1].rate == 0,
 	   "a trace file with comments, blank lines and an outage");
 	free(trace.steps);
-	ok(read_trace("1s 8mbit\n1s\n", &trace, &error) < 0 &&
-		   strstr(error.text, "line 2"),
-	   "a line without a rate is named");
-	free(trace.steps);
-	ok(read_trace("1s 8mbit 3\n", &trace, &error) < 0 &&
-		   strstr(error.text, "line 1"),
-	   "a line with too much is named");
-	free(trace.steps);
 	ok(read_trace("1h 1mibit\n1d 250kB/s\n2min 8Mbps\n1sec 8kbit/s\n",
 		      &trace, &error) == 4 &&
 		   trace.steps[0].duration_ns == UINT64_C(3600000000000) &&
@@ -393,21 +406,24 @@ static void test_trace_files(void)
 		   trace.steps[3].rate == 1000,
 	   "a trace file with units that scenarios have, too");
 	free(trace.steps);
-	ok(read_trace("1s 8mbit\n# two\n2000 8mbit\n", &trace, &error) < 0 &&
-		   strstr(error.text,
-			  "line 3: \"2000\": expected a time with a unit"),
-	   "a duration without a unit is refused in a file");
-	free(trace.steps);
-	ok(read_trace("1s 8mbit\n1s 12345678bit\n", &trace, &error) < 0 &&
-		   strstr(error.text, "line 2: \"12345678bit\": not a whole "
-				      "number of bytes/s; the nearest are "
-				      "12345672bit and 12345680bit"),
-	   "a rate between two is refused in a file, and these are named");
-	free(trace.steps);
-	ok(read_trace("# nothing\n", &trace, &error) < 0 &&
-		   strstr(error.text, "no steps"),
-	   "a file without a step is refused");
-	free(trace.steps);
+	test_bad_trace("1s 8mbit\n1s\n", "2: expected DURATION RATE");
+	test_bad_trace("1s 8mbit 3\n", "1: expected DURATION RATE");
+	test_bad_trace("1s 8mbit\n1s 12345678bit\n",
+		       "2: \"12345678bit\": not a whole number of bytes/s; "
+		       "the nearest are 12345672bit and 12345680bit");
+	test_bad_trace("# a\n# b\n1s 8mbit\n1s 7xbit\n",
+		       "4: \"7xbit\": expected a rate");
+	test_bad_trace("1s 8mbit\n# two\n2000 8mbit\n",
+		       "3: \"2000\": expected a time with a unit");
+	test_bad_trace("\n1s 8mbit\n1s 8mbit x\n", "3: expected DURATION RATE");
+	test_bad_trace("1s 8mbit\n1x 8mbit\n", "2: \"1x\": expected a time");
+	test_bad_trace("1s 8mbit\n0s 8mbit\n", "2: \"0s\": out of range");
+	test_bad_trace("86401s 8mbit\n", "1: \"86401s\": out of range");
+	test_bad_trace("1s 1e30bit\n", "1: \"1e30bit\": out of range");
+	test_bad_trace("1s unlimited\n", "1: \"unlimited\": expected a rate");
+	test_bad_trace("", " the trace has no steps");
+	test_bad_trace("# nothing\n", " the trace has no steps");
+	test_bad_trace("1s 0bit\n# x\n", " the trace has no rate above 0");
 }
 
 /* Is the only attribute a descriptor of a file with just these steps? */

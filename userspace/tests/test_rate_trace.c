@@ -47,9 +47,9 @@ static const struct {
 	{ "0ns 8bit\n7ns 16bit\n", "0 2, 7", false },
 	{ "1ns 0bit\n1ns unlimited\r\n", "0 0, 1 18446744073709551615, 2",
 	  false },
-	{ "", "no step", true },
-	{ "# nothing\n", "no step", true },
-	{ "at 5ns end\n", "no step", true },
+	{ "", "T: the trace has no steps", true },
+	{ "# nothing\n", "T: the trace has no steps", true },
+	{ "at 5ns end\n", "T: the trace has no steps", true },
 	{ "1s\n", "T:1: expected DURATION RATE or at TIME RATE", true },
 	{ "1s 1mbit\n1s 1mbit 2\n", "T:2: expected", true },
 	{ "at 1s\n", "T:1: \"at\": expected a time", true },
@@ -115,10 +115,10 @@ static void test_many_steps(void)
 	rate_trace_free(&trace);
 	fclose(file);
 	ok(rate_trace_read(&trace, "/no/such/file", &error) &&
-		   strstr(error.text, "cannot open /no/such/file"),
+		   strstr(error.text, "/no/such/file: cannot open the trace"),
 	   "no file");
 	ok(rate_trace_read(&trace, "/", &error) &&
-		   strstr(error.text, "cannot read /"),
+		   strstr(error.text, "/: cannot read the trace"),
 	   "a folder: %s", error.text);
 	rate_trace_free(&trace);
 }

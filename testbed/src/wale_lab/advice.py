@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, model_validator
 
 from wale_lab import units
-from wale_lab.fields import STRICT, Probability, Rate, Steps, Switch, TimeNs, check_steps, quantity
+from wale_lab.fields import STRICT, Probability, Rate, Steps, Switch, TimeNs, quantity
 
 #: What the channel takes at most.
 MAX_TIME_NS = 86_400 * 10**9
@@ -131,7 +131,6 @@ class Advice(BaseModel):
         own = self.rate is not None or bool(self.steps)
         if own and self.impair:
             raise ValueError("expected either impair or a rate or steps")
-        check_steps(self.steps)
         for key in ("meaning", "layer"):
             if getattr(self, key) is not None and not own:
                 raise ValueError(f"expected {key} together with rate or steps, not the link's")

@@ -6,7 +6,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+)
 from pydantic_core import CoreSchema
 
 from wale_lab import units
@@ -14,7 +21,8 @@ from wale_lab import units
 #: Of every part of a scenario: unknown keys are errors.
 STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True)
 
-#: What the qdisc takes at most, what a transfer's size may be, and how long a run.
+#: What the qdisc takes at least and at most, what a transfer's size may be, and how long a run.
+MIN_STEP_NS = 1000
 MAX_DELAY_NS = 86_400 * 10**9
 MAX_LIMIT_NS = 4000 * 86_400 * 10**9
 MAX_RATE_BPS = 8 * 10**15
@@ -92,6 +100,20 @@ def _split_steps(value: object) -> object:
     return steps
 
 
+def _step(step: tuple[int, int | str]) -> tuple[int, int | str]:
+    if not step[0]:
+        raise ValueError("expected a duration above 0")
+    if step[1] == units.UNLIMITED:
+        raise ValueError("expected a finite rate")
+    return step
+
+
+def _link_step(step: tuple[int, int | str]) -> tuple[int, int | str]:
+    if not MIN_STEP_NS <= step[0] <= MAX_DELAY_NS:
+        raise ValueError(f"expected a duration from 1us to 1 day, got {step[0]} ns")
+    return _step(step)
+
+
 TimeNs = Annotated[int, *quantity(units.parse_time_ns, "time: 50ms, 1.5s; a number: seconds")]
 Delay = Annotated[int, *quantity(_delay_ns, "time: 50ms, 1.5s; a number: seconds")]
 TimeLimit = Annotated[int, *quantity(_time_limit_ns, "time: 5s, 2min; a number: seconds")]
@@ -118,11 +140,9 @@ Step = Annotated[
     tuple[TimeNs, Rate],
     Or(type="string", pattern="^[^:]+:[^:]+$", quantity='"DURATION:RATE"'),
 ]
-Steps = Annotated[
-    list[Step],
-    BeforeValidator(_split_steps),
-    Or(type="string", quantity='"DURATION:RATE,..."'),
-]
+_STEPS = (BeforeValidator(_split_steps), Or(type="string", quantity='"DURATION:RATE,..."'))
+Steps = Annotated[list[Annotated[Step, AfterValidator(_step)]], *_STEPS]
+LinkSteps = Annotated[list[Annotated[Step, AfterValidator(_link_step)]], *_STEPS]
 Positive = Annotated[int, Field(ge=1, le=MAX_U32)]
 Switch = Annotated[
     bool,
@@ -130,11 +150,3 @@ Switch = Annotated[
 ]
 CongestionControl = Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,30}$")]
-
-
-def check_steps(steps: list[tuple[int, int | str]], least_ns: int = 1) -> None:
-    """Refuse what no trace can have."""
-    if any(duration < least_ns for duration, _ in steps):
-        raise ValueError(f"expected steps of at least {least_ns} ns")
-    if any(rate == units.UNLIMITED for _, rate in steps):
-        raise ValueError("expected a finite rate in every step")

@@ -8,6 +8,7 @@ what is not given gets its default, so that a dumped Scenario says everything.
 from __future__ import annotations
 
 import re
+from array import array
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -43,7 +44,7 @@ from wale_lab.fields import (
 )
 from wale_lab.link import Bottleneck, Link, wire_bytes
 from wale_lab.tree import PACKAGE
-from wale_lab.yaml_lines import Document, KeyPath
+from wale_lab.yaml_lines import Document, KeyPath, Part
 
 ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
 
@@ -636,13 +637,14 @@ def _inline_traces(document: Document, folder: Path) -> None:
             continue
         if "steps" in trace:
             continue
+        key: KeyPath = ("bottleneck", direction, "trace")
         path = folder / trace["file"]
-        where = document.where(("bottleneck", direction, "trace", "file"))
         try:
             lines = path.read_text(encoding="utf-8").split("\n")
         except (OSError, UnicodeDecodeError) as error:
+            where = document.where((*key, "file"))
             raise ScenarioError(f"{where}: cannot read the trace {path}: {why(error)}") from None
-        steps = []
+        steps, numbers = [], array("L")
         for number, line in enumerate(lines, 1):
             words = line.partition("#")[0].split()
             if not words:
@@ -653,9 +655,13 @@ def _inline_traces(document: Document, folder: Path) -> None:
                 duration_ns, rate_bps = units.parse_step(*words)
             except ValueError as error:
                 raise ScenarioError(f"{path}:{number}: {error}") from None
-            steps.append(f"{duration_ns}ns:{rate_bps}bit")
+            steps.append((f"{duration_ns}ns", f"{rate_bps}bit"))
+            numbers.append(number)
+        if not steps:
+            raise ScenarioError(f"{path}: the trace has no steps")
         del trace["file"]
         trace["steps"] = steps
+        document.parts[(*key, "steps")] = Part(str(path), numbers)
 
 
 def checked(model: type[BaseModel], document: Document) -> BaseModel:
@@ -686,7 +692,8 @@ def _explain(model: type[BaseModel], document: Document, item: Any) -> str:
         message = re.sub(r"\s+", " ", message.replace("expected to", "expected", 1))
         if not isinstance(item.get("input"), dict | list):
             message += f", got {item.get('input')!r}"
-    return f"{document.where(path)}: {show(path)}{message}"
+    key = "" if document.part(path) else show(path)
+    return f"{document.where(path)}: {key}{message}"
 
 
 def show(path: KeyPath) -> str:

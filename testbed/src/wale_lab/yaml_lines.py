@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,19 @@ DATE = "tag:yaml.org,2002:timestamp"
 
 
 @dataclass
+class Part:
+    """A list that a document has from another file, and the line of each item there."""
+
+    name: str
+    lines: Sequence[int]
+
+    def where(self, path: KeyPath) -> str:
+        """ "file:line" of an item or of what is in it; "file" of all."""
+        item = path[0] if path else None
+        return f"{self.name}:{self.lines[item]}" if isinstance(item, int) else self.name
+
+
+@dataclass
 class Document:
     """A YAML file's values, and where they came from."""
 
@@ -35,13 +49,23 @@ class Document:
     value: Any
     lines: dict[KeyPath, int] = field(default_factory=dict)
     values: int = 0  # read so far
+    parts: dict[KeyPath, Part] = field(default_factory=dict)
 
     def where(self, path: KeyPath) -> str:
         """ "file:line" of this key, or of the nearest one above it."""
+        if part := self.part(path):
+            return part[0].where(path[part[1] :])
         while path and path not in self.lines:
             path = path[:-1]
         line = self.lines.get(path, 1)
         return f"{self.name}: --set" if line == 0 else f"{self.name}:{line}"
+
+    def part(self, path: KeyPath) -> tuple[Part, int] | None:
+        """The part that this key is in, and how much of the path leads to it."""
+        for above, part in self.parts.items():
+            if path[: len(above)] == above:
+                return part, len(above)
+        return None
 
 
 def show_path(path: KeyPath) -> str:
