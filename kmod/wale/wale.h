@@ -59,9 +59,8 @@ struct wale_entry {
  * @policy: who is refused a place in @buffer
  * @classes: the flows; NULL: they are not told apart; replaced with RTNL too
  * @cells: with a limit in cells: those in @buffer, and on the input links
- * @waiting: in the buffer, first the one in service; with a limit in cells those
- *	that are there whole, by the place of their last cell; with a child, not those
- *	that it holds
+ * @waiting: in the buffer, first the one in service; with a child, not those that it
+ *	holds; with a limit in cells, none: each flow has those of its own
  * @line: on their way after service, by departure; but for @impair->overtakers
  * @lost: whose service ended, while there is a line: see wale_link_free_lost()
  * @memory: what the packets take, wherever on the link they are
@@ -144,7 +143,7 @@ struct wale_sched_data {
  * struct wale_skb_cb - what a held packet carries
  * @arrival_ns: when it came; 0: from a child, it is not known
  * @departure_ns: when it leaves the line; set when its service ends
- * @last_cell: until then, with a limit in cells: place of its last cell
+ * @cells: until then, with a limit in cells: that are in the buffer
  * @dropped_cells: that were not admitted
  * @merged: the reassembly takes it and the packet before it for one
  * @wire_len: bytes on the wire
@@ -162,7 +161,7 @@ struct wale_skb_cb {
 	union {
 		u64 departure_ns;
 		struct {
-			u32 last_cell;
+			u32 cells;
 			u32 dropped_cells : 31;
 			u32 merged : 1;
 		};

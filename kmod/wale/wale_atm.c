@@ -5,10 +5,11 @@
  *	arrives -> its flow's input link -> each cell: fits? -> the buffer, which
  *	is served cell by cell -> its last cell was served: whole? -> the line
  *
- * A packet is on the list of its input link until its last cell has come, and
- * then, unless no cell of it was admitted, among the waiting ones, which are in
- * the order of the places of their last cells.  One that is damaged there
- * vanishes when that place was served, as at the reassembly behind the link.
+ * Each flow has a list of its packets, from their arrival on: first those that wait
+ * for service, then the one whose cells arrive, then those behind it on the input
+ * link.  A packet is complete when all its cells have come and none is left in the
+ * buffer; none is there of one that was not admitted at all.  One that is damaged
+ * vanishes then, as at the reassembly behind the link.
  *
  * The last cell of a packet says that it is the last.  If that one was not
  * admitted, the reassembly takes the packet and the next one of the flow for one:
@@ -24,35 +25,61 @@
 /* As many cells are looked ahead at for the alarm, so that no product overflows. */
 #define WALE_ATM_AHEAD_MAX	65536U
 
-/* Is place @a behind place @b?  Both are not far from the buffer. */
-static bool wale_atm_behind(u32 a, u32 b)
+static void wale_atm_append(struct wale_input *input, struct sk_buff *skb)
 {
-	return (s32)(a - b) > 0;
+	skb->next = NULL;
+	skb->prev = input->last;
+	if (input->last)
+		input->last->next = skb;
+	else
+		input->first = skb;
+	input->last = skb;
+	if (!input->coming)
+		input->coming = skb;
 }
 
-/* The packets whose last cell was served leave the buffer. */
-static void wale_atm_complete(struct Qdisc *sch, u64 now)
+static void wale_atm_unlink(struct wale_input *input, struct sk_buff *skb)
+{
+	if (skb->prev)
+		skb->prev->next = skb->next;
+	else
+		input->first = skb->next;
+	if (skb->next)
+		skb->next->prev = skb->prev;
+	else
+		input->last = skb->prev;
+	if (input->coming == skb)
+		input->coming = skb->next;
+	skb->next = NULL;
+	skb->prev = NULL;
+}
+
+/* A packet has come, and none of its cells is left in the buffer. */
+static void wale_atm_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	const struct wale_skb_cb *cb;
-	struct sk_buff *skb;
-	u16 class;
+	const struct wale_skb_cb *cb = wale_skb_cb(skb);
+	u16 class = wale_skb_class(skb);
 
-	while ((skb = skb_peek(&q->waiting))) {
-		cb = wale_skb_cb(skb);
-		if (!wale_atm_behind(q->cells.served, cb->last_cell))
-			break;
-		if (cb->dropped_cells || cb->merged) {
-			u32 wasted = wale_skb_cells(skb) - cb->dropped_cells;
+	if (cb->dropped_cells || cb->merged) {
+		u32 wasted = wale_skb_cells(skb) - cb->dropped_cells;
 
-			q->counts.wasted_cells += wasted;
-			wale_skb_more_counts(q, skb)->wasted_cells += wasted;
-		}
-		class = wale_skb_class(skb);
-		__skb_unlink(skb, &q->waiting);
-		wale_link_complete(sch, skb, now);
-		q->classes->class[class].service_ns = 0;
+		q->counts.wasted_cells += wasted;
+		wale_skb_more_counts(q, skb)->wasted_cells += wasted;
 	}
+	wale_atm_unlink(&q->classes->class[class].input, skb);
+	wale_link_complete(sch, skb, now);
+	q->classes->class[class].service_ns = 0;
+}
+
+/* None of its cells was admitted, or all of them were dropped. */
+static void wale_atm_discard(struct Qdisc *sch, struct sk_buff *skb,
+			     enum wale_drop_reason reason, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	wale_atm_unlink(&q->classes->class[wale_skb_class(skb)].input, skb);
+	wale_link_discard(sch, skb, reason, now);
 }
 
 /**
@@ -64,12 +91,14 @@ void wale_atm_served(struct Qdisc *sch)
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u16 class = wale_cells_pop(&q->cells);
 	struct wale_class *flow = &q->classes->class[class];
+	struct sk_buff *skb = flow->input.first;
 
 	q->buffer.cells--;
 	wale_class_leave_cell(q->classes, class);
 	if (!flow->service_ns)
 		flow->service_ns = q->server.start_ns;
-	wale_atm_complete(sch, q->server.time_ns);
+	if (!--wale_skb_cb(skb)->cells && skb != flow->input.coming)
+		wale_atm_complete(sch, skb, q->server.time_ns);
 }
 
 static void wale_atm_count_dropped(struct wale_sched_data *q, u16 class, u32 n)
@@ -79,32 +108,6 @@ static void wale_atm_count_dropped(struct wale_sched_data *q, u16 class, u32 n)
 	q->counts.dropped_cells += n;
 	flow->counts.dropped_cells += n;
 	flow->more = true;	/* and an input is endless only after that */
-}
-
-/* Take the first packet off the list of an input. */
-static struct sk_buff *wale_atm_take(struct wale_input *input)
-{
-	struct sk_buff *skb = input->first;
-
-	if (!skb)
-		return NULL;
-	input->first = skb->next;
-	if (!input->first)
-		input->last = NULL;
-	skb_mark_not_on_list(skb);
-	return skb;
-}
-
-/* Among the waiting, behind those that are complete earlier. */
-static void wale_atm_wait(struct wale_sched_data *q, struct sk_buff *skb)
-{
-	u32 last_cell = wale_skb_cb(skb)->last_cell;
-	struct sk_buff *before = q->waiting.prev;
-
-	while (before != (struct sk_buff *)&q->waiting &&
-	       wale_atm_behind(wale_skb_cb(before)->last_cell, last_cell))
-		before = before->prev;
-	__skb_queue_after(&q->waiting, before, skb);
 }
 
 /* Are cells dropped without regard to the packets that they are of? */
@@ -119,25 +122,25 @@ static void wale_atm_arrived(struct Qdisc *sch, u16 class, bool admitted,
 			     u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	struct wale_class *flow = &q->classes->class[class];
-	struct sk_buff *skb = wale_atm_take(&flow->input);
+	struct wale_input *input = &q->classes->class[class].input;
+	struct sk_buff *skb = input->coming;
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 
-	cb->dropped_cells = flow->input.dropped;
+	cb->dropped_cells = input->dropped;
 	cb->merged = false;
 	if (cb->dropped_cells == wale_skb_cells(skb)) {
-		wale_link_discard(sch, skb, WALE_DROP_BUFFER, now);
+		wale_atm_discard(sch, skb, WALE_DROP_BUFFER, now);
 		return;
 	}
-	cb->merged = flow->input.endless;
-	flow->input.endless = !admitted && wale_atm_by_cell(q);
+	input->coming = skb->next;
+	cb->merged = input->endless;
+	input->endless = !admitted && wale_atm_by_cell(q);
 	if (cb->dropped_cells || cb->merged || wale_link_draw_loss(q, skb))
 		wale_link_forget(sch, skb);
-	/* with nothing of the flow in the buffer, its place is past */
-	cb->last_cell = flow->buffer.cells ? flow->input.last_cell :
-					     q->cells.served - 1;
-	wale_atm_wait(q, skb);
-	wale_atm_complete(sch, now);
+	if (!cb->cells)
+		wale_atm_complete(sch, skb, now);
+	else if (!cb->lost)
+		wale_cells_mark_end(&q->cells);
 }
 
 /* May a packet whose first cell arrives enter?  It is dropped whole if not. */
@@ -146,51 +149,67 @@ static bool wale_atm_admit(struct Qdisc *sch, u16 class, u64 now)
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_input *input = &q->classes->class[class].input;
 	enum wale_drop_reason reason;
-	struct sk_buff *skb;
 
 	if (wale_atm_by_cell(q))
 		return true;
 	if (q->buffer.cells >= q->buffer.limit_cells)
 		reason = WALE_DROP_BUFFER;
-	else if (wale_mark_refuses(q, input->first))
+	else if (wale_mark_refuses(q, input->coming))
 		reason = WALE_DROP_EARLY;
 	else
 		return true;
 	wale_atm_count_dropped(q, class, input->cells_left);
-	skb = wale_atm_take(input);
-	wale_link_discard(sch, skb, reason, now);
+	wale_atm_discard(sch, input->coming, reason, now);
 	return false;
 }
 
+/* The packet that a cell is of, with so many cells of its flow behind that cell. */
+static struct sk_buff *wale_atm_find(const struct wale_input *input, u32 behind)
+{
+	struct sk_buff *skb = input->coming ?: input->last;
+
+	while (behind >= wale_skb_cb(skb)->cells) {
+		behind -= wale_skb_cb(skb)->cells;
+		skb = skb->prev;
+	}
+	return skb;
+}
+
 /* A cell in the buffer is dropped, and the packet that it is of is damaged. */
-static void wale_atm_drop_cell(struct Qdisc *sch, u32 place)
+static void wale_atm_drop_cell(struct Qdisc *sch, u32 place, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	u16 class = wale_cells_remove(&q->cells, q->classes, place);
-	struct sk_buff *skb, *damaged = NULL;
+	struct wale_input *input;
+	struct wale_skb_cb *cb;
+	struct sk_buff *skb;
+	u32 behind;
+	u16 class;
 
+	class = wale_cells_remove(&q->cells, place, &behind);
 	q->buffer.cells--;
 	wale_class_leave_cell(q->classes, class);
 	wale_atm_count_dropped(q, class, 1);
-	skb_queue_reverse_walk(&q->waiting, skb) {
-		struct wale_skb_cb *cb = wale_skb_cb(skb);
-
-		if (wale_atm_behind(place, cb->last_cell))
-			break;
-		cb->last_cell--;
-		if (wale_skb_class(skb) == class)
-			damaged = skb;
-	}
-	if (!damaged) {
-		q->classes->class[class].input.dropped++;
+	input = &q->classes->class[class].input;
+	skb = wale_atm_find(input, behind);
+	cb = wale_skb_cb(skb);
+	cb->cells--;
+	if (skb == input->coming) {
+		input->dropped++;
 		return;
 	}
-	wale_skb_cb(damaged)->dropped_cells++;
-	wale_link_forget(sch, damaged);
+	cb->dropped_cells++;
+	if (cb->dropped_cells == wale_skb_cells(skb)) {
+		wale_atm_discard(sch, skb, WALE_DROP_BUFFER, now);
+		return;
+	}
+	wale_link_forget(sch, skb);
+	if (!cb->cells)
+		wale_atm_complete(sch, skb, now);
 }
 
 /* Is there room for a cell, or for the rest of the packet none at all? */
-static bool wale_atm_fits(struct Qdisc *sch, const struct wale_input *input)
+static bool wale_atm_fits(struct Qdisc *sch, const struct wale_input *input,
+			  u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	bool full = q->buffer.cells >= q->buffer.limit_cells;
@@ -204,7 +223,7 @@ static bool wale_atm_fits(struct Qdisc *sch, const struct wale_input *input)
 			return true;
 		k = wale_link_draw_victim(q, q->buffer.cells - 1);
 		if (k)
-			wale_atm_drop_cell(sch, q->cells.arrived - k);
+			wale_atm_drop_cell(sch, q->cells.arrived - k, now);
 		return k;	/* the arrival takes its place */
 	default:
 		return !full && !input->dropped;
@@ -219,16 +238,16 @@ static void wale_atm_cell(struct Qdisc *sch, u16 class, u64 now)
 	bool admitted;
 
 	if (!input->cells_left) {
-		input->cells_left = wale_skb_cells(input->first);
+		input->cells_left = wale_skb_cells(input->coming);
 		input->dropped = 0;
 		input->refused = !wale_atm_admit(sch, class, now);
 	}
 	input->cells_left--;
 	if (input->refused)
 		return;
-	admitted = wale_atm_fits(sch, input);
+	admitted = wale_atm_fits(sch, input, now);
 	if (admitted) {
-		input->last_cell = q->cells.arrived;
+		wale_skb_cb(input->coming)->cells++;
 		wale_cells_push(&q->cells, class);
 		wale_buffer_enter_cell(&q->buffer);
 		wale_class_enter_cell(q->classes, class);
@@ -252,7 +271,7 @@ static void wale_atm_input(struct Qdisc *sch, u16 class, u64 now)
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_input *input = &q->classes->class[class].input;
 
-	while (input->cells_left || input->first) {
+	while (input->cells_left || input->coming) {
 		wale_atm_cell(sch, class, now);
 		if (wale_cells_interleave(&q->cells)) {
 			wale_inputs_again(&q->cells, q->classes, class);
@@ -277,12 +296,7 @@ bool wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 	struct wale_input *input = &q->classes->class[class].input;
 	u32 cells = wale_skb_cells(skb);
 
-	skb_mark_not_on_list(skb);
-	if (input->last)
-		input->last->next = skb;
-	else
-		input->first = skb;
-	input->last = skb;
+	wale_atm_append(input, skb);
 	if (q->classes->class[class].arriving)
 		return true;
 	wale_inputs_start(&q->cells, q->classes, class, now);
@@ -310,17 +324,16 @@ void wale_atm_arrive(struct Qdisc *sch, u64 now)
  */
 u64 wale_atm_earliest_end(const struct wale_sched_data *q)
 {
+	u32 ahead = wale_cells_ahead(&q->cells, WALE_ATM_AHEAD_MAX);
 	u64 arrival = wale_inputs_next(&q->cells, q->classes);
 	u64 end;
-	u32 ahead;
 
-	if (skb_queue_empty(&q->waiting) || !q->server.busy)
+	if (!q->server.busy || ahead == q->buffer.cells)
 		return arrival;
-	ahead = wale_skb_cb(q->waiting.next)->last_cell - q->cells.served;
-	/* a packet that is not among the waiting has a cell to come */
+	/* a packet that is not complete there has a cell to come */
 	end = wale_server_earliest_end(&q->server, &q->schedule,
-				       min(ahead, WALE_ATM_AHEAD_MAX) *
-				       WALE_ATM_CELL * WALE_WORK_PER_BYTE);
+				       ahead * WALE_ATM_CELL *
+				       WALE_WORK_PER_BYTE);
 	/* a cell that arrives may take the place of one that is ahead */
 	if (q->policy.kind == WALE_POLICY_RANDOM_TAIL)
 		end = min(end, arrival);
@@ -329,9 +342,9 @@ u64 wale_atm_earliest_end(const struct wale_sched_data *q)
 
 /**
  * wale_atm_purge() - empty the buffer of cells, and the input links
- * @q: the link, without waiting packets
+ * @q: the link
  *
- * Return: a packet that was on an input link, or NULL: there are no more.
+ * Return: a packet that was there, or NULL: there are no more.
  */
 struct sk_buff *wale_atm_purge(struct wale_sched_data *q)
 {
@@ -339,20 +352,26 @@ struct sk_buff *wale_atm_purge(struct wale_sched_data *q)
 	struct sk_buff *skb;
 	u16 class;
 
-	for (; q->buffer.cells; q->buffer.cells--) {
-		class = wale_cells_pop(&q->cells);
-		wale_class_leave_cell(q->classes, class);
-		q->classes->class[class].service_ns = 0;
-	}
-	while (q->cells.busy) {
-		input = &q->classes->class[q->classes->turn->class].input;
-		skb = wale_atm_take(input);
-		if (skb)
+	while (q->buffer.cells || q->cells.busy) {
+		class = q->buffer.cells ?
+			q->cells.class[q->cells.served & q->cells.mask] :
+			q->classes->turn->class;
+		input = &q->classes->class[class].input;
+		skb = input->first;
+		if (skb) {
+			wale_atm_unlink(input, skb);
 			return skb;
-		class = wale_inputs_take(&q->cells, q->classes);
-		input->cells_left = 0;
+		}
 		q->classes->class[class].service_ns = 0;
-		wale_class_end_input(q->classes, class);
+		if (q->buffer.cells) {
+			q->buffer.cells--;
+			wale_cells_pop(&q->cells);
+			wale_class_leave_cell(q->classes, class);
+		} else {
+			input->cells_left = 0;
+			wale_inputs_take(&q->cells, q->classes);
+			wale_class_end_input(q->classes, class);
+		}
 	}
 	return NULL;
 }

@@ -14,13 +14,18 @@
  * time later, which is later than that of any other input.  But after the rate was
  * raised it comes before those of other inputs, of which there may be 65,534.
  *
- * The buffer remembers of each cell only whose it is.  A packet knows the place
- * of its last cell: it is complete when the server has passed that place.
+ * The buffer remembers of each cell whose it is, and whether it completes a packet.
+ * Cells of a flow are served in the order of its packets, each of which knows how
+ * many of its cells are in the buffer.
  */
 
+#include <linux/bitops.h>
+#include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
 #include <net/wale_wire.h>
 
 #include "wale_cells.h"
@@ -61,19 +66,52 @@ void wale_cells_set_rate(struct wale_cells *cells, u64 rate)
 }
 
 /**
+ * wale_cells_ring_size() - bytes that a ring takes
+ * @size: cells that it has room for: a power of two, WALE_RING_MIN at least
+ *
+ * Return: bytes.
+ */
+size_t wale_cells_ring_size(u32 size)
+{
+	return size / 8 + size * sizeof(u16);
+}
+
+/**
  * wale_cells_set_ring() - another ring, with the cells of the old one
  * @cells: the cells
- * @ring: has room for them
- * @size: of it, a power of two
+ * @ring: of wale_cells_ring_size(); has room for them
+ * @size: of it
  */
-void wale_cells_set_ring(struct wale_cells *cells, u16 *ring, u32 size)
+void wale_cells_set_ring(struct wale_cells *cells, u64 *ring, u32 size)
 {
-	u32 at;
+	u16 *class = (u16 *)(ring + size / 64);
+	u32 mask = size - 1, at, run;
 
-	for (at = cells->served; at != cells->arrived; at++)
-		ring[at & (size - 1)] = cells->class[at & cells->mask];
-	cells->class = ring;
-	cells->mask = size - 1;
+	for (at = cells->served; at != cells->arrived; at += run) {
+		run = min(cells->arrived - at,
+			  64 - at % 64);	/* those of a word of ends */
+		ring[(at & mask) / 64] = cells->ends[(at & cells->mask) / 64];
+		memcpy(&class[at & mask], &cells->class[at & cells->mask],
+		       run * sizeof(*class));
+	}
+	cells->ends = ring;
+	cells->class = class;
+	cells->mask = mask;
+}
+
+static bool wale_cells_is_end(const struct wale_cells *cells, u32 place)
+{
+	return cells->ends[(place & cells->mask) / 64] & BIT_ULL(place % 64);
+}
+
+static void wale_cells_put(struct wale_cells *cells, u32 place, u16 class,
+			   bool end)
+{
+	u64 *ends = &cells->ends[(place & cells->mask) / 64];
+	u64 bit = BIT_ULL(place % 64);
+
+	cells->class[place & cells->mask] = class;
+	*ends = end ? *ends | bit : *ends & ~bit;
 }
 
 /**
@@ -83,7 +121,40 @@ void wale_cells_set_ring(struct wale_cells *cells, u16 *ring, u32 size)
  */
 void wale_cells_push(struct wale_cells *cells, u16 class)
 {
-	cells->class[cells->arrived++ & cells->mask] = class;
+	wale_cells_put(cells, cells->arrived++, class, false);
+}
+
+/**
+ * wale_cells_mark_end() - the cell that was just admitted completes a packet
+ * @cells: the cells
+ */
+void wale_cells_mark_end(struct wale_cells *cells)
+{
+	u32 place = cells->arrived - 1;
+
+	wale_cells_put(cells, place, cells->class[place & cells->mask], true);
+}
+
+/**
+ * wale_cells_ahead() - how many cells are ahead of one that completes a packet?
+ * @cells: the cells
+ * @most: to look at
+ *
+ * Return: their number; if there is none: that of all cells, or @most.
+ */
+u32 wale_cells_ahead(const struct wale_cells *cells, u32 most)
+{
+	u32 count = min(cells->arrived - cells->served, most), at, n = 0;
+	u64 ends;
+
+	while (n < count) {
+		at = (cells->served + n) & cells->mask;
+		ends = cells->ends[at / 64] >> at % 64;
+		if (ends)
+			return min_t(u32, n + __ffs64(ends), count);
+		n += 64 - at % 64;
+	}
+	return count;
 }
 
 /**
@@ -100,29 +171,25 @@ u16 wale_cells_pop(struct wale_cells *cells)
 /**
  * wale_cells_remove() - a cell is dropped from the buffer, those behind move up
  * @cells: the cells
- * @classes: whose they are
  * @place: of the cell
+ * @behind: set to how many cells of the same class were behind it
  *
  * Takes as many steps as there are cells behind it.
  *
  * Return: whose it was.
  */
-u16 wale_cells_remove(struct wale_cells *cells, struct wale_classes *classes,
-		      u32 place)
+u16 wale_cells_remove(struct wale_cells *cells, u32 place, u32 *behind)
 {
 	u16 victim = cells->class[place & cells->mask];
-	struct wale_input *input = &classes->class[victim].input;
 	u32 at;
 
-	if (input->last_cell == place)
-		input->last_cell--;
+	*behind = 0;
 	for (at = place + 1; at != cells->arrived; at++) {
 		u16 class = cells->class[at & cells->mask];
 
-		input = &classes->class[class].input;
-		if (input->last_cell == at)
-			input->last_cell--;
-		cells->class[(at - 1) & cells->mask] = class;
+		*behind += class == victim;
+		wale_cells_put(cells, at - 1, class,
+			       wale_cells_is_end(cells, at));
 	}
 	cells->arrived--;
 	return victim;

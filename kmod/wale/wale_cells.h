@@ -11,6 +11,9 @@ struct sk_buff;
 struct wale_class;
 struct wale_classes;
 
+/* So many cells a ring has room for, or more: those of a word of its bits. */
+#define WALE_RING_MIN	64
+
 /**
  * struct wale_instant - a time, finer than a ns
  * @ns: whole
@@ -24,21 +27,21 @@ struct wale_instant {
 /**
  * struct wale_input - the input link of a flow, as far as the buffer sees it
  * @next: when its next cell arrives, if one does
- * @first: the packets on it: first the one whose cells arrive
+ * @first: the packets of the flow in the buffer and on the input, in their order
+ * @coming: the first of them whose last cell has not come; NULL: there is none
  * @last: the last of them
  * @cells_left: of the packet whose cells arrive; 0: none
  * @dropped: cells of that packet that were not admitted
- * @last_cell: place in the buffer of the flow's last cell that was admitted
  * @endless: cells without an end are before the packet whose cells arrive
- * @refused: the packet whose cells arrive was dropped whole, and is not in @first
+ * @refused: the packet whose cells arrive was dropped whole, and is not in the list
  */
 struct wale_input {
 	struct wale_instant next;
 	struct sk_buff *first;
+	struct sk_buff *coming;
 	struct sk_buff *last;
 	u32 cells_left;
 	u32 dropped;
-	u32 last_cell;
 	bool endless;
 	bool refused;
 };
@@ -59,6 +62,8 @@ struct wale_turn {
 
 /**
  * struct wale_cells - the cells in the buffer, in order, and those on the inputs
+ * @ends: a bit for each cell in the buffer: does it complete a packet that then was
+ *	whole?  A ring; it begins the piece of memory that @class is in, too
  * @class: of each cell in the buffer; a ring
  * @mask: size of the ring, a power of two, less one
  * @served: place of the first cell in the buffer
@@ -70,6 +75,7 @@ struct wale_turn {
  * Places are numbers modulo 2^32.
  */
 struct wale_cells {
+	u64 *ends;
 	u16 *class;
 	u32 mask;
 	u32 served;
@@ -81,11 +87,13 @@ struct wale_cells {
 
 void wale_cells_init(struct wale_cells *cells);
 void wale_cells_set_rate(struct wale_cells *cells, u64 rate);
-void wale_cells_set_ring(struct wale_cells *cells, u16 *ring, u32 size);
+size_t wale_cells_ring_size(u32 size);
+void wale_cells_set_ring(struct wale_cells *cells, u64 *ring, u32 size);
 void wale_cells_push(struct wale_cells *cells, u16 class);
+void wale_cells_mark_end(struct wale_cells *cells);
+u32 wale_cells_ahead(const struct wale_cells *cells, u32 most);
 u16 wale_cells_pop(struct wale_cells *cells);
-u16 wale_cells_remove(struct wale_cells *cells, struct wale_classes *classes,
-		      u32 place);
+u16 wale_cells_remove(struct wale_cells *cells, u32 place, u32 *behind);
 
 void wale_inputs_start(struct wale_cells *cells, struct wale_classes *classes,
 		       u16 class, u64 now);

@@ -752,7 +752,7 @@ void wale_link_destroy(struct Qdisc *sch)
 	wale_memory_exit(&q->memory);
 	kvfree(q->schedule.trace);
 	kvfree(q->schedule.sessions);
-	kvfree(q->cells.class);
+	kvfree(q->cells.ends);
 	kvfree(q->classes);
 	wale_impair_free(q->impair);
 }

@@ -476,10 +476,11 @@ int wale_buffer_prepare(struct Qdisc *sch, struct wale_buffer_request *request,
 	}
 	if (request->limit_cells == U32_MAX)
 		return 0;
-	size = roundup_pow_of_two(request->limit_cells);
-	if (q->cells.class && size <= q->cells.mask + 1)
+	size = max_t(u32, roundup_pow_of_two(request->limit_cells),
+		     WALE_RING_MIN);
+	if (q->cells.ends && size <= q->cells.mask + 1)
 		return 0;
-	request->ring = kvcalloc(size, sizeof(*request->ring),
+	request->ring = kvzalloc(wale_cells_ring_size(size),
 				 GFP_KERNEL_ACCOUNT);
 	if (!request->ring)
 		return -ENOMEM;
@@ -519,7 +520,7 @@ int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_buffer *buffer = &q->buffer;
 	bool cells = request->limit_cells != U32_MAX;
-	u16 *ring = q->cells.class;
+	u64 *ring = q->cells.ends;
 
 	if (cells != wale_buffer_counts_cells(buffer) && buffer->packets) {
 		NL_SET_ERR_MSG(extack,

@@ -46,7 +46,7 @@ struct wale_buffer_request {
 	u32 flows;
 	u64 input_rate;
 	struct wale_classes *classes;
-	u16 *ring;
+	u64 *ring;
 	u32 ring_size;
 };
 

@@ -18,9 +18,10 @@ from collections.abc import Callable
 from typing import Any
 
 from wale_lab.selftest import bounds, net
+from wale_lab.selftest.pair import MS
 from wale_lab.selftest.rate import S
 from wale_lab.selftest.tap import main, true
-from wale_lab.selftest.wale import Control, Qdisc
+from wale_lab.selftest.wale import RATE_UNLIMITED, Control, Qdisc
 
 FLOWS = 28_000  # each with a packet that takes 9 kB of memory
 #: What ten times as much may take: for each of the ten, less of it is in the cache.
@@ -50,6 +51,14 @@ class Link:
             with contextlib.suppress(BlockingIOError):
                 self.socket.sendto(data, ("10.0.0.2", port))
 
+    def fill(self, length: int) -> None:
+        """Send datagrams until all places in the buffer for cells are taken."""
+        limit = self.get().options["limit_cells"]
+        port = 60_000
+        while self.get().stats["backlog_cells"] < limit:
+            self.send(50, length, port)
+            port += 50
+
     def get(self) -> Qdisc:
         """Return the link as it is now."""
         return self.control.get(self.dev)
@@ -61,6 +70,14 @@ class Link:
     def close(self) -> None:
         """Delete the device, and with it what the link holds."""
         net.run("ip link del d0")
+
+
+def quiet(**options: Any) -> Link:
+    """Return a link with cells that is left alone: its next packet departs in 1000 s."""
+    link = Link(delay=1000 * S, overhead=2, limit_cells=1000, flows=FLOWS)
+    link.send(1, 100)
+    link.control.change(link.dev, options)
+    return link
 
 
 def took(act: Callable[[], object]) -> float:
@@ -89,9 +106,7 @@ def test_faster_input_links() -> None:
     """The cells that are still to come on each of them come in the order of time."""
 
     def raised(flows: int) -> float:
-        link = Link(delay=1000 * S, overhead=2, limit_cells=1 << 22, flows=FLOWS)
-        link.send(1, 100)  # on the line: nothing is due before it
-        link.control.change(link.dev, {"input_rate": 1000})
+        link = quiet(limit_cells=1 << 22, input_rate=1000)
         link.send(flows, 6000)
         waiting = link.backlog()
         true(waiting > flows / 2, f"of {flows} packets, {waiting} are on an input link")
@@ -105,6 +120,26 @@ def test_faster_input_links() -> None:
         return seconds
 
     linear(raised, FLOWS)
+
+
+def test_packets_that_lost_their_end() -> None:
+    """Where they leave the buffer is found in the same time, however many packets are there."""
+
+    def ends(count: int) -> float:
+        flows = count // 4
+        link = quiet(limit_cells=2 * count, input_rate=1000, rate=1)
+        link.send(flows, 4000)
+        link.send(count - flows, 32, flows + 1)  # one cell each
+        link.fill(32)
+        link.control.change(link.dev, {"input_rate": RATE_UNLIMITED})
+        net.sleep_ns(100 * MS)  # the next cells are still due at the old rate
+        seconds = took(link.get)
+        stats = link.get().stats
+        true(stats["dropped_cells"] > 60 * flows, f"{stats['dropped_cells']} cells were dropped")
+        link.close()
+        return seconds
+
+    linear(ends, 24_000)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@
  *     its place while it has packets; the counts of busy flows are right;
  *   - cells of input links come in the order of time, and each input's a cell
  *     time apart, however the rate is changed; whose cell leaves the buffer is
- *     whose it was, also when others were dropped from it.
+ *     whose it was, and the first that ends a packet is known, also when others
+ *     were dropped from it.
  */
 #include <linux/limits.h>
 #include <linux/pkt_sched_wale.h>
@@ -21,7 +22,7 @@
 
 #define PLACES 7
 #define KEYS 16
-#define RING 64
+#define RING 128
 #define OPS_MAX 400
 
 static void check_policy(struct tape *in)
@@ -147,14 +148,33 @@ static void check_inputs(struct tape *in)
 	free(classes);
 }
 
+struct model_cell {
+	u16 class;
+	bool end;
+};
+
+/* Remove cell k of the model; return how many of the same class were behind it. */
+static u32 remove_from(struct model_cell *model, unsigned int n, unsigned int k)
+{
+	u32 behind = 0;
+	unsigned int i;
+
+	for (i = k + 1; i < n; i++)
+		behind += model[i].class == model[k].class;
+	memmove(model + k, model + k + 1, (n - 1 - k) * sizeof(*model));
+	return behind;
+}
+
 static void check_ring(struct tape *in)
 {
-	struct wale_classes *classes = new_classes();
-	u16 ring[RING], model[RING];
+	u64 ring[(RING / 8 + RING * sizeof(u16)) / sizeof(u64)] = { 0 };
+	struct model_cell model[RING];
 	unsigned int n = 0, op, k;
 	struct wale_cells cells;
+	u32 behind;
 
 	wale_cells_init(&cells);
+	must(wale_cells_ring_size(RING) == sizeof(ring));
 	wale_cells_set_ring(&cells, ring, RING);
 	cells.served = (u32)tape_number(in);
 	cells.arrived = cells.served;
@@ -162,29 +182,25 @@ static void check_ring(struct tape *in)
 		u8 byte = tape_u8(in);
 
 		if (byte & 0x80 && n) {
-			must(wale_cells_pop(&cells) == model[0]);
-			memmove(model, model + 1, --n * sizeof(*model));
+			must(wale_cells_pop(&cells) == model[0].class);
+			remove_from(model, n--, 0);
 		} else if (byte & 0x40 && n) {
 			k = byte % n;
-			must(wale_cells_remove(&cells, classes,
-					       cells.served + k) == model[k]);
-			memmove(model + k, model + k + 1,
-				(--n - k) * sizeof(*model));
+			must(wale_cells_remove(&cells, cells.served + k,
+					       &behind) == model[k].class);
+			must(behind == remove_from(model, n--, k));
 		} else if (n < RING) {
-			model[n] = 1 + byte % PLACES;
-			classes->class[model[n]].input.last_cell =
-				cells.arrived;
-			wale_cells_push(&cells, model[n++]);
+			model[n].class = 1 + byte % PLACES;
+			model[n].end = byte & 0x20;
+			wale_cells_push(&cells, model[n].class);
+			if (model[n++].end)
+				wale_cells_mark_end(&cells);
 		}
 		must(cells.arrived - cells.served == n);
-		/* the last cell of each is known */
-		for (k = n; k-- > 0;) {
-			u32 place = classes->class[model[k]].input.last_cell;
-
-			must(place - cells.served >= k);
-		}
+		for (k = 0; k < n && !model[k].end;)
+			k++;
+		must(wale_cells_ahead(&cells, RING) == k);
 	}
-	free(classes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

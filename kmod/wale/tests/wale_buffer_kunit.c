@@ -390,34 +390,72 @@ static void wale_cells_merge_many(struct kunit *test)
 	vfree(classes);
 }
 
+/* A ring of so many cells, at places that are about to wrap. */
+static void wale_test_ring(struct kunit *test, struct wale_cells *cells, u32 size)
+{
+	wale_cells_init(cells);
+	wale_cells_set_ring(cells, kunit_kzalloc(test, wale_cells_ring_size(size),
+						 GFP_KERNEL), size);
+	cells->served = U32_MAX - 1;
+	cells->arrived = U32_MAX - 1;
+}
+
 static void wale_cells_ring(struct kunit *test)
 {
-	struct wale_classes *classes = wale_test_classes(test, 3);
-	u16 small[4], large[8];
 	struct wale_cells cells;
-	u32 i;
+	u32 behind, i;
 
-	wale_cells_init(&cells);
-	wale_cells_set_ring(&cells, small, 4);
-	cells.served = U32_MAX - 1;	/* places wrap */
-	cells.arrived = U32_MAX - 1;
-	for (i = 1; i <= 3; i++) {
-		classes->class[i].input.last_cell = cells.arrived;
-		wale_cells_push(&cells, i);
-	}
-	wale_cells_set_ring(&cells, large, 8);
-	classes->class[1].input.last_cell = cells.arrived;
-	wale_cells_push(&cells, 1);	/* 1 2 3 1 */
+	wale_test_ring(test, &cells, 64);
+	for (i = 1; i <= 64; i++)
+		wale_cells_push(&cells, i & 1);	/* 1 0 1 0 ... */
+	wale_cells_set_ring(&cells, kunit_kzalloc(test, wale_cells_ring_size(128),
+						  GFP_KERNEL), 128);
+	wale_cells_push(&cells, 1);
 
-	KUNIT_EXPECT_EQ(test, wale_cells_remove(&cells, classes, U32_MAX), 2);
-	KUNIT_EXPECT_EQ(test, classes->class[2].input.last_cell, U32_MAX - 1);
-	KUNIT_EXPECT_EQ(test, classes->class[3].input.last_cell, U32_MAX);
-	KUNIT_EXPECT_EQ(test, classes->class[1].input.last_cell, 0);
+	KUNIT_EXPECT_EQ(test, wale_cells_remove(&cells, U32_MAX, &behind), 0);
+	KUNIT_EXPECT_EQ(test, behind, 31);
+	KUNIT_EXPECT_EQ(test, wale_cells_remove(&cells, cells.arrived - 1,
+						&behind), 1);
+	KUNIT_EXPECT_EQ(test, behind, 0);
 	KUNIT_EXPECT_EQ(test, wale_cells_pop(&cells), 1);
-	KUNIT_EXPECT_EQ(test, wale_cells_pop(&cells), 3);
 	KUNIT_EXPECT_EQ(test, wale_cells_pop(&cells), 1);
+	for (i = 4; i <= 64; i++)
+		KUNIT_EXPECT_EQ(test, wale_cells_pop(&cells), i & 1);
 	KUNIT_EXPECT_EQ(test, cells.served, cells.arrived);
-	vfree(classes);
+}
+
+static void wale_cells_ends(struct kunit *test)
+{
+	struct wale_cells cells;
+	u32 behind, i;
+
+	wale_test_ring(test, &cells, 256);
+	KUNIT_EXPECT_EQ(test, wale_cells_ahead(&cells, 1000), 0);
+	for (i = 0; i < 256; i++) {
+		wale_cells_push(&cells, 1);
+		if (i == 150 || i == 200)
+			wale_cells_mark_end(&cells);
+	}
+	KUNIT_EXPECT_EQ(test, wale_cells_ahead(&cells, 1000), 150);
+	KUNIT_EXPECT_EQ(test, wale_cells_ahead(&cells, 100), 100);
+	/* what is removed ahead of it moves it */
+	wale_cells_remove(&cells, cells.served + 7, &behind);
+	KUNIT_EXPECT_EQ(test, wale_cells_ahead(&cells, 1000), 149);
+	/* and what is removed is none any more */
+	wale_cells_remove(&cells, cells.served + 149, &behind);
+	KUNIT_EXPECT_EQ(test, wale_cells_ahead(&cells, 1000), 198);
+	wale_cells_set_ring(&cells, kunit_kzalloc(test, wale_cells_ring_size(512),
+						  GFP_KERNEL), 512);
+	KUNIT_EXPECT_EQ(test, wale_cells_ahead(&cells, 1000), 198);
+	for (i = 0; i < 199; i++)
+		wale_cells_pop(&cells);
+	KUNIT_EXPECT_EQ(test, wale_cells_ahead(&cells, 1000), 55);
+	/* a mark of what was there before is none */
+	for (i = 0; i < 512; i++) {
+		wale_cells_pop(&cells);
+		wale_cells_push(&cells, 1);
+	}
+	KUNIT_EXPECT_EQ(test, wale_cells_ahead(&cells, 1000), 55);
 }
 
 static struct kunit_case wale_buffer_cases[] = {
@@ -433,6 +471,7 @@ static struct kunit_case wale_buffer_cases[] = {
 	KUNIT_CASE(wale_cells_merge_faster),
 	KUNIT_CASE(wale_cells_merge_many),
 	KUNIT_CASE(wale_cells_ring),
+	KUNIT_CASE(wale_cells_ends),
 	{}
 };
 
