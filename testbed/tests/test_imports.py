@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,26 @@ def test_list_loads_little() -> None:
 @pytest.mark.guest
 def test_exec_loads_little() -> None:
     few(loaded("exec", "--quiet", "--", "true"))
+
+
+@pytest.mark.guest
+def test_a_run_needs_the_packages_of_a_run(tmp_path: Path) -> None:
+    """The launcher installs no others for these commands (requirements-run.txt)."""
+    out = str(tmp_path / "out")
+    size = [
+        word for name in ("reno", "cubic", "bbr") for word in ("--set", f"flows.{name}.size=9kB")
+    ]
+    others = {"scipy", "pyarrow", "snakemake", "jinja2", "jsonschema", "virtme", "docutils"}
+    for words in (
+        ["run", "demo", *size, "--plot", "--out", out],
+        ["run", "sessions", "--json", "--out", out],
+        ["plot", out],
+        ["schema"],
+        ["shell", "demo", "-c", "true"],
+        ["kernel"],
+        ["exec", "-q", "--", "true"],
+    ):
+        assert others & {name.partition(".")[0] for name in loaded(*words)} == set(), words
 
 
 def test_model_loads_its_options_alone() -> None:

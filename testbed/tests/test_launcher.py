@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The launcher: which packages a command needs, and what is said when they cannot be had."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import TESTBED
+
+
+@pytest.fixture
+def launcher(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The launcher as a module."""
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    loader = SourceFileLoader("launcher", str(TESTBED / "wale-lab"))
+    spec = spec_from_loader("launcher", loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("words", "which"),
+    [
+        ("", "run"),
+        ("--help", "run"),
+        ("run demo --plot", "run"),
+        ("list", "run"),
+        ("exec -q --virtual -- python3 --packets vm", "run"),
+        ("shell demo -c true", "run"),
+        ("nosuch", "run"),
+        ("run demo --packets csv", "all"),
+        ("run demo --pack", "all"),
+        ("exec --engine vm -- true", "all"),
+        ("run demo --engine=vm", "all"),
+        ("study all", "all"),
+        ("model karnik-kumar", "all"),
+        ("conform", "all"),
+        ("python -m pytest", "all"),
+    ],
+)
+def test_packages_that_a_command_needs(words: str, which: str, launcher: Any) -> None:
+    assert launcher.wanted_set(words.split()) == which
+
+
+def test_all_packages_do_for_a_run(tmp_path: Path, launcher: Any) -> None:
+    assert not launcher.is_complete(str(tmp_path), "run")
+    (tmp_path / "complete-run").touch()
+    assert launcher.is_complete(str(tmp_path), "run")
+    assert not launcher.is_complete(str(tmp_path), "all")
+    (tmp_path / "complete-run").rename(tmp_path / "complete-all")
+    assert launcher.is_complete(str(tmp_path), "run") and launcher.is_complete(str(tmp_path), "all")
+
+
+def test_each_package_is_pinned_once() -> None:
+    """And those of a run are a small part of all."""
+    pins = {}
+    for name in ("requirements-run.txt", "requirements.txt"):
+        found = re.findall(r"^([A-Za-z][\w-]*)==\S+ +# \w", (TESTBED / name).read_text(), re.M)
+        lines = [
+            line
+            for line in (TESTBED / name).read_text().splitlines()
+            if line and line[0] not in "#-"
+        ]
+        assert len(found) == len(lines)
+        pins[name] = {package.lower() for package in found}
+    assert pins["requirements-run.txt"] == {"pydantic", "pyyaml", "rich", "matplotlib", "numpy"}
+    assert not pins["requirements-run.txt"] & pins["requirements.txt"]
+    assert "\n-r requirements-run.txt\n" in (TESTBED / "requirements.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            "WARNING: Retrying ... NewConnectionError('...: Temporary failure in name resolution')",
+            "wale-lab: Python packages cannot be fetched: is there a network? (pip: ",
+        ),
+        (
+            "ERROR: Could not install packages: [Errno 28] No space left on device",
+            "wale-lab: the disk of ",
+        ),
+        ("ERROR: something else", "wale-lab: pip install x failed:\nERROR: something else"),
+    ],
+)
+def test_why_packages_cannot_be_installed(
+    said: str, expected: str, tmp_path: Path, launcher: Any
+) -> None:
+    log = tmp_path / "log"
+    log.write_text(f"{said}\n")
+    assert launcher.why_it_failed(["pip", "install", "x"], str(log)).startswith(expected)
+
+
+def test_needs_room_for_packages(
+    tmp_path: Path, launcher: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "wale").mkdir()
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=500_000_000))
+    launcher.check_room("run")
+    with pytest.raises(SystemExit, match=r"Python packages take 1\.2 GB in .*, where 0\.5 GB are"):
+        launcher.check_room("all")
