@@ -152,7 +152,8 @@ struct wale_sched_data {
  * @copy: it is the second of two
  * @corrupted: a bit of it was turned
  *
- * Its class, where flows are told apart, is tc_classid of struct qdisc_skb_cb.
+ * Its class is tc_classid of struct qdisc_skb_cb: 0, that of the crowd, where flows
+ * are not told apart, or were not yet when it came.
  * While a child has the packet, the rest is the child's, and tc_classid has what the
  * link is to know of it then: see wale_child.c.
  */
@@ -314,7 +315,6 @@ struct sk_buff *wale_atm_purge(struct wale_sched_data *q);
 /* wale_class.c: flows as classes of tc */
 extern const struct Qdisc_class_ops wale_class_ops;
 bool wale_classify(struct Qdisc *sch, struct sk_buff *skb, int *verdict);
-void wale_tell_apart(struct Qdisc *sch, struct wale_classes *classes);
 
 /* wale_netlink.c: configuration */
 int wale_configure(struct Qdisc *sch, struct nlattr *opt,

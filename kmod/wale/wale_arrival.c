@@ -523,6 +523,7 @@ int wale_link_accept(struct sk_buff *skb, struct Qdisc *sch,
 	u64 now = ktime_get_ns();
 
 	q->seen_ns = now;
+	qdisc_skb_cb(skb)->tc_classid = 0;
 	return len ? wale_link_accept_plain(sch, skb, len, now, to_free) :
 		     wale_link_accept_any(sch, skb, now, to_free);
 }

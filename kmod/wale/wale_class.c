@@ -104,43 +104,6 @@ bool wale_classify(struct Qdisc *sch, struct sk_buff *skb, int *verdict)
 	return true;
 }
 
-/* One that the link held when it began to tell flows apart. */
-static void wale_crowd(struct wale_classes *classes, struct sk_buff *skb,
-		       bool on_line)
-{
-	struct wale_counts *counts = &classes->class[0].counts;
-	u32 len = wale_skb_cb(skb)->wire_len;
-
-	qdisc_skb_cb(skb)->tc_classid = 0;
-	wale_count(&counts->offered, len);
-	if (on_line)
-		wale_count(&counts->line, len);
-	else
-		wale_class_enter(classes, 0, len);
-}
-
-/**
- * wale_tell_apart() - tell flows apart from now on
- * @sch: the qdisc, whose limit is not in cells
- * @classes: the places
- *
- * Context: RTNL and the root lock are held.
- */
-void wale_tell_apart(struct Qdisc *sch, struct wale_classes *classes)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb;
-
-	for (skb = q->line.head; skb; skb = skb->next)
-		wale_crowd(classes, skb, true);
-	if (q->impair)
-		skb_rbtree_walk(skb, &q->impair->overtakers)
-			wale_crowd(classes, skb, true);
-	skb_queue_walk(&q->waiting, skb)
-		wale_crowd(classes, skb, false);
-	q->classes = classes;
-}
-
 /*
  * Where flows are not told apart, the one class is the buffer: there is a place for
  * a child, whether one is there or not.
@@ -204,7 +167,7 @@ static int wale_class_dump(struct Qdisc *sch, unsigned long cl,
 static void wale_class_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
-	u32 i;
+	u32 i, skip;
 
 	if (arg->stop)
 		return;
@@ -212,7 +175,10 @@ static void wale_class_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 		tc_qdisc_stats_dump(sch, WALE_CHILD_CLASS, arg);
 	if (!q->classes)
 		return;
-	for (i = 1; i <= q->classes->count; i++) {
+	/* a long dump comes here many times: go on where it was */
+	skip = clamp_t(int, arg->skip - arg->count, 0, q->classes->count);
+	arg->count += skip;
+	for (i = 1 + skip; i <= q->classes->count; i++) {
 		if (!READ_ONCE(q->classes->place[i].key))
 			arg->count++;
 		else if (!tc_qdisc_stats_dump(sch, i, arg))

@@ -100,6 +100,25 @@ void wale_classes_init(struct wale_classes *classes, u32 count)
 		wale_classes_append(classes, i);
 }
 
+/**
+ * wale_classes_begin() - what the link holds already is the crowd's
+ * @classes: the places, which nobody has
+ * @buffer: what is in the buffer
+ * @line: what is on the line
+ */
+void wale_classes_begin(struct wale_classes *classes,
+			const struct wale_buffer *buffer,
+			const struct wale_counter *line)
+{
+	struct wale_class *crowd = &classes->class[WALE_CLASS_CROWD_PLACE];
+
+	wale_buffer_set(&crowd->buffer, buffer->packets, buffer->bytes);
+	classes->busy = !!buffer->packets;
+	crowd->counts.line = *line;
+	crowd->counts.offered.packets = buffer->packets + line->packets;
+	crowd->counts.offered.bytes = buffer->bytes + line->bytes;
+}
+
 /* What points to the place, or to the end of the bucket that it would be in. */
 static u16 *wale_classes_at(struct wale_classes *classes, u64 key)
 {

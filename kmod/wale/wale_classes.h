@@ -89,6 +89,9 @@ struct wale_classes {
 
 size_t wale_classes_size(u32 count);
 void wale_classes_init(struct wale_classes *classes, u32 count);
+void wale_classes_begin(struct wale_classes *classes,
+			const struct wale_buffer *buffer,
+			const struct wale_counter *line);
 u16 wale_classes_find(struct wale_classes *classes, u64 key);
 u16 wale_classes_name(struct wale_classes *classes, u16 i);
 void wale_class_enter(struct wale_classes *classes, u16 i, u32 len);

@@ -500,7 +500,8 @@ static void wale_apply_flows(struct Qdisc *sch,
 	wale_stream_init(&stream, q->seed, WALE_PURPOSE_FLOWS);
 	classes->secret[0] = wale_stream_draw(&stream);
 	classes->secret[1] = wale_stream_draw(&stream);
-	wale_tell_apart(sch, classes);
+	wale_classes_begin(classes, &q->buffer, &q->counts.line);
+	q->classes = classes;
 	request->classes = NULL;
 }
 

@@ -13,19 +13,24 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import struct
 import time
 from collections.abc import Callable
 from typing import Any
 
+from wale_lab.netlink import NLM_F_DUMP
 from wale_lab.selftest import bounds, net
 from wale_lab.selftest.pair import MS
 from wale_lab.selftest.rate import S
 from wale_lab.selftest.tap import main, true
-from wale_lab.selftest.wale import RATE_UNLIMITED, Control, Qdisc
+from wale_lab.selftest.wale import RATE_UNLIMITED, RTM_GETTCLASS, Control, Qdisc
 
-FLOWS = 28_000  # each with a packet that takes 9 kB of memory
+FLOWS_MAX = 65_534
+FLOWS = 28_000  # each with a packet that takes 11 kB of memory
 #: What ten times as much may take: for each of the ten, less of it is in the cache.
 LINEAR = 25
+#: And what takes as long for ten times as much.
+CONSTANT = 4
 
 
 class Link:
@@ -45,11 +50,11 @@ class Link:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
     def send(self, count: int, length: int, first: int = 1) -> None:
-        """Send datagrams of so many IP bytes, each of a flow of its own."""
+        """Send datagrams of so many IP bytes, each of the next flow of 65,535."""
         data = bytes(length - 28)
-        for port in range(first, first + count):
+        for number in range(first - 1, first - 1 + count):
             with contextlib.suppress(BlockingIOError):
-                self.socket.sendto(data, ("10.0.0.2", port))
+                self.socket.sendto(data, ("10.0.0.2", 1 + number % 65535))
 
     def fill(self, length: int) -> None:
         """Send datagrams until all places in the buffer for cells are taken."""
@@ -66,6 +71,11 @@ class Link:
     def backlog(self) -> int:
         """Return how many packets wait for the buffer, or in it."""
         return self.get().stats["backlog_packets"]
+
+    def list_classes(self) -> int:
+        """Have the kernel list the classes; return how many there are."""
+        body = struct.pack("=B3xiIII", socket.AF_UNSPEC, self.dev, 0, 0, 0)
+        return len(self.control.ask(RTM_GETTCLASS, NLM_F_DUMP, body))
 
     def close(self) -> None:
         """Delete the device, and with it what the link holds."""
@@ -102,14 +112,21 @@ def linear(measure: Callable[[int], float], many: int) -> None:
     true(many_s < LINEAR * few_s, f"{many} took {many_s:.3f} s, a tenth {few_s:.3f} s")
 
 
+def constant(measure: Callable[[int], float], many: int) -> None:
+    """So many take about as long as a tenth of them."""
+    bounds.needs_real_time()
+    few_s, many_s = least(many // 10, measure), least(many, measure)
+    true(many_s < CONSTANT * few_s, f"{many} took {many_s:.6f} s, a tenth {few_s:.6f} s")
+
+
 def test_faster_input_links() -> None:
     """The cells that are still to come on each of them come in the order of time."""
 
     def raised(flows: int) -> float:
         link = quiet(limit_cells=1 << 22, input_rate=1000)
-        link.send(flows, 6000)
+        link.send(flows, 8000)
         waiting = link.backlog()
-        true(waiting > flows / 2, f"of {flows} packets, {waiting} are on an input link")
+        true(waiting > flows / 4, f"of {flows} packets, {waiting} are on an input link")
 
         def change() -> None:
             link.control.change(link.dev, {"input_rate": 12_500_000})
@@ -140,6 +157,36 @@ def test_packets_that_lost_their_end() -> None:
         return seconds
 
     linear(ends, 24_000)
+
+
+def test_flows_under_load() -> None:
+    """A link that is full begins to tell flows apart as soon as an empty one."""
+
+    def begin(count: int) -> float:
+        link = Link(delay=1000 * S)
+        link.send(count, 32)
+        seconds = took(lambda: link.control.change(link.dev, {"flows": 1}))
+        (crowd,) = link.control.classes(link.dev).values()
+        true(crowd.stats["line_packets"] >= count, f"{crowd.stats['line_packets']} are the crowd's")
+        link.close()
+        return seconds
+
+    constant(begin, 100_000)
+
+
+def test_list_of_classes() -> None:
+    """However many there are, each takes the same time."""
+
+    def list_all(count: int) -> float:
+        link = Link(delay=1000 * S, flows=FLOWS_MAX)
+        link.send(count, 32)
+        listed = []
+        seconds = took(lambda: listed.append(link.list_classes()))
+        true(count <= listed[0] < count + 10, f"{listed} classes, {count} flows")  # IPv6's, too
+        link.close()
+        return seconds
+
+    linear(list_all, 65_000)
 
 
 if __name__ == "__main__":

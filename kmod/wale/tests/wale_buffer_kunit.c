@@ -203,6 +203,27 @@ static void wale_classes_named(struct kunit *test)
 	vfree(classes);
 }
 
+/* Packets that were there before flows were told apart. */
+static void wale_classes_late(struct kunit *test)
+{
+	struct wale_classes *classes = wale_test_classes(test, 2);
+	struct wale_buffer buffer = { .packets = 2, .bytes = 300 };
+	struct wale_counter line = { 1, 70 };
+
+	wale_classes_begin(classes, &buffer, &line);
+	KUNIT_EXPECT_EQ(test, classes->busy, 1);
+	KUNIT_EXPECT_EQ(test, classes->class[0].counts.offered.packets, 3);
+	KUNIT_EXPECT_EQ(test, classes->class[0].counts.offered.bytes, 370);
+	KUNIT_EXPECT_EQ(test, classes->class[0].buffer.peak_packets, 2);
+	wale_class_leave(classes, 0, 100);
+	wale_class_leave(classes, 0, 200);
+	wale_class_depart(classes, 0, 70);
+	KUNIT_EXPECT_EQ(test, classes->busy, 0);
+	KUNIT_EXPECT_TRUE(test, wale_class_is_idle(&classes->class[0]));
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, WALE_KEY_HASH | 1), 1);
+	vfree(classes);
+}
+
 /* Against a list of who has packets: never two flows in a place, none lost. */
 static void wale_classes_random_life(struct kunit *test)
 {
@@ -465,6 +486,7 @@ static struct kunit_case wale_buffer_cases[] = {
 	KUNIT_CASE(wale_policy_share),
 	KUNIT_CASE(wale_classes_places),
 	KUNIT_CASE(wale_classes_named),
+	KUNIT_CASE(wale_classes_late),
 	KUNIT_CASE(wale_classes_random_life),
 	KUNIT_CASE(wale_cells_time),
 	KUNIT_CASE(wale_cells_merge),
