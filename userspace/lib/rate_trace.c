@@ -19,16 +19,11 @@ struct place {
 	unsigned int line;
 };
 
-/* Two steps at one time are one, the later. */
 static int append(struct rate_trace *trace, uint64_t rate)
 {
 	struct rate_trace_step *steps = trace->steps;
 	size_t n = trace->n_steps;
 
-	if (n && steps[n - 1].offset_ns == trace->end_ns) {
-		steps[n - 1].rate = rate;
-		return 0;
-	}
 	/* Room is doubled whenever the number of steps is a power of two. */
 	if (!(n & (n - 1))) {
 		steps = realloc(steps, (n ? 2 * n : 1) * sizeof(*steps));
@@ -45,7 +40,8 @@ static int append(struct rate_trace *trace, uint64_t rate)
 static int parse_rate(struct rate_trace *trace, const char *word,
 		      const struct place *at, struct rate_error *error)
 {
-	char wrong[UNITS_WRONG_MAX];
+	char wrong[UNITS_WRONG_MAX], time[UNITS_MAX];
+	const size_t n = trace->n_steps;
 	uint64_t rate;
 	int err = units_parse_rate(word, &rate);
 
@@ -55,6 +51,12 @@ static int parse_rate(struct rate_trace *trace, const char *word,
 			units_rate_wrong(
 				wrong, err, rate,
 				"a rate such as 10mbit, or unlimited"));
+	if (n && trace->steps[n - 1].offset_ns == trace->end_ns)
+		return rate_error_set(error,
+				      "%s:%u: the step before it begins at %s, "
+				      "too: each must take time",
+				      at->name, at->line,
+				      units_format_time(time, trace->end_ns));
 	if (append(trace, rate))
 		return rate_error_set(error, "%s: no memory", at->name);
 	return 0;
@@ -81,8 +83,14 @@ static int parse_duration(struct rate_trace *trace, const char *duration,
 {
 	uint64_t ns;
 
-	if (parse_time(&ns, duration, at, error) ||
-	    parse_rate(trace, rate, at, error))
+	if (parse_time(&ns, duration, at, error))
+		return -1;
+	if (!ns)
+		return rate_error_set(error,
+				      "%s:%u: \"%.40s\": expected a duration "
+				      "above 0",
+				      at->name, at->line, duration);
+	if (parse_rate(trace, rate, at, error))
 		return -1;
 	trace->end_ns += ns;
 	if (trace->end_ns > TRACE_NS_MAX)

@@ -9,7 +9,7 @@
  *	at TIME end		the trace ends then
  *
  * Both can be in one file.  Before the first step there is no rate; the last
- * step ends the trace.
+ * step ends the trace.  Each step takes time; the last one may have no end.
  */
 #ifndef WALE_RATE_TRACE_H
 #define WALE_RATE_TRACE_H

@@ -425,7 +425,7 @@ def test_play_keeps_advice_young() -> None:
 def test_many_paths() -> None:
     """100,000 paths: all are shown, once."""
     ns = stage()
-    name = trace_file("0 8mbit\n")
+    name = trace_file("at 0s 8mbit\n")
     for part in range(10):
         hosts = range(part * 10_000, (part + 1) * 10_000)
         keys = [w for n in hosts for w in ("dst", f"10.{n >> 16}.{(n >> 8) & 255}.{n & 255}")]
@@ -441,7 +441,7 @@ def test_show_under_change() -> None:
     """What exists throughout a dump is in it once, whatever comes and goes."""
     ns = stage()
     keys = [word for n in range(3000) for word in ("dst", f"10.2.{n >> 8}.{n & 255}")]
-    done(ns, WALE, "rate", "play", trace_file("0 8mbit\n"), *keys)
+    done(ns, WALE, "rate", "play", trace_file("at 0s 8mbit\n"), *keys)
     churn = [word for n in range(500) for word in ("dst", f"10.3.{n >> 8}.{n & 255}")]
     # sets all, then deletes all
     script = f'while :; do {WALE} rate play "$0" "$@" --delete; done'
