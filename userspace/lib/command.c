@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -87,9 +88,46 @@ bool parse_port(const char *text, uint16_t *port)
 int option_bad(const char *command, const char *option, const char *value,
 	       const char *expected)
 {
-	fprintf(stderr, "wale %s: %s '%s': expected %s\n", command, option,
-		value, expected);
+	if (value)
+		fprintf(stderr, "wale %s: %s '%s': expected %s\n", command,
+			option, value, expected);
+	else
+		fprintf(stderr, "wale %s: %s: expected %s\n", command, option,
+			expected);
 	return WALE_EXIT_USAGE;
+}
+
+/* What getopt_long() does not take: @c is ':' or '?', @shorts as it has them. */
+static void option_wrong(const char *command, int c, const char *word,
+			 const char *shorts)
+{
+	const char letter[] = { '-', (char)optopt, '\0' };
+	bool lone = optopt && optopt <= UCHAR_MAX &&
+		    (optopt == ':' || !strchr(shorts, optopt));
+	const char *why = "no such option";
+
+	if (lone || strncmp(word, "--", 2))
+		word = letter;
+	if (c == ':')
+		why = "expected a value behind it";
+	else if (optopt && !lone)
+		why = "takes no value";
+	fprintf(stderr, "wale %s: %s: %s; see 'wale %s --help'\n", command,
+		word, why, command);
+}
+
+int option_next(const char *command, int argc, char **argv, const char *shorts,
+		const struct option *longs)
+{
+	int c;
+
+	opterr = 0;
+	c = getopt_long(argc, argv, shorts, longs, NULL);
+	if (c == '?' || c == ':') {
+		option_wrong(command, c, argv[optind - 1], shorts);
+		return '?';
+	}
+	return c;
 }
 
 int command_failed(const char *command, const char *what, const char *why)

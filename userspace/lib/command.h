@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
+struct option;
+
 /* What a subcommand returns is the exit status of wale. */
 enum wale_exit {
 	WALE_EXIT_OK = 0,
@@ -42,7 +44,17 @@ bool parse_port(const char *text, uint16_t *port);
 bool parse_count(const char *text, unsigned int min, unsigned int max,
 		 unsigned int *count);
 
-/* Say what an option of "wale @command" should have been; WALE_EXIT_USAGE. */
+/*
+ * getopt_long(), with @shorts that begin with a colon; of what it does not take, one
+ * sentence is said, and it returns '?'.
+ */
+int option_next(const char *command, int argc, char **argv, const char *shorts,
+		const struct option *longs);
+
+/*
+ * Say what an option of "wale @command" should have been; @value is NULL if it is
+ * none by itself that is wrong; WALE_EXIT_USAGE.
+ */
 int option_bad(const char *command, const char *option, const char *value,
 	       const char *expected);
 

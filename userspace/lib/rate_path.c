@@ -166,6 +166,7 @@ static int open_netns(const char *name, struct rate_error *error)
 	char file[80];
 	int fd = -1;
 
+	errno = 0;
 	if (!strchr(name, '/') && strlen(name) < 60) {
 		snprintf(file, sizeof(file), "/run/netns/%s", name);
 		fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -175,6 +176,12 @@ static int open_netns(const char *name, struct rate_error *error)
 			fd = open(file, O_RDONLY | O_CLOEXEC);
 		}
 	}
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return rate_error_set(error,
+				      "netns: cannot open \"%.60s\": no "
+				      "permission; a process of another user "
+				      "needs CAP_SYS_PTRACE",
+				      name);
 	if (fd < 0)
 		return rate_error_set(error,
 				      "netns: cannot open \"%.60s\": expected "

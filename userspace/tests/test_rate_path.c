@@ -5,6 +5,8 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "lib/json.h"
 #include "lib/rate_path.h"
@@ -314,10 +316,34 @@ static void test_json_strings(void)
 	ok(!strcmp(buf, expected), "bytes that are no text: %s", buf);
 }
 
+/* The namespace of a process of another user. */
+static void test_no_permission(void)
+{
+	struct rate_error error = { "" };
+	struct rate_path path;
+	char text[64];
+	int status = 1;
+	pid_t child;
+
+	if (geteuid()) {
+		ok(true, "no permission # SKIP only root becomes another user");
+		return;
+	}
+	snprintf(text, sizeof(text), "dev lo follow dev lo netns %d", getpid());
+	fflush(stdout);
+	child = fork();
+	if (!child)
+		_exit(setuid(65534) || !parse(&path, text, &error) ||
+		      !strstr(error.text, "no permission"));
+	ok(child > 0 && waitpid(child, &status, 0) == child && !status,
+	   "no permission for a namespace is told");
+}
+
 int main(void)
 {
 	test_good();
 	test_bad();
+	test_no_permission();
 	test_percents();
 	test_odd_attributes();
 	test_flow();

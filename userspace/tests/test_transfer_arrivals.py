@@ -224,3 +224,4 @@ def test_wrong_use(case: str) -> None:
     done = subprocess.run([WALE, *arguments], capture_output=True, text=True, timeout=WAIT_S)
     assert done.returncode == 2 and not done.stdout
     assert f"expected {expected}" in done.stderr
+    assert done.stderr.startswith("wale get: --") and "''" not in done.stderr

@@ -112,7 +112,7 @@ static int parse_option(struct receiver *r, int c)
 		usage(stdout);
 		return -1;
 	default:
-		return WALE_EXIT_USAGE; /* getopt has said why */
+		return WALE_EXIT_USAGE; /* option_next() has said why */
 	}
 }
 
@@ -131,8 +131,8 @@ static int parse(struct receiver *r, int argc, char **argv)
 	int c, status;
 
 	optind = 0;
-	while ((c = getopt_long(argc, argv, "l:p:n:t:jh", options, NULL)) >=
-	       0) {
+	while ((c = option_next("receive", argc, argv, ":l:p:n:t:jh",
+				options)) >= 0) {
 		status = parse_option(r, c);
 		if (status)
 			return status;

@@ -158,7 +158,7 @@ static int parse_option(struct sender *s, int c)
 		usage(stdout);
 		return -1;
 	default:
-		return WALE_EXIT_USAGE; /* getopt has said why */
+		return WALE_EXIT_USAGE; /* option_next() has said why */
 	}
 }
 
@@ -195,8 +195,8 @@ static int parse(struct sender *s, int argc, char **argv)
 	int c, status;
 
 	optind = 0;
-	while ((c = getopt_long(argc, argv, "r:f:s:n:d:p:46jh", options,
-				NULL)) >= 0) {
+	while ((c = option_next("send", argc, argv, ":r:f:s:n:d:p:46jh",
+				options)) >= 0) {
 		status = parse_option(s, c);
 		if (status)
 			return status;

@@ -272,7 +272,6 @@ static int parse_option(int c, struct get_options *opt)
 		usage(stdout);
 		return -1;
 	case '?':
-		fputs("Try 'wale get --help'.\n", stderr);
 		return WALE_EXIT_USAGE;
 	default:
 		err = parse_what(c, opt);
@@ -290,27 +289,28 @@ static int check_arrivals(struct get_options *opt, int n_names)
 	if (!arrivals->interval_ns) {
 		if (arrivals->count || arrivals->mean_bytes || opt->has_seed)
 			return get_options_bad(
-				"--transfers, --mean-size, --seed", "",
+				"--transfers, --mean-size, --seed", NULL,
 				"--arrivals with them: they are for sessions that arrive");
 		return 0;
 	}
 	if (!arrivals->count || !arrivals->mean_bytes)
-		return get_options_bad("--arrivals", "",
+		return get_options_bad("--arrivals", NULL,
 				       "--transfers and --mean-size with it");
 	if (opt->parallel)
 		return get_options_bad(
-			"--arrivals", "",
+			"--arrivals", NULL,
 			"no --parallel with it: all that arrived run at once");
 	if (opt->request.has_bytes || opt->duration_ns || *opt->expected)
 		return get_options_bad(
-			"--arrivals", "",
+			"--arrivals", NULL,
 			"no --bytes, --duration or --sha256 with it: sizes are drawn");
 	if (opt->out)
 		return get_options_bad(
-			"--arrivals", "",
+			"--arrivals", NULL,
 			"no --out with it: what comes is thrown away");
 	if (n_names > 1)
-		return get_options_bad("--arrivals", "", "only one HOST:NAME");
+		return get_options_bad("--arrivals", NULL,
+				       "only one HOST:NAME");
 	opt->request.has_bytes = true;
 	opt->request.repeat = true;
 	return 0;
@@ -356,7 +356,7 @@ static int check_options(struct get_options *opt, int n_names)
 		opt->parallel = 1;
 	if (opt->request.repeat && !opt->request.has_bytes && !opt->duration_ns)
 		return get_options_bad(
-			"--repeat", "",
+			"--repeat", NULL,
 			"--bytes or --duration with it, or it would never end");
 	if (*opt->expected && n_names > 1)
 		return get_options_bad("--sha256", opt->expected,
@@ -369,7 +369,7 @@ static int check_options(struct get_options *opt, int n_names)
 	    opt->local_port + get_options_transfers(opt, n_names) - 1 >
 		    UINT16_MAX)
 		return get_options_bad(
-			"--local-port", "",
+			"--local-port", NULL,
 			"a lower number, as each transfer takes the next port");
 	if (opt->request.repeat && !opt->request.has_bytes)
 		opt->request.sha256 = false; /* there is no end to have one */
@@ -405,8 +405,8 @@ int get_options_parse(int argc, char **argv, struct get_options *opt)
 		.progress = stderr_shows_progress(),
 	};
 	optind = 0;
-	while ((c = getopt_long(argc, argv, "c:n:rd:o:p:46P:t:jh", long_options,
-				NULL)) != -1) {
+	while ((c = option_next("get", argc, argv, ":c:n:rd:o:p:46P:t:jh",
+				long_options)) != -1) {
 		err = parse_option(c, opt);
 		if (err)
 			return err;

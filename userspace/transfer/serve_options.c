@@ -97,7 +97,6 @@ static int parse_option(int c, struct serve_options *opt)
 		usage(stdout);
 		return -1;
 	default:
-		fputs("Try 'wale serve --help'.\n", stderr);
 		return WALE_EXIT_USAGE;
 	}
 }
@@ -125,8 +124,8 @@ int serve_options_parse(int argc, char **argv, struct serve_options *opt)
 		.idle_timeout_ns = DEFAULT_IDLE_S * NSEC_PER_SEC,
 	};
 	optind = 0;
-	while ((c = getopt_long(argc, argv, "l:p:m:a:u:t:1:jqh", longs,
-				NULL)) != -1) {
+	while ((c = option_next("serve", argc, argv, ":l:p:m:a:u:t:1:jqh",
+				longs)) != -1) {
 		err = parse_option(c, opt);
 		if (err)
 			return err;

@@ -140,7 +140,7 @@ static int parse_option(struct watch *w, int option, const char *value)
 		usage(stdout);
 		return -1;
 	default:
-		return WALE_EXIT_USAGE; /* getopt has said why */
+		return WALE_EXIT_USAGE; /* option_next() has said why */
 	}
 	return WALE_EXIT_OK;
 }
@@ -182,8 +182,8 @@ static int parse(struct watch *w, int argc, char **argv)
 	int option, status;
 
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "i:l:Lfn:d:jh", options,
-				     NULL)) >= 0) {
+	while ((option = option_next("watch", argc, argv, ":i:l:Lfn:d:jh",
+				     options)) >= 0) {
 		status = parse_option(w, option, optarg);
 		if (status)
 			return status;
