@@ -215,6 +215,7 @@ struct rate_spare {
 /**
  * struct rate_request - what is wanted of a path
  * @tb: attributes
+ * @now: ns; the same however often it is looked at
  * @settings: that the path is to have
  * @step: of its rate
  * @follow_net: where the device is that it is to follow, with a reference; or NULL
@@ -226,6 +227,7 @@ struct rate_spare {
  */
 struct rate_request {
 	struct nlattr **tb;
+	u64 now;
 	struct rate_settings settings;
 	struct rate_step step;
 	struct rate_net *follow_net;
@@ -356,7 +358,7 @@ static int rate_parse_value(struct rate_request *request,
 	const struct nlattr *time = request->tb[RATE_FEEDBACK_A_PATH_TIME];
 	const struct nlattr *rate = request->tb[RATE_FEEDBACK_A_PATH_RATE];
 	struct rate_step *step = &request->step;
-	u64 now = ktime_get_ns();
+	u64 now = request->now;
 
 	if (!rate && (time || !old) && rate_sets_value(request->tb)) {
 		NL_SET_ERR_MSG(extack,
@@ -784,6 +786,7 @@ int rate_set(struct sk_buff *skb, struct genl_info *info)
 		err = rate_parse_follow(&request, skb, info);
 	if (err)
 		return err;
+	request.now = ktime_get_ns();
 	err = rate_set_path(rn, &key, &request, info->extack);
 	rate_spare_free(&request.spare);
 	if (request.follow_net)
