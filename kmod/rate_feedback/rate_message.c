@@ -160,6 +160,7 @@ int rate_put_path(struct sk_buff *skb, const struct rate_path *path,
  */
 bool rate_notify_path(const struct rate_path *path, u8 cmd)
 {
+	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
 	struct net *net = path->rn->net;
 	struct sk_buff *skb;
 	int err;
@@ -167,7 +168,7 @@ bool rate_notify_path(const struct rate_path *path, u8 cmd)
 	if (path->rn->dead || !rate_netlink_is_up() ||
 	    !genl_has_listeners(&rate_family, net, RATE_GROUP_PATHS))
 		return false;
-	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, gfp);	/* see rate.h */
 	if (!skb)
 		return true;
 	rcu_read_lock();
@@ -177,7 +178,7 @@ bool rate_notify_path(const struct rate_path *path, u8 cmd)
 		nlmsg_free(skb);
 	else
 		genlmsg_multicast_netns(&rate_family, net, skb, 0,
-					RATE_GROUP_PATHS, GFP_KERNEL);
+					RATE_GROUP_PATHS, gfp);
 	return true;
 }
 
