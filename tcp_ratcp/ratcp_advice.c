@@ -168,7 +168,8 @@ static u32 ratcp_packet_size(const struct sock *sk, u32 mss, u8 layer)
 /*
  * No send buffer holds more packets than these: the stack keeps its size in an int,
  * counts two for each of the window, and from there on would have it shrink
- * (tcp_sndbuf_expand() in net/ipv4/tcp_input.c).
+ * (tcp_sndbuf_expand() in net/ipv4/tcp_input.c).  Nor is there ever less than one:
+ * W_rate would be no advice.
  */
 static u32 ratcp_window_max(const struct sock *sk)
 {
@@ -178,7 +179,7 @@ static u32 ratcp_window_max(const struct sock *sk)
 				      SKB_DATA_ALIGN(sizeof(struct skb_shared_info))) +
 		   SKB_DATA_ALIGN(sizeof(struct sk_buff));
 
-	return min(INT_MAX / (2 * each), tp->snd_cwnd_clamp);
+	return clamp(tp->snd_cwnd_clamp, 1U, INT_MAX / (2 * each));
 }
 
 /* W_rate, of what the advisor knows. */

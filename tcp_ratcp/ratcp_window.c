@@ -157,8 +157,13 @@ void ratcp_window_limit(struct ratcp_window *w, u32 rate_window, u32 in_flight)
 		ratcp_window_end_slow_start(w);
 }
 
+/*
+ * A window is at least one packet.  One of none can be what a clamp of 0 has left, with
+ * which some kernels lock the window of a route.
+ */
 static void ratcp_window_add(struct ratcp_window *w, u32 acked)
 {
+	w->cwnd = max(w->cwnd, 1U);
 	w->cwnd_cnt += acked;
 	if (w->cwnd_cnt >= w->cwnd) {
 		u32 windows = w->cwnd_cnt / w->cwnd;

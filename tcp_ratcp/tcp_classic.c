@@ -220,7 +220,7 @@ static void classic_store(struct sock *sk, struct ratcp_window *w, u8 state)
 	bool recovery = state == TCP_CA_Recovery &&
 			classic_tcp(sk)->fast_recovery;
 
-	w->cwnd = min(w->cwnd, tp->snd_cwnd_clamp);
+	w->cwnd = max(min(w->cwnd, tp->snd_cwnd_clamp), 1U);
 	ca->window = w->cwnd;
 	ca->window_cnt = w->cwnd_cnt;
 	tp->snd_ssthresh = w->ssthresh;

@@ -342,6 +342,26 @@ static void ratcp_bounds_test(struct kunit *test)
 	}
 }
 
+/* A window of no packets, as a clamp of 0 leaves it, grows as one of one packet. */
+static void ratcp_no_window_test(struct kunit *test)
+{
+	struct ratcp_window w;
+	u32 i;
+
+	for (i = 0; i < 16; i++) {
+		w = (struct ratcp_window){
+			.ssthresh = i & 1 ? 0 : NONE,
+			.phase = i & 2 ? AVOID : SLOW,
+			.rise = i & 4 ? ADD : FAST,
+			.marked = i & 8,
+		};
+		ratcp_window_limit(&w, 10, 0);
+		ratcp_window_grow(&w, 10, 1);
+		KUNIT_EXPECT_GE(test, w.cwnd, 1);
+		KUNIT_EXPECT_LE(test, w.cwnd, 10);
+	}
+}
+
 static struct kunit_case ratcp_cases[] = {
 	KUNIT_CASE_PARAM(ratcp_rate_window_test, ratcp_rate_gen_params),
 	KUNIT_CASE_PARAM(ratcp_backlog_test, ratcp_backlog_gen_params),
@@ -351,6 +371,7 @@ static struct kunit_case ratcp_cases[] = {
 	KUNIT_CASE(ratcp_timeout_test),
 	KUNIT_CASE(ratcp_restart_test),
 	KUNIT_CASE(ratcp_bounds_test),
+	KUNIT_CASE(ratcp_no_window_test),
 	{}
 };
 
