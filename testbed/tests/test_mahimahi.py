@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import math
 import re
+import subprocess
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from wale_lab import mahimahi, units
+from wale_lab import link, mahimahi, units
 from wale_lab.errors import ScenarioError
 from wale_lab.models.link import Config, Link, Trace
+
+TESTBED = Path(__file__).resolve().parents[1]
 
 
 def write(folder: Path, *lines: object) -> Path:
@@ -96,6 +99,13 @@ def test_the_last_step_ends_with_the_trace(tmp_path: Path) -> None:
         (("5", "1.5"), "10ms", r"up:2: expected a time in whole ms, got '1.5'"),
         (("0", "0"), "10ms", r"expected a time above 0"),
         ((), "10ms", r"expected a time above 0"),
+        (
+            ("1575331420000", "1575331420010", "1575331421000"),
+            "10ms",
+            r"the first one is 1575331420000, which looks like a time of day: subtract it",
+        ),
+        (("1575331420", "1575331421"), "10ms", r"looks like a time of day"),
+        (("5", "345600000001"), "10ms", r"at most 4000 days, and the last time is 345600000001"),
         (("5",), "1500us", r"--step: expected whole ms"),
     ],
 )
@@ -104,6 +114,34 @@ def test_what_is_wrong_is_told(
 ) -> None:
     with pytest.raises(ScenarioError, match=expected):
         mahimahi.convert(write(tmp_path, *lines), step, "1500")
+
+
+@pytest.mark.parametrize(
+    ("step", "packet", "expected"),
+    [
+        ("1d", "1", r"expected a step with a rate of at least 1 byte/s: give a shorter --step"),
+        ("1ms", "2TiB", r"of 8000000000000000 that a link takes: give a longer --step"),
+    ],
+)
+def test_rates_that_a_link_refuses(tmp_path: Path, step: str, packet: str, expected: str) -> None:
+    with pytest.raises(ScenarioError, match=expected):
+        mahimahi.convert(write(tmp_path, 5, 86_400_000), step, packet)
+
+
+def test_the_longest_trace(tmp_path: Path) -> None:
+    """What is written, a scenario takes; a ms more is refused."""
+    lines = list(mahimahi.convert(write(tmp_path, 5, 345_600_000_000), "10ms", "1500"))
+    steps = [tuple(line.split()) for line in lines[1:]]
+    found = link.Link.model_validate({"trace": {"steps": steps}})
+    assert found.trace and sum(duration for duration, _ in found.trace.steps) == 345_600 * 10**12
+
+
+def test_what_is_refused_writes_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path, 1575331420000, 1575331421000)
+    command = [TESTBED / "wale-lab", "trace", path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and not done.stdout
+    assert "phone.up: expected times in ms from the start" in done.stderr
 
 
 def test_the_limit_is_that_of_the_kernel() -> None:

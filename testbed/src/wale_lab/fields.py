@@ -25,6 +25,7 @@ STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True)
 MIN_STEP_NS = 1000
 MAX_DELAY_NS = 86_400 * 10**9
 MAX_LIMIT_NS = 4000 * 86_400 * 10**9
+MAX_TRACE_NS = 4000 * 86_400 * 10**9
 MAX_RATE_BPS = 8 * 10**15
 MAX_FLOW_BYTES = 2**63 - 1
 MAX_U32 = 2**32 - 1

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from wale_lab import units
 from wale_lab.fields import (
     MAX_DELAY_NS,
+    MAX_TRACE_NS,
     MAX_U32,
     STRICT,
     Delay,
@@ -30,7 +31,6 @@ from wale_lab.models.sessions import Parameters
 #: Limits of the qdisc (pkt_sched_wale.h).
 MIN_SESSION_STEP_NS = 10**6
 MAX_START_NS = 366 * 86_400 * 10**9
-MAX_TRACE_NS = 4000 * 86_400 * 10**9
 #: A start is a time after 1970, and a guest's clock begins in 2023.
 MAX_SINCE_NS = 19_000 * 86_400 * 10**9
 MAX_CELLS = 4_194_304

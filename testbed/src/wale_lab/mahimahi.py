@@ -19,10 +19,14 @@ from pathlib import Path
 
 from wale_lab import units
 from wale_lab.errors import ScenarioError, why
+from wale_lab.fields import MAX_DELAY_NS, MAX_RATE_BPS, MAX_TRACE_NS
 
-#: That a link's trace may have, and how long one may be (linux/pkt_sched_wale.h).
+#: Steps that a link's trace may have, and how long one may be (linux/pkt_sched_wale.h).
 MAX_STEPS = 16_777_216
-MAX_DURATION_MS = 86_400_000
+MAX_DURATION_MS = MAX_DELAY_NS // 10**6
+
+#: A first time from here on, 11 days, is rather one of a clock: 1e9 s after 1970 is in 2001.
+LEAST_CLOCK_MS = 10**9
 
 Step = tuple[int, int]  # ms, bytes/s
 
@@ -108,12 +112,44 @@ def convert(path: Path, step: str, packet: str) -> Iterator[str]:
     if packet_bytes < 1:
         raise ScenarioError(f"--packet: expected a size above 0, got {packet!r}")
     times_ms, step_ms = read_times_ms(path), step_ns // 10**6
-    count = sum(1 for _ in steps(times_ms, step_ms, packet_bytes))
+    _check_times(path, times_ms)
+    _check_steps(path, steps(times_ms, step_ms, packet_bytes))
+    return _lines(path.name, steps(times_ms, step_ms, packet_bytes), packet_bytes, step)
+
+
+def _check_times(path: Path, times_ms: Sequence[int]) -> None:
+    """Refuse times of a clock, and a trace that is too long for a link."""
+    first, last = times_ms[0], times_ms[-1]
+    if first >= LEAST_CLOCK_MS:
+        raise ScenarioError(
+            f"{path}: expected times in ms from the start of the trace, and the first one is "
+            f"{first}, which looks like a time of day: subtract it from each"
+        )
+    if last > MAX_TRACE_NS // 10**6:
+        raise ScenarioError(
+            f"{path}: expected a trace of at most 4000 days, and the last time is {last} ms"
+        )
+
+
+def _check_steps(path: Path, found: Iterable[Step]) -> None:
+    """Refuse what a link would refuse."""
+    count = peak_bps = 0
+    for _, rate in found:
+        count, peak_bps = count + 1, max(peak_bps, 8 * rate)
     if count > MAX_STEPS:
         raise ScenarioError(
             f"{path}: {count} steps, of {MAX_STEPS} that a link takes: give a longer --step"
         )
-    return _lines(path.name, steps(times_ms, step_ms, packet_bytes), packet_bytes, step)
+    if not peak_bps:
+        raise ScenarioError(
+            f"{path}: expected a step with a rate of at least 1 byte/s: give a shorter --step, "
+            "or a larger --packet"
+        )
+    if peak_bps > MAX_RATE_BPS:
+        raise ScenarioError(
+            f"{path}: a step has {peak_bps} bit/s, of {MAX_RATE_BPS} that a link takes: give a "
+            "longer --step, or a smaller --packet"
+        )
 
 
 def _lines(name: str, found: Iterable[Step], packet_bytes: int, step: str) -> Iterator[str]:
