@@ -5,7 +5,7 @@
 descriptions are those of the model in wale_lab/scenario.py that checks it.
 `study-reference` does the same for studies (wale_lab/studies/study.py), and `study-measures`
 lists what can be measured (wale_lab/results/measures.py).
-`csv-columns:: flows` (or links, channel, sessions) shows the columns of a time series, from
+`csv-columns:: flows` (or links, channel, sessions, delays) shows the columns of a time series, from
 wale_lab/results/result.py that writes it.  Neither can differ from what `wale-lab` does.
 """
 
@@ -226,13 +226,14 @@ class CsvColumns(FromText):
     def lines(self) -> Iterator[str]:
         """One table."""
         from wale_lab.packets import table as packet_table
-        from wale_lab.results import result, sessions
+        from wale_lab.results import constant, result, sessions
 
         series = {
             "flows": result.FLOW_COLUMNS,
             "links": result.LINK_COLUMNS,
             "channel": result.CHANNEL_COLUMNS,
             "sessions": sessions.SESSION_COLUMNS,
+            "delays": constant.DELAY_COLUMNS,
             "packets": {n: text for n, (_, text) in packet_table.PACKET_COLUMNS.items()},
         }
         if self.arguments[0] not in series:

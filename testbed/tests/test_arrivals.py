@@ -410,7 +410,7 @@ def test_samples_names_table_and_plot(
     assert "sessions of" in said and "12 of 12" in said and "sessions.csv" in said
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert draw(out).read_bytes().startswith(b"\x89PNG")
+        assert draw([out]).read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.guest

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from wale_lab import yaml_lines
 from wale_lab.errors import ScenarioError
-from wale_lab.guest.agent import send_command
+from wale_lab.guest.agent import delays, send_command
 from wale_lab.results import constant
 from wale_lab.results import result as results
 from wale_lab.results.measures import measure
@@ -63,6 +64,35 @@ def test_what_wale_send_is_told() -> None:
     assert alone.endswith("--duration 10000000000ns --at 10000000000ns")
     assert "--rate 200000bit --size 500" in one
     assert {flow["cc"] for flow in plan["flows"]} == {"none"}
+
+
+def test_what_is_written_down() -> None:
+    """Each packet, if flows are recorded, and if the guest has room for that."""
+
+    def logged(*overrides: str) -> list[bool]:
+        scenario = check(*overrides)
+        flows = dumbbell.plan(scenario, 1).flows
+        return [flow.constant.logged for flow in flows if flow.constant]
+
+    assert logged() == [False, False, False]
+    assert logged("record.flows=on") == [True, True, True]
+    fast = "record.flows=on", "flows.alone.constant.packets_per_second=200000"
+    assert logged(*fast, "memory_mb=2048") == [True, True, True]  # 2,000,000 packets
+    assert logged(*fast, "memory_mb=1999") == [False, True, True]
+
+
+def test_delays_over_time(tmp_path: Path) -> None:
+    """Packets count where they arrive; a rate of none is no row."""
+    log = tmp_path / "log"
+    lines = ["number,due_ns,arrived_ns", "1,1000,1400", "2,1500,1998", "3,1600,2300", "4,1100,5000"]
+    log.write_text("\n".join(lines) + "\n")
+    found = delays(log, 1000, 1000)
+    assert found == [[0, 2, 400, 898, 498], [1, 1, 700, 700, 700], [4, 1, 3900, 3900, 3900]]
+    rows = constant.delay_rows("probe", {"delays": found}, 1000)
+    assert list(rows[0]) == list(constant.DELAY_COLUMNS)
+    assert [row["t_s"] for row in rows] == ["0.000001", "0.000002", "0.000005"]
+    assert rows[0]["mean_delay_s"] == "0.000000449"
+    assert constant.delay_rows("tcp", {}, 1000) == []
 
 
 def told(client: dict[str, Any], server: dict[str, Any], **record: Any) -> dict[str, Any]:
@@ -133,6 +163,26 @@ def test_what_a_full_link_drops_is_missing(run: dict[str, Any]) -> None:
         assert c["out_of_order_packets"] == 0
         assert c["largest_delay_s"] <= 0.01 + 5 * 0.02 + 1.5e-6
         assert c["largest_lateness_s"] < 1e-6
+
+
+@pytest.mark.guest
+def test_delays_are_written_down(tmp_path: Path) -> None:
+    """And are part of the digest."""
+    told = run_scenario(check("record.flows=on"), 1, tmp_path)
+    with (tmp_path / "delays.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for name in ("alone", "one", "other"):
+        mine, whole = [row for row in rows if row["flow"] == name], counts(told, name)
+        assert sum(int(row["packets"]) for row in mine) == whole["received_packets"]
+        assert max(float(row["largest_delay_s"]) for row in mine) == whole["largest_delay_s"]
+        assert min(float(row["least_delay_s"]) for row in mine) == whole["least_delay_s"]
+    assert 0 < float(rows[0]["t_s"]) <= 0.1 and float(rows[-1]["t_s"]) > 20
+    names = ("flows.csv", "links.csv", "delays.csv")
+    series = {name: (tmp_path / name).read_text() for name in names}
+    series |= {"channel.csv": "", "sessions.csv": ""}
+    assert results.digest_of(told, series) == told["digest"]
+    del series["delays.csv"]
+    assert results.digest_of(told, series) != told["digest"]
 
 
 @pytest.mark.guest

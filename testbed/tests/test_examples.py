@@ -63,8 +63,8 @@ RUNS = {
     TOP / "README.md": ("demo",),
     DOCUMENTATION / "ratcp.rst": _RATCP,
     DOCUMENTATION / "sch_wale-child.rst": (
-        "bufferbloat --set bottleneck.forward.queue=null",
         "bufferbloat",
+        "bufferbloat --set bottleneck.forward.queue=fq_codel",
     ),
 }
 

@@ -25,7 +25,8 @@ from wale_lab.errors import ScenarioError
 from wale_lab.guest import agent as agents
 from wale_lab.link import Link
 from wale_lab.results import result as results
-from wale_lab.results.plot import draw, link_text, read_series
+from wale_lab.results.plot import draw, link_text
+from wale_lab.results.series import read_series
 from wale_lab.results.table import print_result, sharing
 from wale_lab.run import run_scenario
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
@@ -297,7 +298,7 @@ def test_settled_needs_samples_of_links() -> None:
 @pytest.mark.parametrize(
     ("link", "said"),
     [
-        ({"rate": "2mbit", "delay": "5ms"}, "2 Mbit/s, 5 ms one way, 1000 packets"),
+        ({"rate": "2mbit", "delay": "5ms"}, "2 Mbit/s, 5 ms one way, 1000 packets of buffer"),
         ({"rate": "2mbit", "limit": "30kB", "loss": "1%"}, "one way, 30 kB buffer, 1% loss"),
         ({"rate": "2mbit", "limit": "700 cells", "overhead": "atm"}, "one way, 700 cells"),
         ({"rate": "2mbit", "queue": "fq_codel"}, "one way, fq_codel"),
@@ -332,7 +333,7 @@ def test_table_and_plot(
         parts[0]["digest"],
     ):
         assert word in said
-    picture = draw(tmp_path)
+    picture = draw([tmp_path])
     assert picture.read_bytes().startswith(b"\x89PNG")
     series = read_series(tmp_path / "links.csv", "link", ["backlog_bytes"])
     assert "reno.forward" in series

@@ -235,7 +235,7 @@ def test_scenarios_of_the_tree(path: Path) -> None:
             "queue: netem delay 1ms",
             "bottleneck.forward.queue: expected a qdisc that",
         ),
-        ("rate: 2mbit", "queue: red", "s.yaml:3: bottleneck.forward: expected queue without limit"),
+        ("rate: 2mbit", "queue: red", "and has its own (limit=null takes it out)"),
         ("rate: 2mbit", "overhead: tin", "bottleneck.forward.overhead: expected 'raw', 'ethernet'"),
         ("rate: 2mbit", "rate: 0bit", "s.yaml:3: bottleneck.forward: expected a rate above 0"),
         ("name: good\n", "name: good\nip: 5\n", "s.yaml:2: ip: expected 4 or 6, got 5"),
@@ -404,6 +404,16 @@ def test_set() -> None:
     assert scenario.flows[1].size == 5_000_000
     assert len(scenario.topology.pairs) == 3
     assert scenario.hosts.senders.sysctls == {"net.ipv4.tcp_sack": "0"}
+
+
+def test_what_is_set_to_null_is_taken_out() -> None:
+    """A queue instead of the limit that the scenario has."""
+    limit, queue = "bottleneck.forward.limit=null", "bottleneck.forward.queue=fq_codel"
+    assert check(GOOD, limit).bottleneck.forward.limit == "1000p"
+    assert check(GOOD, limit, queue).bottleneck.forward.queue == "fq_codel"
+    assert check(GOOD, limit, "bottleneck.forward.policy=null").resolved() == (
+        check(GOOD, "bottleneck.forward.limit=1000p").resolved()
+    )
 
 
 @pytest.mark.parametrize(

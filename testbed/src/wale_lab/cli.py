@@ -301,10 +301,14 @@ def _parser(with_models: bool = True) -> argparse.ArgumentParser:
 
     sub = add(
         "plot",
-        "Draw result.png from the files of a run.",
-        "  wale-lab plot out/demo",
+        "Draw the files of a run, or of several runs over each other.",
+        "  wale-lab plot out/demo\n  wale-lab plot out/bufferbloat out/fq_codel --out both.svg",
     )
-    sub.add_argument("folder", metavar="DIR", help="the output folder of a run")
+    sub.add_argument("folders", nargs="+", metavar="DIR", help="the output folder of a run")
+    sub.add_argument(
+        "--out", type=_folder, metavar="FILE",
+        help="a .png, .svg or .pdf (result.png in DIR; of several, comparison.png in the first)",
+    )  # fmt: skip
     sub.set_defaults(module="wale_lab.results.plot", function="plot_command")
 
     sub = add(

@@ -7,6 +7,7 @@ import argparse
 import json
 from typing import Any
 
+from wale_lab.results.constant import DELAY_COLUMNS
 from wale_lab.results.result import CHANNEL_COLUMNS, FLOW_COLUMNS, LINK_COLUMNS
 from wale_lab.results.sessions import SESSION_COLUMNS
 from wale_lab.scenario import Scenario
@@ -79,6 +80,7 @@ def markdown(schema: dict[str, Any]) -> str:
         "links": LINK_COLUMNS,
         "channel": CHANNEL_COLUMNS,
         "sessions": SESSION_COLUMNS,
+        "delays": DELAY_COLUMNS,
     }
     for file, columns in series.items():
         rows = [f"| `{name}` | {text} |" for name, text in columns.items()]

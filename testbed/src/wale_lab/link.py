@@ -271,7 +271,8 @@ class Link(Impairments):
         own = sorted(self.model_fields_set & set(_OF_THE_BUFFER))
         if self.queue is not None and own:
             raise ValueError(
-                f"expected queue without {', '.join(own)}: the queue is the buffer, and has its own"
+                f"expected queue without {', '.join(own)}: the queue is the buffer, and has its "
+                f"own ({own[0]}=null takes it out)"
             )
         cells = self.limit.endswith(" cells")
         if self.limit.endswith("p") and int(self.limit[:-1]) > MAX_U32:

@@ -198,7 +198,7 @@ def run_command(args: argparse.Namespace) -> int:
             progress("drawing")
             from wale_lab.results.plot import draw
 
-            draw(out)
+            draw([out])
     if args.json:
         print(json.dumps(result, indent=2))
     elif not args.quiet:

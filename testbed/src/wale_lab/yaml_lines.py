@@ -188,7 +188,10 @@ def _merged(
 
 
 def override(document: Document, assignment: str) -> None:
-    """Apply one `--set key.path=value`; a list item is named by its index or its name."""
+    """Apply one `--set key.path=value`; a list item is named by its index or its name.
+
+    A key that is null is taken out, so that it has its default.
+    """
     key, equals, text = assignment.partition("=")
     if not equals or not key:
         raise ScenarioError(f"--set {assignment}: expected KEY=VALUE, such as flows.0.cc=cubic")
@@ -218,6 +221,8 @@ def override(document: Document, assignment: str) -> None:
             path = (*path, part)
             if last:
                 here[part] = _parse_value(text, assignment)
+                if here[part] is None:
+                    del here[part]
             else:
                 here = here.setdefault(part, {})
                 if here is None:

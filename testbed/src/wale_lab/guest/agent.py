@@ -249,6 +249,8 @@ class Agent:
             if flow["constant"]:
                 argv = ["wale", "receive", "--json", "--listen", flow["receiver_address"]]
                 argv += ["--port", port]
+                if flow["constant"]["logged"]:
+                    argv += ["--packets-csv", f"{WORK}/packets.{flow['name']}.csv"]
                 pid, _ = self.spawn(argv, flow["receiver_netns"], out)
             elif flow["tool"] == "wale":
                 argv = ["wale", "serve", "--json", "--listen", flow["sender_address"]]
@@ -480,6 +482,10 @@ class Agent:
             for side in ("server", "client"):
                 flows[name][side] = read(f"{WORK}/{side}.{name}.1")
                 flows[name][side + "_errors"] = read(f"{WORK}/{side}.{name}.2")
+            if record["flow"]["constant"] and record["flow"]["constant"]["logged"]:
+                path = f"{WORK}/packets.{name}.csv"
+                begin = start + time.time_ns() - now()  # by the clock of the log
+                flows[name]["delays"] = delays(path, begin, self.plan["record"]["interval_ns"])
         series = []
         for recorder in recorders:
             number = recorder["number"]
@@ -507,6 +513,25 @@ class Agent:
             "channel": read(WORK + "/channel.csv"),
             "warnings": self.warnings,
         }
+
+
+def delays(path, start, interval):
+    """Of each interval in which packets came: its number, how many, and their delays.
+
+    Least, sum and largest, ns; from the log of `wale receive`.
+    """
+    found: dict[int, list[int]] = {}
+    with open(path, encoding="ascii") as file:
+        next(file)
+        for line in file:
+            _, due, came = map(int, line.split(","))
+            delay = came - due
+            entry = found.setdefault((came - start) // interval, [0, delay, 0, delay])
+            entry[0] += 1
+            entry[1] = min(entry[1], delay)
+            entry[2] += delay
+            entry[3] = max(entry[3], delay)
+    return [[number, *found[number]] for number in sorted(found)]
 
 
 def failed_line(said):

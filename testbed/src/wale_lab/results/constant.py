@@ -6,6 +6,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
+#: delays.csv: one row for each flow of packets and interval of the samples in which any came.
+DELAY_COLUMNS = {
+    "t_s": "seconds since the scenario's start, at the end of the interval",
+    "flow": "name",
+    "packets": "that came in the interval",
+    "least_delay_s": "from when one was due to its arrival",
+    "mean_delay_s": "mean of them",
+    "largest_delay_s": "largest of them",
+}
+
 
 def _told(text: str) -> dict[str, Any]:
     """What `wale send` or `wale receive` printed; {} if nothing."""
@@ -40,6 +50,21 @@ def summary(sent: dict[str, Any], came: dict[str, Any]) -> dict[str, Any]:
 
 def _seconds(ns: int | None) -> float | None:
     return None if ns is None else ns / 1e9
+
+
+def delay_rows(flow: str, record: dict[str, Any], interval_ns: int) -> list[dict[str, str]]:
+    """The rows of delays.csv of a flow, from what the agent counted."""
+    return [
+        {
+            "t_s": f"{(number + 1) * interval_ns / 1e9:.6f}",
+            "flow": flow,
+            "packets": str(count),
+            "least_delay_s": f"{least / 1e9:.9f}",
+            "mean_delay_s": f"{total / count / 1e9:.9f}",
+            "largest_delay_s": f"{largest / 1e9:.9f}",
+        }
+        for number, count, least, total, largest in record.get("delays") or []
+    ]
 
 
 def flow_of_packets(record: dict[str, Any], headers: int) -> dict[str, Any]:

@@ -1,193 +1,292 @@
 # SPDX-License-Identifier: GPL-2.0
-"""result.png: bytes received, congestion window and queue over time, for each flow."""
+"""The picture of a run, or of several over each other: a panel for each quantity over time."""
 
 from __future__ import annotations
 
 import argparse
-import csv
-import json
-from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from wale_lab.errors import ScenarioError
-from wale_lab.results.sessions import received_over_time
-from wale_lab.style import COLOURS, STYLE, plt
+from wale_lab.results.series import Curve, RunSeries, bin_of, read_runs
+from wale_lab.style import COLOURS, FAINT, INK, LINES, STYLE, plt, tint
+from wale_lab.units import show_goodput, show_rate, show_time_ns
 
-Series = dict[str, dict[str, list[float]]]
+#: What a picture may be, by the end of its name.
+FORMATS = (".png", ".svg", ".pdf")
 
+#: Of a picture: flows that the legend names, at most.
+_MOST_NAMES = 14
 
-def read_series(path: Path, name: str, columns: list[str]) -> Series:
-    """Columns of a CSV file for each flow or link; samples without a value are left out."""
-    series: Series = defaultdict(lambda: defaultdict(list))
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            for column in columns:
-                if row[column] not in ("", "inf"):
-                    series[row[name]][column].append(float(row[column]))
-                    series[row[name]][f"{column} at"].append(float(row["t_s"]))
-    return series
+_STYLE = {**STYLE, "svg.hashsalt": "wale-lab", "svg.fonttype": "path"}
+
+_CAPACITY = "#8a8a8a"
+_SHARED = "#444444"
 
 
-def _sums_of_sessions(folder: Path, result: dict[str, Any], flows: Series) -> Series:
-    """The bytes received of flows of sessions: of all their sessions together."""
-    sums: Series = {}
-    if not (folder / "sessions.csv").exists():
-        return sums
-    with (folder / "sessions.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["end_s"]]
-    for flow in (f["name"] for f in result["flows"] if f.get("sessions")):
-        ends = [
-            (f"{flow}.{row['session']}", float(row["end_s"]), float(row["bytes"]))
-            for row in rows
-            if row["flow"] == flow
-        ]
-        samples = [
-            (name, t_s, count)
-            for name in sorted({name for name, _, _ in ends} & flows.keys())
-            for t_s, count in zip(
-                flows[name]["bytes_received at"], flows[name]["bytes_received"], strict=True
-            )
-        ]
-        times, counts = received_over_time(samples, ends)
-        sums[flow] = {"bytes_received at": times, "bytes_received": counts}
-    return sums
+@dataclass(frozen=True)
+class Look:
+    """How a line is drawn."""
+
+    color: Any
+    linestyle: Any = "-"
+
+    def of(self, width: float) -> dict[str, Any]:
+        """For plot()."""
+        return {"color": self.color, "ls": self.linestyle, "lw": width}
 
 
-def _finish(axes: Axes, title: str, label: str) -> None:
-    axes.set_title(title)
-    axes.set_ylabel(label)
-    axes.set_ylim(bottom=0)
-    axes.margins(x=0)
+class Picture:
+    """Runs, and how their flows look."""
+
+    def __init__(self, runs: list[RunSeries]) -> None:
+        self.runs = runs
+        self.bin_s = bin_of(runs)
+        self.looks: dict[tuple[str, str | None], Look] = {}
+        for n, run in enumerate(runs):
+            for m, flow in enumerate(run.flows):
+                self.looks[run.label, flow["name"]] = self._look(n, m)
+            alone = Look(_SHARED) if len(runs) == 1 else Look(COLOURS[n % len(COLOURS)])
+            self.looks[run.label, None] = alone
+
+    def _look(self, run: int, flow: int) -> Look:
+        """One run: a colour for each flow. Several: one for each run, and lines for the flows."""
+        if len(self.runs) == 1:
+            return Look(COLOURS[flow % len(COLOURS)])
+        shade = (1.0, 0.66, 0.45)[min(flow, 2)]
+        return Look(tint(COLOURS[run % len(COLOURS)], shade), LINES[flow % len(LINES)])
+
+    def flows(self) -> Iterator[tuple[RunSeries, dict[str, Any], Look]]:
+        """Each flow of each run."""
+        for run in self.runs:
+            for flow in run.flows:
+                yield run, flow, self.looks[run.label, flow["name"]]
+
+    def links(self) -> Iterator[tuple[RunSeries, str, Look]]:
+        """Each forward link of each run."""
+        for run in self.runs:
+            for link in run.links:
+                yield run, link, self.looks[run.label, run.flow_of(link)]
 
 
-def _label(flow: dict[str, Any]) -> str:
-    goodput = flow["goodput_Bps"]
-    control = f" ({flow['cc']})" if flow["cc"] != flow["name"] else ""
-    said = f"{flow['name']}{control}"
-    if goodput:
-        said += f": {goodput / 1e3:.0f} kB/s"
-    if flow.get("ideal_share"):
+def _line(axes: Axes, curve: Curve | None, look: Look, width: float = 1.3, **more: Any) -> None:
+    if curve is not None:
+        axes.plot(*curve, **look.of(width), **more)
+
+
+def _draw_throughput(axes: Axes, picture: Picture) -> None:
+    drawn: list[Curve] = []
+    for run in picture.runs:
+        capacity = run.capacity(picture.bin_s)
+        if capacity is None or any(_same(capacity, other) for other in drawn):
+            continue
+        colour = picture.looks[run.label, None].color if drawn else _CAPACITY
+        axes.plot(*capacity, color=colour, ls="--", lw=1, drawstyle="steps-post")
+        if not drawn:
+            axes.fill_between(*capacity, step="post", color="#f3f3f3", lw=0, zorder=0)
+        drawn.append(capacity)
+    for run, flow, look in picture.flows():
+        _line(axes, run.throughput(flow, picture.bin_s), look, drawstyle="steps-post")
+
+
+def _same(one: Curve, other: Curve) -> bool:
+    """Are they one curve, as far as both go?"""
+    return len(one[1]) == len(other[1]) and bool(np.allclose(one[1], other[1]))
+
+
+def _draw_round_trips(axes: Axes, picture: Picture) -> None:
+    for run, flow, look in picture.flows():
+        names = run.samples_of(flow["name"])
+        for name in names:
+            _line(axes, run.round_trip(name), look, 1.3 if len(names) == 1 else 0.6)
+
+
+def _draw_delays(axes: Axes, picture: Picture) -> None:
+    """What crossing the link takes behind all that waits; and what packets took that were timed."""
+    for run, link, look in picture.links():
+        _line(axes, run.crossing(link), look, 1.1)
+    for run, flow, look in picture.flows():
+        found = run.delays(flow["name"])
+        if found is not None:
+            times, least, mean, largest = found
+            axes.fill_between(times, least, largest, color=look.color, alpha=0.18, lw=0)
+            axes.plot(times, mean, **look.of(1.3))
+
+
+def _draw_windows(axes: Axes, picture: Picture) -> None:
+    for run, flow, look in picture.flows():
+        names = run.samples_of(flow["name"])
+        for name in names:
+            width = 1.1 if len(names) == 1 else 0.6
+            _line(axes, run.window(name), look, width, drawstyle="steps-post")
+        heard = Look(look.color, ":")
+        _line(axes, run.rate_window(flow["name"]), heard, 1.6, drawstyle="steps-post")
+
+
+def _draw_backlogs(axes: Axes, picture: Picture) -> None:
+    for run, link, look in picture.links():
+        _line(axes, run.backlog(link), look, 1.0, drawstyle="steps-post")
+    limits = {run.link.get("limit") or "" for run in picture.runs if not run.link.get("queue")}
+    for limit in sorted(limits):
+        if limit.endswith("b") and any(run.links for run in picture.runs):
+            size = int(limit[:-1]) / 1e3
+            axes.axhline(size, color=_CAPACITY, ls="--", lw=1)
+            axes.annotate(
+                "buffer", (1, size), xycoords=("axes fraction", "data"),
+                ha="right", va="bottom", color=FAINT, fontsize=8.5,
+            )  # fmt: skip
+
+
+#: Title, unit, and what draws it; {bin} is what throughput is averaged over, {timed} are flows whose
+#: packets were timed.
+_PANELS: list[tuple[str, str, Callable[[Axes, Picture], None]]] = [
+    ("Throughput, means over {bin}", "Mbit/s", _draw_throughput),
+    ("Round-trip time, smoothed by the sender", "ms", _draw_round_trips),
+    ("One-way delay{timed} behind the queue", "ms", _draw_delays),
+    ("Congestion window", "packets", _draw_windows),
+    ("Queue of the forward link", "kB", _draw_backlogs),
+]
+
+
+def _label(run: RunSeries, flow: dict[str, Any], several: bool) -> str:
+    """A flow and what it got, in the legend."""
+    control = f" ({flow['cc']})" if flow["cc"] not in (flow["name"], "none") else ""
+    said = f"{run.label}: {flow['name']}{control}" if several else f"{flow['name']}{control}"
+    if flow["goodput_Bps"]:
+        said += f", {show_goodput(flow['goodput_Bps'])}"
+    if flow.get("ideal_share") and not flow.get("constant"):
         said += f", {flow['ideal_share']:.0%} of ideal"
     return said + ("" if flow["completed"] else ", failed")
 
 
-def _received(axes: Axes, result: dict[str, Any], flows: Series, colours: dict[str, str]) -> None:
-    top = 0.0
-    for flow in result["flows"]:
-        data = flows.get(flow["name"], {})
-        column = "bytes_received" if data.get("bytes_received") else "bytes_acked"
-        count = [v / 1e6 for v in data.get(column, [])]
-        times = list(data.get(f"{column} at", []))
-        if flow["completed"] and flow.get("end_s") is not None:
-            times, count = [*times, flow["end_s"]], [*count, max([*count, flow["bytes"] / 1e6])]
-        axes.plot(times, count, color=colours[flow["name"]], label=_label(flow))
-        top = max([top, *count])
-    first = result["flows"][0]
-    if first.get("ideal_goodput_Bps") and top:
-        rate = first["ideal_goodput_Bps"] / 1e6
-        begin = min(f.get("start_s") or 0.0 for f in result["flows"])
-        length = min(top / rate, result["virtual_s"] - begin)
-        line = ([begin, begin + length], [0, length * rate])
-        changing = result["settings"]["bottleneck"]["forward"]["trace"]
-        label = "ideal: full link, no loss" + (", on average" if changing else "")
-        axes.plot(*line, color="#999999", ls="--", lw=1, label=label)
-    axes.legend(loc="upper left")
-    _finish(axes, "Bytes received", "MB")
+def _entries(picture: Picture) -> list[tuple[Line2D, str]]:
+    """What the legend has: the flows, then what else there are lines of."""
+    several = len(picture.runs) > 1
+    found = [
+        (Line2D([], [], **look.of(1.8)), _label(run, flow, several))
+        for run, flow, look in picture.flows()
+    ]
+    if len(found) > _MOST_NAMES:
+        left = len(found) - _MOST_NAMES + 1
+        found = [*found[: _MOST_NAMES - 1], (Line2D([], [], lw=0), f"and {left} more")]
+    if not several and any(link == "forward" for _, link, _ in picture.links()):
+        what = "the link that they share" if len(found) > 1 else "the link"
+        found.append((Line2D([], [], color=_SHARED, lw=1.1), what))
+    if any(run.capacity(picture.bin_s) is not None for run in picture.runs):
+        found.append((Line2D([], [], color=_CAPACITY, lw=1, ls="--"), "capacity of the link"))
+    if any(run.rate_window(flow["name"]) is not None for run, flow, _ in picture.flows()):
+        found.append((Line2D([], [], color=_CAPACITY, lw=1.6, ls=":"), "rate window"))
+    return found
 
 
-def _windows(
-    axes: Axes, result: dict[str, Any], flows: Series, advised: Series, colours: dict[str, str]
-) -> None:
-    for flow in result["flows"]:
-        of_sessions = [name for name in flows if name.rpartition(".")[0] == flow["name"]]
-        for name in of_sessions or [flow["name"]]:
-            data = flows.get(name, {})
-            axes.plot(
-                data.get("cwnd_packets at", []),
-                data.get("cwnd_packets", []),
-                color=colours[flow["name"]],
-                drawstyle="steps-post",
-                lw=0.6 if of_sessions else 1.1,
-            )
-        heard = advised.get(flow["name"])
-        if heard:
-            axes.plot(
-                heard["rate_window_packets at"],
-                heard["rate_window_packets"],
-                color=colours[flow["name"]],
-                drawstyle="steps-post",
-                ls=":",
-                lw=1.6,
-                label="rate window of " + flow["name"],
-            )
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc="upper right")
-    _finish(axes, "Congestion window", "packets")
+def _legend(figure: Figure, picture: Picture) -> None:
+    """All lines, above the panels, below the title."""
+    handles, labels = zip(*_entries(picture), strict=True)
+    columns = 1 if max(map(len, labels)) > 48 else 2
+    legend = figure.legend(
+        handles, labels, loc="outside upper left", ncols=columns, fontsize=9.5,
+        title="\n".join(_titles(picture)), title_fontsize=12, alignment="left", borderaxespad=0.3,
+    )  # fmt: skip
+    legend.get_title().set_color(INK)
 
 
-def _queue_colours(names: list[str], result: dict[str, Any], flows: dict[str, str]) -> list[str]:
-    """The flow's colour for its own copy of the link, grey for a shared one."""
-    return [flows.get(name.rpartition(".")[0], "#444444") for name in names]
+def _titles(picture: Picture) -> list[str]:
+    """What the runs are of, in words: all in one line if that is the same."""
+    texts = {run.label: link_text(run.link) for run in picture.runs}
+    if len(picture.runs) == 1:
+        (run,) = picture.runs
+        return [f"{run.result['scenario']}: {texts[run.label]}"]
+    if len(set(texts.values())) == 1:
+        return [f"{' and '.join(texts)}: {next(iter(texts.values()))}"]
+    return [f"{label}: {text}" for label, text in texts.items()]
 
 
-def _queues(axes: Axes, result: dict[str, Any], links: Series, colours: dict[str, str]) -> None:
-    names = [n for n in links if n.endswith("forward")]
-    for name, colour in zip(names, _queue_colours(names, result, colours), strict=True):
-        data = links[name]
-        count = [v / 1e3 for v in data["backlog_bytes"]]
-        axes.plot(data["backlog_bytes at"], count, color=colour, lw=0.9, drawstyle="steps-post")
-    limit = result["settings"]["bottleneck"]["forward"].get("limit") or ""
-    if names and limit.endswith("b"):
-        axes.axhline(int(limit[:-1]) / 1e3, color="#999999", ls="--", lw=1)
-        axes.annotate(
-            "buffer", (1, int(limit[:-1]) / 1e3), xycoords=("axes fraction", "data"),
-            ha="right", va="bottom", color="#777777", fontsize=8.5,
-        )  # fmt: skip
-    if not names:
-        axes.text(0.5, 0.5, "not recorded", transform=axes.transAxes, ha="center", color="#777777")
-    _finish(axes, "Queue of the forward link", "kB")
+def _about(picture: Picture) -> str:
+    """What made the runs."""
+    found = [
+        (f"{run.label}: " if len(picture.runs) > 1 else "")
+        + f"seed {run.result['seed']}, Linux {run.result['kernel']}, "
+        f"digest {run.result['digest'][:12]}"
+        for run in picture.runs
+    ]
+    return "\n".join(found)
 
 
-def draw(folder: Path) -> Path:
-    """Draw the result in a folder."""
-    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    columns = ["bytes_received", "bytes_acked", "cwnd_packets"]
-    flows = read_series(folder / "flows.csv", "flow", columns)
-    flows |= _sums_of_sessions(folder, result, flows)
-    links = read_series(folder / "links.csv", "link", ["backlog_bytes"])
-    advised: Series = {}
-    if (folder / "channel.csv").exists():
-        advised = read_series(folder / "channel.csv", "flow", ["rate_window_packets"])
-    names = [flow["name"] for flow in result["flows"]]
-    colours = {name: COLOURS[n % len(COLOURS)] for n, name in enumerate(names)}
-    with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(3, 1, figsize=(9, 8.4), sharex=True, layout="constrained")
-        _received(axes[0], result, flows, colours)
-        _windows(axes[1], result, flows, advised, colours)
-        _queues(axes[2], result, links, colours)
-        axes[2].set_xlabel(f"{result['settings']['time']} time, s")
-        axes[2].set_xlim(0, max(result["virtual_s"], 0.1))
-        figure.suptitle(
-            f"{result['scenario']}: {link_text(result['settings']['bottleneck']['forward'])}",
-            fontsize=12,
-            x=0.01,
-            ha="left",
+def _words(picture: Picture) -> dict[str, str]:
+    """What the titles of panels have in braces."""
+    flows = dict.fromkeys(f["name"] for run, f, _ in picture.flows() if run.delays(f["name"]))
+    timed = f": packets of {', '.join(flows)}; and" if flows else ""
+    return {"bin": show_time_ns(round(picture.bin_s * 1e9)), "timed": timed}
+
+
+def _finish(axes: Axes, title: str, unit: str) -> None:
+    axes.set_title(title)
+    axes.set_ylabel(unit)
+    axes.margins(x=0)
+    axes.set_ylim(bottom=0, top=max(axes.get_ylim()[1], 1e-3))
+
+
+def _shown(picture: Picture) -> list[tuple[str, str, Callable[[Axes, Picture], None]]]:
+    """The panels that have something to show."""
+    figure, axes = plt.subplots()
+    found = []
+    for panel in _PANELS:
+        axes.clear()
+        panel[2](axes, picture)
+        if any(np.size(line.get_xdata()) for line in axes.get_lines()):
+            found.append(panel)
+    plt.close(figure)
+    return found
+
+
+def figure_of(runs: list[RunSeries]) -> Figure:
+    """The figure of some runs; who asked for it closes it."""
+    picture = Picture(runs)
+    panels = _shown(picture)
+    height = 0.8 + 0.25 * (len(runs) + len(_entries(picture)) / 2) + 1.75 * len(panels)
+    with plt.rc_context(_STYLE):
+        figure, rows = plt.subplots(
+            len(panels), 1, figsize=(9, height), sharex=True, layout="constrained", squeeze=False
         )
-        about = f"seed {result['seed']}, Linux {result['kernel']}, digest {result['digest'][:12]}"
-        figure.text(0.99, 0.002, about, ha="right", va="bottom", color="#999999", fontsize=7.5)
-        path = folder / "result.png"
-        figure.savefig(path, dpi=130, metadata={"Software": "wale-lab"})
-        plt.close(figure)
+        for axes, (title, unit, draw_panel) in zip(rows[:, 0], panels, strict=True):
+            draw_panel(axes, picture)
+            _finish(axes, title.format(**_words(picture)), unit)
+        rows[-1, 0].set_xlim(0, max(run.end_s for run in runs))
+        times = dict.fromkeys(run.result["settings"]["time"] for run in runs)
+        rows[-1, 0].set_xlabel(f"{' and '.join(times)} time, s")
+        _legend(figure, picture)
+        figure.supxlabel(_about(picture), x=0.995, ha="right", color="#999999", fontsize=7.5)
+    return figure
+
+
+def draw(folders: list[Path], path: Path | None = None) -> Path:
+    """Draw the runs in some folders; by default into the first."""
+    path = path or folders[0] / ("result.png" if len(folders) == 1 else "comparison.png")
+    figure = figure_of(read_runs(folders))
+    with plt.rc_context(_STYLE):
+        _save(figure, path)
+    plt.close(figure)
     return path
+
+
+def _save(figure: Figure, path: Path) -> None:
+    """Write it; the same runs give the same bytes."""
+    about: dict[str, Any] = {"Software": "wale-lab"}
+    if path.suffix != ".png":
+        date = "Date" if path.suffix == ".svg" else "CreationDate"
+        about = {"Creator": "wale-lab", date: None}
+    figure.savefig(path, dpi=130, metadata=about)
 
 
 def link_text(link: dict[str, Any]) -> str:
     """A link in a few words."""
-    from wale_lab.units import show_rate, show_time_ns
-
     if link["qdisc"]:
         return str(link["qdisc"])
     words = ["changing rate" if link["trace"] else show_rate(link["rate"])]
@@ -202,18 +301,22 @@ def link_text(link: dict[str, Any]) -> str:
     elif limit.endswith(" cells"):
         words.append(limit)
     else:
-        words.append(f"{limit[:-1]} packets")
+        words.append(f"{limit[:-1]} packets of buffer")
     if link["loss"]:
         words.append(f"{link['loss'] * 100:.3g}% loss")
     return ", ".join(words)
 
 
 def plot_command(args: argparse.Namespace) -> int:
-    """`wale-lab plot`: draw the files of a run again."""
-    if not Path(args.folder, "result.json").is_file():
-        raise ScenarioError(f"{args.folder}: expected the output folder of a run, with result.json")
+    """`wale-lab plot`: draw the files of runs."""
+    folders = [Path(folder) for folder in args.folders]
+    path = Path(args.out) if args.out else None
+    if path and path.suffix not in FORMATS:
+        expected = ", ".join(FORMATS)
+        raise ScenarioError(f"--out {path}: expected a name that ends with one of {expected}")
     try:
-        print(draw(Path(args.folder)))
-    except ValueError as error:
-        raise ScenarioError(f"{args.folder}: expected the files of a run: {error}") from None
+        print(draw(folders, path))
+    except (ValueError, KeyError) as error:
+        where = ", ".join(args.folders)
+        raise ScenarioError(f"{where}: expected the files of a run: {error}") from None
     return 0

@@ -5,7 +5,7 @@ The digest is SHA-256 over canonical JSON (sorted keys, no blanks, UTF-8) of
 
     {"settings": ..., "seed": ..., "kernel": ..., "flows": ..., "links": ...,
      "virtual_s": ..., "flows_csv": ..., "links_csv": ..., "channel_csv": ...,
-     "sessions_csv": ...}
+     "sessions_csv": ..., "delays_csv": ...}
 
 which is the resolved scenario (every key, and the profile's content), the seed, the
 kernel's release, and everything that was observed, the CSV files as text included.  Wall times,
@@ -30,6 +30,7 @@ from wale_lab.errors import ScenarioError
 from wale_lab.link import Link, wire_bytes
 from wale_lab.scenario import LISTENING_CC, Scenario
 from wale_lab.results.sessions import SESSION_COLUMNS, SocketNames
+from wale_lab.results.trace_work import TraceWork
 from wale_lab.timeline import LEAD_NS, START_NS
 from wale_lab.topologies.dumbbell import Plan, PlannedFlow
 
@@ -43,7 +44,9 @@ OUTPUT_FILES = (
     "links.csv",
     "channel.csv",
     "sessions.csv",
+    "delays.csv",
     "result.png",
+    "comparison.png",
     "packets.parquet",
     "packets.csv",
     "packets.pcapng",
@@ -256,6 +259,19 @@ def sessions_csv(raw: dict[str, Any], plan: Plan) -> str:
     return csv_text(list(SESSION_COLUMNS), rows) if any(f.arrivals for f in plan.flows) else ""
 
 
+def delays_csv(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> str:
+    """delays.csv from what receivers of packets wrote down; no text if none did."""
+    rows = [
+        row
+        for flow in plan.flows
+        for row in constant.delay_rows(
+            flow.name, raw["flows"][flow.name], scenario.record.interval
+        )
+    ]
+    rows.sort(key=lambda row: (float(row["t_s"]), row["flow"]))
+    return csv_text(list(constant.DELAY_COLUMNS), rows) if rows else ""
+
+
 def _last_json(text: str) -> dict[str, Any]:
     """The last JSON object of a program's output, {} if there is none."""
     for candidate in (text, text.strip().rpartition("\n")[2]):
@@ -354,7 +370,8 @@ def _epoch_s(raw: dict[str, Any], counters: dict[str, Any] | None) -> float | No
 def _mean_rate_bps(link: Link, t0_s: float, t1_s: float, epoch_s: float | None) -> float | None:
     """The mean rate of a link between two times; None if the settings do not tell."""
     if link.trace is not None:
-        return _mean_trace_bps(link, t0_s, t1_s, epoch_s)
+        start_s = (link.start or 0) / 1e9 if epoch_s is None else epoch_s
+        return TraceWork(link.trace, start_s).mean_bps(t0_s, t1_s)
     if isinstance(link.rate, int) and link.sessions is None and link.qdisc is None:
         return link.rate
     return None
@@ -402,32 +419,6 @@ def settled(
         "peak_backlog_packets": max(int(row["backlog_packets"]) for row in rows),
         "mean_backlog_packets": sum(int(row["backlog_packets"]) for row in rows) / len(rows),
     }
-
-
-def _mean_trace_bps(link: Link, t0_s: float, t1_s: float, epoch_s: float | None) -> float:
-    """The mean rate between two times of a trace that began at `epoch_s`, or as it was to."""
-    assert link.trace
-    steps = [(duration / 1e9, int(rate)) for duration, rate in link.trace.steps]
-    length = sum(d for d, _ in steps)
-    start_s = (link.start or 0) / 1e9 if epoch_s is None else epoch_s
-
-    def bits_until(t: float) -> float:
-        if t < start_s:
-            return (t - start_s) * steps[0][1]
-        t -= start_s
-        rounds, rest = 0.0, t
-        if link.trace and link.trace.end == "loop":
-            rounds, rest = divmod(t, length)
-        bits = rounds * sum(d * r for d, r in steps)
-        for duration, rate in steps:
-            part = min(rest, duration)
-            bits += part * rate
-            rest -= part
-        if rest > 0 and link.trace and link.trace.end == "hold":
-            bits += rest * steps[-1][1]
-        return bits
-
-    return (bits_until(t1_s) - bits_until(t0_s)) / max(t1_s - t0_s, 1e-9)
 
 
 def flow_results(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> list[dict[str, Any]]:
@@ -605,6 +596,8 @@ def make_result(
         "channel.csv": channel_csv(raw, plan),
         "sessions.csv": sessions_csv(raw, plan),
     }
+    if text := delays_csv(raw, scenario, plan):  # in the digest of no other run
+        series["delays.csv"] = text
     result: dict[str, Any] = {
         "format": FORMAT,
         "scenario": scenario.name,

@@ -39,6 +39,10 @@ from wale_lab.scenario import ROLES, Flow, RouteSettings, Scenario
 #: Flow number n listens on this port plus n.
 FIRST_PORT = 5001
 
+#: Packets of a flow at a constant rate that are written down, for each MB of the guest's memory,
+#: where each takes some 50 bytes.
+LOGGED_PER_MB = 1000
+
 
 _GAMMA = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
@@ -133,6 +137,7 @@ class PlannedConstant:
 
     rate: list[str]  # options of wale send
     packet: int  # bytes of IP
+    logged: bool  # the receiver writes down each one
 
 
 @dataclass
@@ -356,7 +361,7 @@ class _Copy:
                 size=flow.size,
                 duration_ns=flow.duration,
                 arrivals=self.arrivals(flow, here),
-                constant=planned_constant(flow),
+                constant=planned_constant(flow, self.scenario),
                 start_ns=flow.start,
                 after=flow.after,
                 sha256=flow.sha256,
@@ -370,14 +375,19 @@ class _Copy:
         return PlannedArrivals(a.rate, a.sessions, a.mean, arrivals_seed(self.seed, number))
 
 
-def planned_constant(flow: Flow) -> PlannedConstant | None:
-    """How `wale send` is told what a flow of packets is."""
+def planned_constant(flow: Flow, scenario: Scenario) -> PlannedConstant | None:
+    """How `wale send` is told what a flow of packets is, and whether each is written down."""
     c = flow.constant
     if c is None:
         return None
+    assert flow.duration is not None  # Flow sees to it
+    packets = c.bits_per_s() / 8 / c.packet * flow.duration / 1e9
+    logged = scenario.record.flows and packets <= LOGGED_PER_MB * scenario.memory_mb
     if c.rate is not None:
-        return PlannedConstant(["--rate", f"{c.rate}bit"], c.packet)
-    return PlannedConstant(["--packets-per-second", f"{c.packets_per_second:.12g}"], c.packet)
+        rate = ["--rate", f"{c.rate}bit"]
+    else:
+        rate = ["--packets-per-second", f"{c.packets_per_second:.12g}"]
+    return PlannedConstant(rate, c.packet, logged)
 
 
 def _buffer_options(link: Link) -> list[str]:

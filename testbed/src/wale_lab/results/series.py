@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is drawn of a run: its files as quantities over time, in the units of people.
+
+A curve is a list of times, in seconds of the scenario, and one of values.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wale_lab.errors import ScenarioError
+from wale_lab.link import Trace
+from wale_lab.results.sessions import received_over_time
+from wale_lab.results.trace_work import TraceWork
+
+Series = dict[str, dict[str, list[float]]]
+Values = NDArray[np.float64]
+Curve = tuple[Values, Values]
+
+#: Of a curve of capacity: steps of a trace beyond this are drawn as their means.
+_MOST_STEPS = 400
+
+
+def read_series(path: Path, name: str, columns: list[str]) -> Series:
+    """Columns of a CSV file for each flow or link; samples without a value are left out."""
+    series: Series = defaultdict(lambda: defaultdict(list))
+    if not path.exists():
+        return series
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for column in columns:
+                if row[column] not in ("", "inf"):
+                    series[row[name]][column].append(float(row[column]))
+                    series[row[name]][f"{column} at"].append(float(row["t_s"]))
+    return series
+
+
+def _curve(data: dict[str, list[float]], column: str, scale: float = 1.0) -> Curve | None:
+    """A column of read_series(), times a factor; None if it has no values."""
+    if not data.get(column):
+        return None
+    return np.array(data[f"{column} at"]), np.array(data[column]) * scale
+
+
+@dataclass(frozen=True)
+class RunSeries:
+    """A run, read from its folder."""
+
+    folder: Path
+    label: str
+    """what it is called beside other runs"""
+
+    @cached_property
+    def result(self) -> dict[str, Any]:
+        """result.json."""
+        found: dict[str, Any] = json.loads((self.folder / "result.json").read_text("utf-8"))
+        return found
+
+    @property
+    def flows(self) -> list[dict[str, Any]]:
+        """The flows of result.json."""
+        found: list[dict[str, Any]] = self.result["flows"]
+        return found
+
+    @property
+    def link(self) -> dict[str, Any]:
+        """The settings of the forward link."""
+        found: dict[str, Any] = self.result["settings"]["bottleneck"]["forward"]
+        return found
+
+    @property
+    def end_s(self) -> float:
+        """When the run ended."""
+        return float(max(self.result["virtual_s"], 0.1))
+
+    @cached_property
+    def _samples(self) -> Series:
+        columns = ["bytes_received", "bytes_acked", "cwnd_packets", "srtt_us"]
+        return read_series(self.folder / "flows.csv", "flow", columns)
+
+    @cached_property
+    def _links(self) -> Series:
+        return read_series(self.folder / "links.csv", "link", ["backlog_bytes", "rate_Bps"])
+
+    @cached_property
+    def _delays(self) -> Series:
+        columns = ["packets", "least_delay_s", "mean_delay_s", "largest_delay_s"]
+        return read_series(self.folder / "delays.csv", "flow", columns)
+
+    @cached_property
+    def _advice(self) -> Series:
+        return read_series(self.folder / "channel.csv", "flow", ["rate_window_packets"])
+
+    @property
+    def links(self) -> list[str]:
+        """The forward links that were recorded: FLOW.forward, or forward if all share it."""
+        return [name for name in self._links if name.rpartition(".")[2] == "forward"]
+
+    def flow_of(self, link: str) -> str | None:
+        """Whose copy a link is; None if it is no copy."""
+        return link.rpartition(".")[0] or None
+
+    # Capacity
+
+    @property
+    def varies(self) -> bool:
+        """Does the rate of the link change?"""
+        return bool(self.link["trace"] or self.link["sessions"])
+
+    @cached_property
+    def _trace(self) -> TraceWork | None:
+        """The forward link's trace, which begins when the link says it began."""
+        settings = self.link["trace"]
+        if not settings:
+            return None
+        trace = Trace.model_construct(steps=settings["steps"], end=settings["end"])
+        planned = (self.link["start"] or 0) / 1e9
+        began = (ln["epoch_s"] for ln in self.result["links"] if "epoch_s" in ln)
+        return TraceWork(trace, next(began, planned))
+
+    @cached_property
+    def _changes(self) -> list[float] | None:
+        """When the trace changes the rate; None without one, or if that is too often."""
+        return self._trace.changes(self.end_s, _MOST_STEPS) if self._trace else None
+
+    @cached_property
+    def _work(self) -> Curve | None:
+        """The bytes that the forward link could send until some times; None if unknown."""
+        if self._trace:
+            times = np.union1d(np.linspace(0, self.end_s, 2001), self._changes or [])
+            return times, np.array([self._trace.bits_until(t) / 8 for t in times])
+        sampled = (_curve(self._links[name], "rate_Bps") for name in self.links)
+        if rates := next(filter(None, sampled), None):
+            times = np.concatenate([[0.0], rates[0], [max(self.end_s, rates[0][-1] + 1e-6)]])
+            each = np.concatenate([rates[1][:1], rates[1]]) * np.diff(times)
+            return times, np.concatenate([[0.0], np.cumsum(each)])
+        rate = self.link["rate"]
+        if not isinstance(rate, int) or self.link["qdisc"] or self.varies:
+            return None
+        return np.array([0.0, self.end_s]), np.array([0.0, rate / 8 * self.end_s])
+
+    def capacity(self, bin_s: float) -> Curve | None:
+        """The rate of the forward link, Mbit/s, as steps; None if it is unlimited or unknown."""
+        if self._work is None:
+            return None
+        if self._trace and self._changes is not None:
+            edges = np.array([0.0, *self._changes, self.end_s])
+        else:
+            edges = _edges(0.0, self.end_s, bin_s if self.varies else self.end_s)
+        done = np.interp(edges, *self._work)
+        return edges, _steps(np.diff(done) / np.diff(edges)) * 8 / 1e6
+
+    # Flows
+
+    def throughput(self, flow: dict[str, Any], bin_s: float) -> Curve | None:
+        """What a flow received, Mbit/s, as means over time; None if it was never started."""
+        if flow.get("end_s") is None or flow["end_s"] <= flow["start_s"]:
+            return None
+        received = self._received(flow)
+        if received is None:
+            edges = np.array([flow["start_s"], flow["end_s"]])
+            return edges, np.full(2, (flow["goodput_Bps"] or 0.0) * 8 / 1e6)
+        edges = _edges(flow["start_s"], flow["end_s"], bin_s)
+        count = np.interp(edges, *self._as_it_came(flow, *received))
+        return edges, _steps(np.diff(count) / np.diff(edges)) * 8 / 1e6
+
+    def _received(self, flow: dict[str, Any]) -> Curve | None:
+        """The bytes that a flow received until each sample; None if nothing was recorded."""
+        name, start = flow["name"], flow["start_s"]
+        if flow.get("sessions"):
+            found = self._of_sessions(name)
+        elif flow.get("constant"):
+            packets = _curve(self._delays.get(name, {}), "packets", flow["mss_bytes"])
+            found = packets and (packets[0], np.cumsum(packets[1]))
+        else:
+            data = self._samples.get(name, {})
+            found = _curve(data, "bytes_received") or _curve(data, "bytes_acked")
+        if found is None:
+            return None
+        times, counts = np.append(start, found[0]), np.append(0.0, found[1])
+        if flow["completed"]:
+            times = np.append(times, max(flow["end_s"], times[-1]))
+            counts = np.append(counts, max(counts[-1], flow["bytes"]))
+        return times, counts
+
+    def _of_sessions(self, flow: str) -> Curve | None:
+        """The bytes of all sessions of a flow."""
+        path = self.folder / "sessions.csv"
+        if not path.exists():
+            return None
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row["end_s"] and row["flow"] == flow]
+        ends = [(f"{flow}.{r['session']}", float(r["end_s"]), float(r["bytes"])) for r in rows]
+        samples = [
+            (name, t_s, count)
+            for name in sorted({name for name, _, _ in ends} & self._samples.keys())
+            for t_s, count in zip(
+                self._samples[name]["bytes_received at"],
+                self._samples[name]["bytes_received"],
+                strict=True,
+            )
+        ]
+        times, counts = received_over_time(samples, ends)
+        return (np.array(times), np.array(counts)) if times else None
+
+    def _as_it_came(self, flow: dict[str, Any], times: Values, counts: Values) -> Curve:
+        """Bytes received in order, counted when they came.
+
+        What comes after a lost packet is counted all at once, when that one is there.  But it came
+        no faster than the link is: what a count has more than the one before, and the link could not
+        have sent in between, had come earlier.
+        """
+        if self._work is None:
+            return times, counts
+        possible = np.diff(np.interp(times, *self._work))
+        if ideal := flow.get("ideal_goodput_Bps"):  # of payload, where that can be told
+            begin, end = np.interp([flow["start_s"], flow["end_s"]], *self._work)
+            possible *= ideal * (flow["end_s"] - flow["start_s"]) / max(end - begin, 1e-9)
+        came = counts.copy()
+        for n in range(len(times) - 2, -1, -1):
+            came[n] = max(came[n], came[n + 1] - possible[n])
+        return times, came
+
+    def samples_of(self, flow: str) -> list[str]:
+        """The names under which a flow has samples: its own, or those of its sessions."""
+        sessions = [name for name in self._samples if name.rpartition(".")[0] == flow]
+        return sessions or [name for name in [flow] if name in self._samples]
+
+    def round_trip(self, name: str) -> Curve | None:
+        """The smoothed round-trip time of a flow or session, ms."""
+        found = _curve(self._samples[name], "srtt_us", 1e-3)
+        return found and (found[0][found[1] > 0], found[1][found[1] > 0])  # 0: there is none yet
+
+    def window(self, name: str) -> Curve | None:
+        """The congestion window of a flow or session, packets."""
+        return _curve(self._samples[name], "cwnd_packets")
+
+    def rate_window(self, flow: str) -> Curve | None:
+        """What a flow that listens to advice may have in flight, packets."""
+        return _curve(self._advice.get(flow, {}), "rate_window_packets")
+
+    def delays(self, flow: str) -> tuple[Values, Values, Values, Values] | None:
+        """Of packets at a constant rate: times; least, mean and largest delay, ms."""
+        data = self._delays.get(flow, {})
+        mean = _curve(data, "mean_delay_s", 1e3)
+        if mean is None:
+            return None
+        least, largest = (np.array(data[f"{n}_delay_s"]) * 1e3 for n in ("least", "largest"))
+        return mean[0], least, mean[1], largest
+
+    # Links
+
+    def backlog(self, link: str) -> Curve | None:
+        """What waits in the buffer of a link, kB."""
+        return self._in_use(link, _curve(self._links[link], "backlog_bytes", 1e-3))
+
+    def _in_use(self, link: str, curve: Curve | None) -> Curve | None:
+        """A curve of a link, of a copy while its flow ran."""
+        name = self.flow_of(link)
+        if name is None or curve is None:
+            return curve
+        flow = next(flow for flow in self.flows if flow["name"] == name)
+        if flow.get("end_s") is None:
+            return None
+        used = (curve[0] >= flow["start_s"]) & (curve[0] <= flow["end_s"])
+        return curve[0][used], curve[1][used]
+
+    def crossing(self, link: str) -> Curve | None:
+        """How long a packet was on its way over a link that came behind all that waited, ms.
+
+        The times are those of its arrival.
+        """
+        backlog = _curve(self._links[link], "backlog_bytes")
+        if backlog is None or self._work is None:
+            return None
+        times, done = self._work
+        goal = np.interp(backlog[0], times, done) + backlog[1]
+        rate = (done[-1] - done[-2]) / (times[-1] - times[-2])
+        if rate and goal.max() > done[-1]:  # the rest at the last rate
+            times = np.append(times, times[-1] + (goal.max() - done[-1]) / rate)
+            done = np.append(done, goal.max())
+        # in an outage nothing is done: the earliest time at which so much is
+        after = np.clip(np.searchsorted(done, goal), 1, len(done) - 1)
+        share = (goal - done[after - 1]) / np.maximum(done[after] - done[after - 1], 1e-9)
+        served = times[after - 1] + np.clip(share, 0, 1) * (times[after] - times[after - 1])
+        served[goal > done[-1]] = np.nan
+        waits = np.where(backlog[1] > 0, np.maximum(served - backlog[0], 0.0), 0.0)
+        took = waits + self.link["delay"] / 1e9
+        return self._in_use(link, (backlog[0] + took, took * 1e3))
+
+
+def _edges(begin: float, end: float, bin_s: float) -> Values:
+    """The ends of bins of about equal length."""
+    return np.linspace(begin, end, max(round((end - begin) / bin_s), 1) + 1)
+
+
+def _steps(values: Values) -> Values:
+    """The means between edges as a value for each edge, of which the last one is not seen."""
+    return np.append(values, values[-1])
+
+
+def bin_of(runs: list[RunSeries]) -> float:
+    """The time over which throughput is averaged: whole intervals of the samples, some 100."""
+    interval = max(run.result["settings"]["record"]["interval"] for run in runs) / 1e9
+    end = max(run.end_s for run in runs)
+    return float(interval * max(round(end / 100 / interval), 1))
+
+
+def read_runs(folders: list[Path]) -> list[RunSeries]:
+    """The runs in some folders, each with a name of its own; ScenarioError if one has none."""
+    for folder in folders:
+        if not (folder / "result.json").is_file():
+            raise ScenarioError(f"{folder}: expected the output folder of a run, with result.json")
+    names = [folder.resolve().name for folder in folders]
+    return [
+        RunSeries(folder, name if names.count(name) == 1 else str(folder))
+        for folder, name in zip(folders, names, strict=True)
+    ]
