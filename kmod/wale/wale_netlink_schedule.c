@@ -35,11 +35,9 @@ static struct wale_trace *wale_trace_alloc(u32 count, enum wale_trace_end end)
 {
 	struct wale_trace *trace;
 
-	trace = kvmalloc(struct_size(trace, steps, count), GFP_KERNEL_ACCOUNT);
-	if (!trace)
-		return NULL;
-	memset(trace, 0, sizeof(*trace));
-	trace->end = end;
+	trace = kvmalloc(wale_trace_size(count), GFP_KERNEL_ACCOUNT);
+	if (trace)
+		wale_trace_init(trace, count, end);
 	return trace;
 }
 

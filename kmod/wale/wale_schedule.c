@@ -6,57 +6,86 @@
  */
 
 #include <linux/kernel.h>
+#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
+#include <linux/string.h>
 
 #include "wale_schedule.h"
 
-static u64 wale_schedule_rate(const struct wale_schedule *schedule)
+/**
+ * wale_trace_size() - memory for a trace
+ * @count: number of steps
+ *
+ * Return: bytes.
+ */
+size_t wale_trace_size(u32 count)
 {
-	const struct wale_trace *trace = schedule->trace;
-
-	if (trace) {
-		if (schedule->step < trace->count)
-			return trace->steps[schedule->step].rate *
-			       WALE_RATE_UNIT;
-		return trace->end == WALE_TRACE_STOP ? 0 :
-		       trace->steps[trace->count - 1].rate * WALE_RATE_UNIT;
-	}
-	if (schedule->capacity == WALE_RATE_UNLIMITED)
-		return WALE_RATE_UNLIMITED;
-	return div_u64(schedule->capacity * WALE_RATE_UNIT, schedule->m + 1);
+	return sizeof(struct wale_trace) +
+	       count * sizeof(struct wale_rate_step) +
+	       DIV_ROUND_UP(count, WALE_TRACE_BLOCK) *
+	       sizeof(struct wale_trace_block);
 }
 
 /**
- * wale_schedule_bytes_per_s() - the rate as everybody else says it
- * @schedule: the schedule
- *
- * Return: bytes/s, rounded down; or WALE_RATE_UNLIMITED.
+ * wale_trace_init() - a trace without steps
+ * @trace: wale_trace_size(@count) bytes
+ * @count: number of steps that it will have
+ * @end: what comes after the last
  */
-u64 wale_schedule_bytes_per_s(const struct wale_schedule *schedule)
+void wale_trace_init(struct wale_trace *trace, u32 count,
+		     enum wale_trace_end end)
 {
-	return schedule->rate == WALE_RATE_UNLIMITED ?
-	       WALE_RATE_UNLIMITED : div_u64(schedule->rate, WALE_RATE_UNIT);
+	memset(trace, 0, sizeof(*trace));
+	trace->blocks = (struct wale_trace_block *)&trace->steps[count];
+	trace->end = end;
+}
+
+static void wale_work_add(struct wale_work_sum *sum, u64 rate, u64 ns)
+{
+	sum->high += mul_u64_u64_shr(rate, ns, 64);
+	if (check_add_overflow(sum->low, rate * ns, &sum->low))
+		sum->high++;
+}
+
+/* Is less than @need done from one sum to a later one? */
+static bool wale_work_is_less(const struct wale_work_sum *from,
+			      const struct wale_work_sum *to, u64 need)
+{
+	u64 borrow = to->low < from->low;
+
+	return to->high - from->high == borrow && to->low - from->low < need;
+}
+
+/* In units of the schedule. */
+static u64 wale_trace_rate(const struct wale_trace *trace, u32 step)
+{
+	return trace->steps[step].rate * WALE_RATE_UNIT;
+}
+
+/* When a step begins, or when the last is over, from the start of the trace. */
+static u64 wale_trace_begin(const struct wale_trace *trace, u32 step)
+{
+	return step ? trace->steps[step - 1].end_ns : 0;
 }
 
 /**
  * wale_trace_append() - one more step at the end of a trace
- * @trace: the trace, with room for it; its sums and its extremes are kept
+ * @trace: the trace, with room for it; its sums and its peak are kept
  * @duration_ns: how long the step is, above 0
  * @rate: bytes/s
  */
 void wale_trace_append(struct wale_trace *trace, u64 duration_ns, u64 rate)
 {
-	u64 work;
-
+	if (trace->count % WALE_TRACE_BLOCK == 0)
+		trace->blocks[trace->count / WALE_TRACE_BLOCK] =
+			(struct wale_trace_block){
+				trace->period_ns, trace->period_work,
+			};
 	trace->period_ns += duration_ns;
 	trace->peak_rate = max(trace->peak_rate, rate);
-	if (!trace->count || duration_ns < trace->shortest_ns)
-		trace->shortest_ns = duration_ns;
-	if (check_mul_overflow(rate * WALE_RATE_UNIT, duration_ns, &work) ||
-	    check_add_overflow(trace->period_work, work, &trace->period_work))
-		trace->period_work = U64_MAX;
+	wale_work_add(&trace->period_work, rate * WALE_RATE_UNIT, duration_ns);
 	trace->steps[trace->count].end_ns = trace->period_ns;
 	trace->steps[trace->count].rate = rate;
 	trace->count++;
@@ -71,9 +100,7 @@ void wale_trace_append(struct wale_trace *trace, u64 duration_ns, u64 rate)
  */
 u64 wale_trace_duration(const struct wale_trace *trace, u32 step)
 {
-	u64 begin_ns = step ? trace->steps[step - 1].end_ns : 0;
-
-	return trace->steps[step].end_ns - begin_ns;
+	return trace->steps[step].end_ns - wale_trace_begin(trace, step);
 }
 
 /* The first step that is not over @ns after the start; there is one. */
@@ -113,8 +140,34 @@ void wale_trace_locate(const struct wale_trace *trace, u64 elapsed_ns,
 	}
 	position->step = wale_trace_find(trace, elapsed_ns);
 	position->left_ns = trace->steps[position->step].end_ns - elapsed_ns;
-	position->gone_ns = wale_trace_duration(trace, position->step) -
-			    position->left_ns;
+	position->gone_ns = elapsed_ns - wale_trace_begin(trace, position->step);
+}
+
+static u64 wale_schedule_rate(const struct wale_schedule *schedule)
+{
+	const struct wale_trace *trace = schedule->trace;
+
+	if (trace) {
+		if (schedule->step < trace->count)
+			return wale_trace_rate(trace, schedule->step);
+		return trace->end == WALE_TRACE_STOP ? 0 :
+		       wale_trace_rate(trace, trace->count - 1);
+	}
+	if (schedule->capacity == WALE_RATE_UNLIMITED)
+		return WALE_RATE_UNLIMITED;
+	return div_u64(schedule->capacity * WALE_RATE_UNIT, schedule->m + 1);
+}
+
+/**
+ * wale_schedule_bytes_per_s() - the rate as everybody else says it
+ * @schedule: the schedule
+ *
+ * Return: bytes/s, rounded down; or WALE_RATE_UNLIMITED.
+ */
+u64 wale_schedule_bytes_per_s(const struct wale_schedule *schedule)
+{
+	return schedule->rate == WALE_RATE_UNLIMITED ?
+	       WALE_RATE_UNLIMITED : div_u64(schedule->rate, WALE_RATE_UNIT);
 }
 
 /**
@@ -246,43 +299,185 @@ static void wale_schedule_next(struct wale_schedule *schedule)
 	schedule->rate = wale_schedule_rate(schedule);
 }
 
-/* At most so many steps of a trace are looked at ahead of time. */
-#define WALE_SCHEDULE_AHEAD	64
+/**
+ * struct wale_walk - a service that goes on while the steps of a trace pass
+ * @trace: the trace
+ * @need: work that is left when @step begins; above 0
+ * @until_ns: no step passes that is not over by then, from the start of the trace
+ * @step: the next to pass
+ */
+struct wale_walk {
+	const struct wale_trace *trace;
+	u64 need;
+	u64 until_ns;
+	u32 step;
+};
+
+/* Return: false if the next step is not over, or the service ends in it. */
+static bool wale_walk_step(struct wale_walk *walk)
+{
+	const struct wale_trace *trace = walk->trace;
+	u64 work;
+
+	if (trace->steps[walk->step].end_ns > walk->until_ns ||
+	    check_mul_overflow(wale_trace_rate(trace, walk->step),
+			       wale_trace_duration(trace, walk->step), &work) ||
+	    work >= walk->need)
+		return false;
+	walk->need -= work;
+	walk->step++;
+	return true;
+}
+
+/* Return: true if all steps passed up to that one. */
+static bool wale_walk_steps(struct wale_walk *walk, u32 step)
+{
+	while (walk->step < step)
+		if (!wale_walk_step(walk))
+			return false;
+	return true;
+}
+
+/* From the beginning of a block: does the service go on when @block begins? */
+static bool wale_walk_reaches(const struct wale_walk *walk, u32 block)
+{
+	const struct wale_trace_block *to = &walk->trace->blocks[block];
+	u32 from = walk->step / WALE_TRACE_BLOCK;
+
+	return to->begin_ns <= walk->until_ns &&
+	       wale_work_is_less(&walk->trace->blocks[from].work, &to->work,
+				 walk->need);
+}
+
+/*
+ * The last block that it reaches, found in strides that double, and then become half
+ * as long each time.
+ */
+static void wale_walk_blocks(struct wale_walk *walk)
+{
+	const struct wale_trace_block *blocks = walk->trace->blocks;
+	u32 last = (walk->trace->count - 1) / WALE_TRACE_BLOCK;
+	u32 from = walk->step / WALE_TRACE_BLOCK;
+	u32 block = from, stride = 1;
+
+	while (stride <= last - block &&
+	       wale_walk_reaches(walk, block + stride)) {
+		block += stride;
+		stride *= 2;
+	}
+	while (stride /= 2)
+		if (stride <= last - block &&
+		    wale_walk_reaches(walk, block + stride))
+			block += stride;
+	walk->need -= blocks[block].work.low - blocks[from].work.low;
+	walk->step = block * WALE_TRACE_BLOCK;
+}
+
+/*
+ * To where the service ends, or time does.  At most the steps of two blocks are looked
+ * at, however many pass.
+ *
+ * Return: true if it goes on behind the last step.
+ */
+static bool wale_walk_to_end(struct wale_walk *walk)
+{
+	u32 count = walk->trace->count;
+
+	if (!wale_walk_steps(walk, min(round_up(walk->step, WALE_TRACE_BLOCK),
+				       count)))
+		return false;
+	if (walk->step == count)
+		return true;
+	wale_walk_blocks(walk);
+	return wale_walk_steps(walk, min(walk->step + WALE_TRACE_BLOCK, count));
+}
+
+/*
+ * A looping trace begins again.  All periods pass but the last, in which the service
+ * or time ends.
+ *
+ * Return: ns from one start of the trace to the other.
+ */
+static u64 wale_walk_again(struct wale_walk *walk)
+{
+	const struct wale_trace *trace = walk->trace;
+	u64 ns = trace->period_ns, left_ns = walk->until_ns - ns, n;
+
+	if (left_ns >= trace->period_ns && !trace->period_work.high &&
+	    trace->period_work.low < walk->need) {
+		n = min(div64_u64(walk->need - 1, trace->period_work.low),
+			div64_u64(left_ns, trace->period_ns));
+		walk->need -= n * trace->period_work.low;
+		ns += n * trace->period_ns;
+	}
+	walk->until_ns -= ns;
+	walk->step = 0;
+	return ns;
+}
+
+/**
+ * wale_schedule_serve() - pass steps of a trace while a service goes on
+ * @schedule: the schedule, which follows a trace and whose rate just changed
+ * @need: work that is left of the service at @schedule->since_ns, above 0; then
+ *	what is left when the schedule's new step begins
+ * @now: ns; a step that is not over by then does not pass
+ *
+ * What results is what passing step by step, at its end each, would give; it takes
+ * no longer for more steps, but for the bits of their number.
+ */
+void wale_schedule_serve(struct wale_schedule *schedule, u64 *need, u64 now)
+{
+	const struct wale_trace *trace = schedule->trace;
+	u64 start_ns = schedule->since_ns -
+		       wale_trace_begin(trace, schedule->step);
+	struct wale_walk walk = {
+		.trace = trace,
+		.need = *need,
+		.until_ns = now - start_ns,
+		.step = schedule->step,
+	};
+
+	if (walk.step == trace->count)
+		return;		/* nothing changes any more */
+	if (wale_walk_to_end(&walk) && trace->end == WALE_TRACE_LOOP) {
+		start_ns += wale_walk_again(&walk);
+		wale_walk_to_end(&walk);
+	}
+	*need = walk.need;
+	schedule->step = walk.step;
+	schedule->since_ns = start_ns + wale_trace_begin(trace, walk.step);
+	schedule->until_ns = walk.step == trace->count ?
+			     U64_MAX : start_ns + trace->steps[walk.step].end_ns;
+	schedule->rate = wale_schedule_rate(schedule);
+}
 
 /**
  * wale_schedule_reach_ns() - before when can so much work not be done?
  * @schedule: the schedule, of which a change of the rate is ahead
  * @work: that is left when it changes, at @schedule->until_ns; above 0
  *
- * A trace is followed for some steps: they may be short, and without a rate.  From
- * there on, and of sessions, all that is known is the largest rate to come.
+ * Of a trace, this is when it is done.  Of sessions, all that is known of the rates
+ * to come is the largest.
  *
- * Return: ns.
+ * Return: ns; U64_MAX: never, or in centuries.
  */
 u64 wale_schedule_reach_ns(const struct wale_schedule *schedule, u64 work)
 {
 	struct wale_schedule ahead = *schedule;
-	u64 peak = schedule->capacity, step_work;
-	int steps = 0;
+	u64 end_ns;
 
-	if (schedule->trace) {
-		peak = schedule->trace->peak_rate;
-		steps = WALE_SCHEDULE_AHEAD;
-	}
-	while (steps-- && ahead.until_ns != U64_MAX) {
-		wale_schedule_next(&ahead);
-		if (!ahead.rate)
-			continue;
-		if (check_mul_overflow(ahead.rate, ahead.until_ns -
-				       ahead.since_ns, &step_work) ||
-		    step_work >= work)
-			return ahead.since_ns +
-			       div64_u64(work + ahead.rate - 1, ahead.rate);
-		work -= step_work;
-	}
-	if (ahead.until_ns == U64_MAX)
+	if (!schedule->trace)
+		return schedule->until_ns +
+		       div64_u64(work, schedule->capacity * WALE_RATE_UNIT);
+	if (schedule->until_ns > S64_MAX)
 		return U64_MAX;
-	return ahead.until_ns + div64_u64(work, peak * WALE_RATE_UNIT);
+	wale_schedule_next(&ahead);
+	wale_schedule_serve(&ahead, &work, S64_MAX);
+	if (!ahead.rate)
+		return U64_MAX;
+	end_ns = ahead.since_ns +
+		 div64_u64(work + ahead.rate - 1, ahead.rate);
+	return end_ns > S64_MAX ? U64_MAX : end_ns;
 }
 
 /**
@@ -290,9 +485,8 @@ u64 wale_schedule_reach_ns(const struct wale_schedule *schedule, u64 work)
  * @schedule: the schedule
  * @now: ns; not before @schedule->until_ns
  *
- * A trace goes to where it is by then at once, however many steps that are (what
- * a busy server passes: wale_server_skip_periods(), and wale_timer.c).  The chain
- * has to draw every step that passed: some ns each.
+ * A trace goes to where it is by then at once, however many steps that are.  The
+ * chain has to draw every step that passed: wale_timer.c keeps them few.
  */
 void wale_schedule_pass(struct wale_schedule *schedule, u64 now)
 {

@@ -31,20 +31,44 @@ struct wale_rate_step {
 };
 
 /**
+ * struct wale_work_sum - work of many steps, which 64 bits may not hold
+ * @high: its upper 64 bits
+ * @low: its lower 64 bits
+ */
+struct wale_work_sum {
+	u64 high;
+	u64 low;
+};
+
+/* For each so many steps there is a block: 2.3 % more memory. */
+#define WALE_TRACE_BLOCK	64
+
+/**
+ * struct wale_trace_block - steps that can be passed at once
+ * @begin_ns: when the first of them begins, from the start of the trace
+ * @work: that the link can do until then
+ */
+struct wale_trace_block {
+	u64 begin_ns;
+	struct wale_work_sum work;
+};
+
+/**
  * struct wale_trace - steps of rate
  * @period_ns: sum of their durations
- * @period_work: work that the link can do in @period_ns; U64_MAX: that or more
+ * @period_work: work that the link can do in @period_ns
  * @peak_rate: largest of their rates, bytes/s
- * @shortest_ns: smallest of their durations
+ * @blocks: of WALE_TRACE_BLOCK steps each, the last may have fewer; they are behind
+ *	@steps, in the same piece of memory
  * @end: what comes after the last
  * @count: number of steps
  * @steps: the steps
  */
 struct wale_trace {
 	u64 period_ns;
-	u64 period_work;
+	struct wale_work_sum period_work;
 	u64 peak_rate;
-	u64 shortest_ns;
+	struct wale_trace_block *blocks;
 	enum wale_trace_end end;
 	u32 count;
 	struct wale_rate_step steps[];
@@ -102,6 +126,10 @@ void wale_schedule_set_sessions(struct wale_schedule *schedule,
 u64 wale_schedule_bytes_per_s(const struct wale_schedule *schedule);
 u64 wale_schedule_reach_ns(const struct wale_schedule *schedule, u64 work);
 void wale_schedule_pass(struct wale_schedule *schedule, u64 now);
+void wale_schedule_serve(struct wale_schedule *schedule, u64 *need, u64 now);
+size_t wale_trace_size(u32 count);
+void wale_trace_init(struct wale_trace *trace, u32 count,
+		     enum wale_trace_end end);
 void wale_trace_append(struct wale_trace *trace, u64 duration_ns, u64 rate);
 u64 wale_trace_duration(const struct wale_trace *trace, u32 step);
 void wale_trace_locate(const struct wale_trace *trace, u64 elapsed_ns,

@@ -93,41 +93,21 @@ void wale_server_start(struct wale_server *server,
 	wale_server_next(server, schedule, len);
 }
 
-/*
- * A service that takes many periods of a looping trace: whatever the phase, a
- * period does the same work.  All but the last, in which the service ends, and
- * none that is not over by @now.
- */
-static void wale_server_skip_periods(struct wale_server *server,
-				     struct wale_schedule *schedule, u64 now)
-{
-	const struct wale_trace *trace = schedule->trace;
-	u64 n;
-
-	if (!trace || trace->end != WALE_TRACE_LOOP)
-		return;
-	if (server->need <= trace->period_work ||
-	    now - server->time_ns < trace->period_ns)
-		return;
-	n = min(div64_u64(server->need - 1, trace->period_work),
-		div64_u64(now - server->time_ns, trace->period_ns));
-	server->need -= n * trace->period_work;
-	server->time_ns += n * trace->period_ns;
-	schedule->since_ns += n * trace->period_ns;
-	schedule->until_ns += n * trace->period_ns;
-}
-
 /**
  * wale_server_change() - the rate changes while a packet is in service
  * @server: the server, at the instant of the change
  * @schedule: the rate
- * @now: ns; what is over by then may be skipped
+ * @now: ns; further steps of a trace pass that are over by then, while the service
+ *	goes on
  */
 void wale_server_change(struct wale_server *server,
 			struct wale_schedule *schedule, u64 now)
 {
 	wale_schedule_run(schedule, server->time_ns);
-	wale_server_skip_periods(server, schedule, now);
+	if (schedule->trace) {
+		wale_schedule_serve(schedule, &server->need, now);
+		server->time_ns = schedule->since_ns;
+	}
 	wale_server_plan(server, schedule);
 }
 

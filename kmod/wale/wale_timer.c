@@ -18,27 +18,19 @@
 #define WALE_CHAIN_PERIOD	(10 * HZ)
 
 /*
- * A busy server passes every step of a trace, and so does rem.  With a long delay
- * it is alone with them until a packet departs.  So many are passed at once, as
- * each holds a softirq up: in a second there are a million of the shortest.
+ * Passing steps of a trace takes no longer for more of them.  But while the rate
+ * changes, rem updates the price at every interval, and with a long delay nothing else
+ * moves the link until a packet departs.
  */
 #define WALE_TRACE_PERIOD	HZ
-#define WALE_TRACE_STEPS	BIT(16)
 
-static unsigned long wale_timer_trace_period(const struct wale_trace *trace)
+/* So often the link is to run, in jiffies; MAX_JIFFY_OFFSET: nothing adds up. */
+static unsigned long wale_timer_period(const struct wale_sched_data *q)
 {
-	if (trace->shortest_ns >= NSEC_PER_SEC / WALE_TRACE_STEPS)
-		return WALE_TRACE_PERIOD;
-	return nsecs_to_jiffies(trace->shortest_ns * WALE_TRACE_STEPS) ?: 1;
-}
-
-/* So often the rate is to be followed, in jiffies; MAX_JIFFY_OFFSET: it stays. */
-static unsigned long wale_timer_period(const struct wale_schedule *schedule)
-{
-	if (schedule->sessions)
+	if (q->schedule.sessions)
 		return WALE_CHAIN_PERIOD;
-	if (schedule->trace && schedule->until_ns != U64_MAX)
-		return wale_timer_trace_period(schedule->trace);
+	if (q->schedule.trace && q->schedule.until_ns != U64_MAX)
+		return WALE_TRACE_PERIOD;
 	return MAX_JIFFY_OFFSET;
 }
 
@@ -54,7 +46,7 @@ static unsigned long wale_timer_period(const struct wale_schedule *schedule)
 static unsigned long wale_timer_delay(const struct wale_sched_data *q,
 				      u64 now)
 {
-	unsigned long delay = wale_timer_period(&q->schedule);
+	unsigned long delay = wale_timer_period(q);
 	unsigned long until_next;
 	u64 next;
 

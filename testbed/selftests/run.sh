@@ -56,6 +56,7 @@ declare -A commands=(
 	[stress]="python3 $here/stress.py --seconds 5 --seed 1"
 	[bounds-link]="python3 $here/bounds_link.py"
 	[bounds-channel]="python3 $here/bounds_channel.py"
+	[bounds-trace]="python3 $here/bounds_trace.py"
 	[tdc]="$here/tdc.sh"
 	[tool-tc]="python3 $tools/tc.py"
 	[tool-link]="python3 $tools/link.py"
@@ -66,7 +67,7 @@ declare -A commands=(
 )
 names=(kunit counters placement change start switch mark impair child gso size packets life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-begin ratcp-price ratcp-stress
-	bounds-link bounds-memory bounds-channel truncation faults tdc
+	bounds-link bounds-memory bounds-channel bounds-trace truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
 # By its name only: stress, which wants two CPUs and real time (make check-vm).
 # Why a selftest as a whole makes sense in virtual time only.
@@ -117,7 +118,7 @@ tdc_source() {
 # The modules that a selftest needs; sch_wale if it says nothing.
 modules_of() {
 	case $1 in
-	kunit) echo wale_kunit,wale_buffer_kunit,wale_rem_kunit,wale_impair_kunit,wale_gso_kunit,wale_size_kunit,wale_flows_kunit,wale_line_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
+	kunit) echo wale_kunit,wale_buffer_kunit,wale_rem_kunit,wale_impair_kunit,wale_gso_kunit,wale_size_kunit,wale_flows_kunit,wale_line_kunit,wale_trace_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
 	tool-rate | tool-share) echo sch_wale,rate_feedback,tcp_ratcp ;;
 	feedback) echo sch_wale,rate_feedback ;;
 	classic | channel* | bounds-channel | ratcp* | stress | truncation | faults) echo rate_feedback,tcp_ratcp,sch_wale ;;
@@ -137,6 +138,7 @@ in_guest() {
 	kunit) options+=(--env "KUNIT_REQUIRED=1") ;;
 	stress) options+=(--real) ;;
 	bounds-link | bounds-channel) options+=(--real --memory 1536) ;;
+	bounds-trace) options+=(--real) ;;
 	esac
 	# shellcheck disable=SC2086 # a command is words
 	"$lab" exec "${options[@]}" -- ${commands[$name]} 2>&1

@@ -15,7 +15,8 @@
  *   - this does not depend on when the link is asked;
  *   - the backlog is what was admitted and not yet served, and nothing is
  *     admitted above the limit;
- *   - the instant for which an alarm is set is not later than the end of service.
+ *   - the instant for which an alarm is set is not later than the end of service, and
+ *     with a trace it is the end.
  *
  * The model has W in 128 bits, and nothing else.  The propagation line is not
  * here: it is in wale_link.c, with the packets.
@@ -30,6 +31,7 @@
 #define OPS_MAX 300
 #define QUEUE_MAX 128 /* packets; a power of two */
 #define STEPS_MAX 12
+#define TILES_MAX 40 /* how often they come, so that there are many blocks */
 #define CHAIN_STEPS_MAX 2000 /* that pass at once; each is drawn */
 
 /* The rate as a function of time, from the last change on. */
@@ -228,6 +230,8 @@ static void check_alarm(struct link *link, const struct packet *packet)
 	    (alarm - link->now) / m->sessions->params.step_ns > CHAIN_STEPS_MAX)
 		return; /* too many to draw */
 	must(model_work(m, alarm - 1) < packet->done_at);
+	if (m->trace) /* nor is it early */
+		must(model_work(m, alarm) >= packet->done_at);
 }
 
 static void check_link(struct link *link)
@@ -315,14 +319,15 @@ static void change_rate(struct link *link, struct tape *tape)
 static void change_trace(struct link *link, struct tape *tape)
 {
 	u32 count = 1 + tape_u8(tape) % STEPS_MAX, i;
+	u8 kind = tape_u8(tape);
+	u32 tiles = 1 + kind / __WALE_TRACE_END_MAX % TILES_MAX;
 	struct model *m = &link->model;
 	struct wale_trace *trace;
 	s64 elapsed_ns = 0;
 
-	trace = malloc(sizeof(*trace) + count * sizeof(trace->steps[0]));
+	trace = malloc(wale_trace_size(count * tiles));
 	must(trace);
-	memset(trace, 0, sizeof(*trace));
-	trace->end = tape_u8(tape) % __WALE_TRACE_END_MAX;
+	wale_trace_init(trace, count * tiles, kind % __WALE_TRACE_END_MAX);
 	for (i = 0; i < count; i++) {
 		u64 duration_ns =
 			tape_range(tape, WALE_TRACE_STEP_MIN, WALE_TIME_MAX);
@@ -330,6 +335,9 @@ static void change_trace(struct link *link, struct tape *tape)
 		wale_trace_append(trace, duration_ns,
 				  tape_range(tape, 0, WALE_RATE_MAX));
 	}
+	for (; i < count * tiles; i++)
+		wale_trace_append(trace, wale_trace_duration(trace, i - count),
+				  trace->steps[i - count].rate);
 	if (!trace->peak_rate) { /* refused */
 		free(trace);
 		return;

@@ -207,16 +207,24 @@ static void wale_service_steps(struct kunit *test)
 	}
 }
 
+/* A trace without steps, with room for so many. */
+static struct wale_trace *wale_test_steps(struct kunit *test, u32 count,
+					  enum wale_trace_end end)
+{
+	struct wale_trace *trace;
+
+	trace = kunit_kzalloc(test, wale_trace_size(count), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, trace);
+	wale_trace_init(trace, count, end);
+	return trace;
+}
+
 static struct wale_trace *wale_test_trace(struct kunit *test,
 					  const struct wale_vec_trace *vec)
 {
-	struct wale_trace *trace;
+	struct wale_trace *trace = wale_test_steps(test, vec->n_steps, vec->end);
 	unsigned int i;
 
-	trace = kunit_kzalloc(test, struct_size(trace, steps, vec->n_steps),
-			      GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, trace);
-	trace->end = vec->end;
 	for (i = 0; i < vec->n_steps; i++)
 		wale_trace_append(trace, vec->steps[i].duration_ns,
 				  vec->steps[i].rate);
@@ -328,11 +336,8 @@ static struct wale_trace *wale_test_on_off(struct kunit *test,
 					   enum wale_trace_end end,
 					   u64 duration_ns)
 {
-	struct wale_trace *trace;
+	struct wale_trace *trace = wale_test_steps(test, 2, end);
 
-	trace = kunit_kzalloc(test, struct_size(trace, steps, 2), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, trace);
-	trace->end = end;
 	wale_trace_append(trace, duration_ns, 1000000);
 	wale_trace_append(trace, duration_ns, 0);
 	return trace;
@@ -359,51 +364,46 @@ static void wale_service_outage(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, server.time_ns, 10001000);
 }
 
-/* Who waits for the end of a service is not woken too late, nor at each step. */
+/* Who waits for the end of a service is woken then: not too late, nor at each step. */
 static void wale_service_earliest_end(struct kunit *test)
 {
 	struct wale_schedule schedule = {};
 	struct wale_trace *trace;
 	struct wale_server server;
 
+	/* a million periods, in one call */
 	trace = wale_test_on_off(test, WALE_TRACE_LOOP, 1000);
 	wale_server_init(&server);
 	wale_schedule_set_trace(&schedule, trace, 0, 0);
-	wale_server_start(&server, &schedule, 0, 1000);
+	wale_server_start(&server, &schedule, 0, 1000000);
 	KUNIT_EXPECT_EQ(test, server.event_ns, 1000);
-	/* 32 bytes in the 64 steps that are looked at, the others without a pause */
 	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule, 0),
-			64000 + 968000);
+			1999999000);
 	KUNIT_EXPECT_FALSE(test, wale_server_run(&server, &schedule, 1032000));
-	KUNIT_EXPECT_LE(test, wale_server_earliest_end(&server, &schedule, 0),
-			1999000);
-	KUNIT_EXPECT_TRUE(test, wale_server_run(&server, &schedule, 1999000));
-	KUNIT_EXPECT_EQ(test, server.time_ns, 1999000);
+	KUNIT_EXPECT_EQ(test, server.need, 999484 * WALE_WORK_PER_BYTE);
+	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule, 0),
+			1999999000);
+	KUNIT_EXPECT_TRUE(test, wale_server_run(&server, &schedule, 1999999000));
+	KUNIT_EXPECT_EQ(test, server.time_ns, 1999999000);
 
-	/* 3.6 million periods, skipped in one call */
-	wale_server_start(&server, &schedule, 2000000, 3600000);
-	KUNIT_EXPECT_TRUE(test, wale_server_run(&server, &schedule,
-						8000000000ULL));
-	KUNIT_EXPECT_EQ(test, server.time_ns, 2000000 + 7200000000ULL - 1000);
-
-	/* the time of an outage in many steps, in a few steps */
-	trace = wale_test_on_off(test, WALE_TRACE_LOOP, 1000);
-	trace->steps[0].rate = 0;
-	trace->steps[1].rate = 1;
-	trace->peak_rate = 1000000000;
-	wale_schedule_set_trace(&schedule, trace, 8000000000ULL, 0);
-	wale_server_start(&server, &schedule, 8000000000ULL, 1000);
-	KUNIT_EXPECT_GE(test, wale_server_earliest_end(&server, &schedule, 0),
-			8000000000ULL + 64 * 1000);
-
-	/* a service in the third step ends there */
-	trace->end = WALE_TRACE_STOP;
-	trace->steps[1].rate = 1000000;
+	/* a service in the third step ends there, or does not end */
+	trace = wale_test_steps(test, 2, WALE_TRACE_STOP);
+	wale_trace_append(trace, 1000, 0);
+	wale_trace_append(trace, 1000, 1000000);
 	wale_schedule_set_trace(&schedule, trace, 9000000000ULL, 0);
 	wale_server_start(&server, &schedule, 9000000000ULL, 1);
 	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule, 0),
 			9000000000ULL + 2000);
 	wale_server_start(&server, &schedule, 9000000000ULL, 2);
+	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule, 0),
+			U64_MAX);
+
+	/* in 32 million years */
+	trace = wale_test_steps(test, 2, WALE_TRACE_LOOP);
+	wale_trace_append(trace, 1000, 1);
+	wale_trace_append(trace, WALE_TIME_MAX, 0);
+	wale_schedule_set_trace(&schedule, trace, 9000000000ULL, 0);
+	wale_server_start(&server, &schedule, 9000000000ULL, 12000);
 	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule, 0),
 			U64_MAX);
 
@@ -568,11 +568,9 @@ static void wale_trace_positions(struct kunit *test)
 		{ WALE_TRACE_STOP, S64_MAX, { 3, S64_MAX - 111, U64_MAX } },
 	};
 	struct wale_trace_position position;
-	struct wale_trace *trace;
+	struct wale_trace *trace = wale_test_steps(test, 3, WALE_TRACE_LOOP);
 	unsigned int i;
 
-	trace = kunit_kzalloc(test, struct_size(trace, steps, 3), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, trace);
 	wale_trace_append(trace, 10, 1);
 	wale_trace_append(trace, 1, 2);
 	wale_trace_append(trace, 100, 3);

@@ -356,6 +356,33 @@ def _started_trace_cases(
     return cases
 
 
+def _long_trace_cases(
+    rng: random.Random,
+) -> list[tuple[str, int, int, Trace, list[tuple[int, int]]]]:
+    """Return the same, of traces of hundreds of steps, of which a packet takes many."""
+    cases = []
+    for number in range(9):
+        end = list(TraceEnd)[number % 3]
+        scale = 10 ** rng.randint(4, 9)
+        steps = [
+            (rng.randint(1, 10**5), rng.choice([0, rng.randint(1, scale)]))
+            for _ in range(rng.randint(200, 400))
+        ]
+        length_ns = sum(duration for duration, _ in steps)
+        given = rng.randint(10**12, 10**13)
+        start = given - rng.randint(0, 2 * length_ns)
+        work = sum(duration * rate for duration, rate in steps) // 10**9
+        packets = []
+        time = given
+        for _ in range(16):
+            packets.append((time, rng.randint(1, min(max(work * 2, 2), 65575))))
+            time += rng.randint(0, length_ns)
+        cases.append(
+            (f"{end.value} long {number}", given, start, Trace(tuple(steps), end), packets)
+        )
+    return cases
+
+
 def _packet_rows(served: Sequence[tuple[int, int, int]]) -> list[str]:
     return [
         f"{{ {_ull(arrival)}, {length}, "
@@ -420,6 +447,7 @@ def trace_table() -> str:
         (name, epoch, epoch, trace, packets) for name, epoch, trace, packets in _trace_cases(rng)
     ]
     cases += _started_trace_cases(random.Random(SEED + 20))
+    cases += _long_trace_cases(random.Random(SEED + 21))
     for number, (name, given, epoch, trace, packets) in enumerate(cases):
         link = Link(Config(), [Change(given, {"trace": trace, "start_ns": epoch})])
         served = _serve(link.schedule, packets)

@@ -8,6 +8,7 @@ import ctypes
 import os
 import pickle
 import signal
+import statistics
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -37,12 +38,16 @@ def become_user() -> None:
     net.write("/proc/self/gid_map", f"0 {UID} 1")
 
 
-def _start(work: Callable[[], object], stay: bool) -> tuple[int, Any]:
+def _start(
+    work: Callable[[], T], stay: bool, leave: Callable[[T], object] | None = None
+) -> tuple[int, Any]:
     """Do something as such a user; return the process, which may stay, and what it returns."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
+        answer: tuple[bool, object]
         try:
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
             become_user()
             made = work()
             answer = (True, None if stay else made)
@@ -50,14 +55,15 @@ def _start(work: Callable[[], object], stay: bool) -> tuple[int, Any]:
             answer = (False, traceback.format_exc())
         with open(writer, "wb") as file:
             pickle.dump(answer, file)
-        if stay:
-            signal.pause()
+        if stay and answer[0]:
+            signal.sigwait([signal.SIGTERM])
+            if leave:
+                leave(made)
         os._exit(0)
     os.close(writer)
     with open(reader, "rb") as file:
         good, value = pickle.load(file)
     if not good:
-        os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         raise AssertionError(value)
     return child, value
@@ -72,13 +78,13 @@ def as_user(work: Callable[[], T]) -> T:
 
 
 @contextlib.contextmanager
-def user_who(work: Callable[[], object]) -> Iterator[None]:
-    """Have such a user, who did something, stay with what he made of it."""
-    child, _ = _start(work, stay=True)
+def user_who(work: Callable[[], T], leave: Callable[[T], object] | None = None) -> Iterator[None]:
+    """Have such a user, who did something, stay with what he made of it, and leave it then."""
+    child, _ = _start(work, stay=True, leave=leave)
     try:
         yield
     finally:
-        os.kill(child, signal.SIGKILL)
+        os.kill(child, signal.SIGTERM)
         os.waitpid(child, 0)
 
 
@@ -88,15 +94,25 @@ def needs_real_time() -> None:
         raise Skip("needs real time: it measures how long requests take")
 
 
-def least_s(action: Callable[[], object], times: int = 30, gap_s: float = 0) -> float:
-    """Return how long something takes, a while after it was done before, undisturbed."""
+def durations_s(action: Callable[[], object], times: int, gap_s: float) -> list[float]:
+    """Return how long something takes, each time a while after it was done before."""
     took = []
     for _ in range(times):
         time.sleep(gap_s)
         start = time.perf_counter()
         action()
         took.append(time.perf_counter() - start)
-    return min(took)
+    return took
+
+
+def least_s(action: Callable[[], object], times: int = 30, gap_s: float = 0) -> float:
+    """Return how long something takes, a while after it was done before, undisturbed."""
+    return min(durations_s(action, times, gap_s))
+
+
+def usual_s(action: Callable[[], object], times: int = 41, gap_s: float = 0) -> float:
+    """Return how long it usually takes, if the least may be by chance: a quarter are shorter."""
+    return statistics.quantiles(durations_s(action, times, gap_s))[0]
 
 
 def softirq_share(seconds: float) -> float:

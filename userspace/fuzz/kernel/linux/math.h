@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * math.h - quotients that are rounded up
+ * math.h - quotients that are rounded up, and multiples
  */
 #ifndef FUZZ_LINUX_MATH_H
 #define FUZZ_LINUX_MATH_H
 
 #define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
+#define round_up(n, multiple) (DIV_ROUND_UP(n, multiple) * (multiple))
 
 #endif /* FUZZ_LINUX_MATH_H */
