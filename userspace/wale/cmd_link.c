@@ -290,11 +290,13 @@ static void hold_signals(sigset_t *before)
 static int add(struct rtnl *r, const char *iface, int argc, char **argv)
 {
 	struct add_request a = { .replace = false };
+	struct link_warnings warnings;
 	struct link_config up, down;
 	struct link_state state;
 	sigset_t before;
 	const char *why;
 	int status;
+	size_t i;
 
 	status = parse_add(&a, argc, argv);
 	if (!status)
@@ -324,10 +326,15 @@ static int add(struct rtnl *r, const char *iface, int argc, char **argv)
 	}
 	start_together(&up, &down, &a);
 	hold_signals(&before);
-	if (link_add(r, iface, &state, &up, &down))
+	link_warn(&warnings, &state, &up, &down);
+	if (link_add(r, iface, &state, &up, &down)) {
 		cannot("add a link to", iface, r->error);
-	else
+	} else {
 		status = WALE_EXIT_OK;
+		for (i = 0; i < warnings.n; i++)
+			fprintf(stderr, "wale link: warning: %s: %s\n", iface,
+				warnings.text[i]);
+	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 out:
 	link_config_free(&a.both);

@@ -35,6 +35,7 @@
 /* What is on an interface now. */
 struct link_state {
 	int ifindex; /* 0: there is no such interface */
+	uint32_t mtu;
 	int ifb; /* its ifb, if "wale link" made one, or 0 */
 	char ifb_name[IF_NAMESIZE];
 	char renamed[IF_NAMESIZE]; /* what had this name when it got a link */
@@ -80,6 +81,18 @@ struct link_qdisc {
 
 /* False if the message is about another kind of qdisc. */
 bool link_qdisc_read(const struct nlmsghdr *message, struct link_qdisc *q);
+
+/* link_warn.c: what does not pass a link that is there, or is to be; a sentence each. */
+#define LINK_WARNINGS_MAX 4
+
+struct link_warnings {
+	char text[LINK_WARNINGS_MAX][240];
+	size_t n;
+};
+
+/* A direction that is not there is NULL. */
+void link_warn(struct link_warnings *w, const struct link_state *state,
+	       const struct link_config *up, const struct link_config *down);
 
 /* link_show.c: @iface may be NULL, for all links. */
 int link_show(struct rtnl *r, const char *iface, bool stats, bool json);

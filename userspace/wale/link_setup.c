@@ -72,11 +72,14 @@ static void look_at_link(const struct nlmsghdr *message, void *arg)
 {
 	struct nlmsghdr *header = (struct nlmsghdr *)message;
 	const struct ifinfomsg *info = nlmsg_data(message);
-	const struct nlattr *text, *name;
+	const struct nlattr *text, *name, *mtu;
 	struct look *look = arg;
 	struct link_state *state = look->state;
 	struct link_alias alias;
 
+	mtu = nlmsg_find_attr(header, sizeof(*info), IFLA_MTU);
+	if (mtu && info->ifi_index == state->ifindex)
+		state->mtu = nla_get_u32(mtu);
 	text = nlmsg_find_attr(header, sizeof(*info), IFLA_IFALIAS);
 	name = nlmsg_find_attr(header, sizeof(*info), IFLA_IFNAME);
 	if (!name || !link_alias_read(&alias, text) ||

@@ -79,10 +79,14 @@ static int show_one(struct rtnl *r, const char *iface,
 		    const struct link_state *state, bool stats, struct json *j)
 {
 	struct shown shown = { .ifindex = state->ifindex, .ifb = state->ifb };
+	struct link_warnings warnings;
+	size_t i;
 	int err;
 
 	err = rtnl_dump(r, rtnl_tc_message(RTM_GETQDISC, 0, 0, 0, 0),
 			read_direction, &shown);
+	link_warn(&warnings, state, shown.up.found ? &shown.up.config : NULL,
+		  shown.down.found ? &shown.down.config : NULL);
 	if (!err && j) {
 		json_open(j, NULL, '{');
 		json_put_string(j, "interface", iface);
@@ -90,12 +94,20 @@ static int show_one(struct rtnl *r, const char *iface,
 			json_put_string(j, "ifb", state->ifb_name);
 		json_direction(j, "up", &shown.up, stats);
 		json_direction(j, "down", &shown.down, stats);
+		if (warnings.n)
+			json_open(j, "warnings", '[');
+		for (i = 0; i < warnings.n; i++)
+			json_put_string(j, NULL, warnings.text[i]);
+		if (warnings.n)
+			json_close(j, ']');
 		json_close(j, '}');
 	} else if (!err) {
 		printf("%s (ifb %s)\n", iface,
 		       state->ifb ? state->ifb_name : "missing");
 		print_direction("up", &shown.up, stats);
 		print_direction("down", &shown.down, stats);
+		for (i = 0; i < warnings.n; i++)
+			printf("  warning: %s\n", warnings.text[i]);
 	}
 	link_config_free(&shown.up.config);
 	link_config_free(&shown.down.config);

@@ -11,13 +11,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import struct
 import tempfile
 from typing import Any
 
 from common import WALE, as_json, call, done, refused
 from wale_lab.selftest import net
 from wale_lab.selftest.pair import Pair
-from wale_lab.selftest.tap import equal, main, true, virtual_time
+from wale_lab.selftest.tap import Skip, equal, main, true, virtual_time
 
 
 def state(ns: net.Namespace) -> list[Any]:
@@ -385,6 +387,69 @@ def test_what_is_left_of_an_interface() -> None:
     names = [row["ifname"] for row in as_json(pair.a, "ip", "-j", "link")]
     equal(names, ["lo", "a0"], "links")
     pair.close()
+
+
+def warned(pair: Pair, *words: str) -> str:
+    """Run wale link, which must succeed; return what it warns of."""
+    result = call(pair.a, WALE, "link", *words)
+    equal(result.returncode, 0, f"{words}: {result.stderr}")
+    return result.stderr
+
+
+def test_limit_below_the_mtu() -> None:
+    """Where no large packet fits into the buffer, add and show say so."""
+    pair = Pair()
+    equal(warned(pair, "add", "a0", "--limit", "3000b"), "", "a packet fits")
+    true("warnings" not in shown(pair, "a0")[0], "nothing to warn of")
+    net.run("ip link set a0 mtu 9000", pair.a)
+    text = link(pair, "show", "a0")
+    for way in ("up", "down"):
+        expected = f"{way}: a packet of the MTU, 9000 bytes, takes 9000 bytes on the wire and"
+        true(f"  warning: {expected} the limit is 3000" in text, text)
+    equal(len(shown(pair, "a0")[0]["warnings"]), 2, "warnings in JSON")
+    link(pair, "del", "a0")
+    words = "--up --limit 9037b --overhead raw --down --limit 9037b --overhead ethernet"
+    text = warned(pair, "add", "a0", *words.split())
+    true("warning: a0: down: a packet of the MTU, 9000 bytes, takes 9038 bytes" in text, text)
+    equal(text.count("\n"), 1, "warnings of add")
+    pair.close()
+
+
+def bpf(command: int, attributes: bytes) -> int:
+    """Call bpf(2); return what it returns."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    room = ctypes.create_string_buffer(attributes.ljust(144, b"\0"), 144)
+    result = libc.syscall(321, command, room, 144)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), f"bpf {command}")
+    return int(result)
+
+
+def attach_tcx(pair: Pair, attach_type: int) -> int:
+    """Attach a program to a0 that returns 0, TC_ACT_OK; return its descriptor."""
+    program = struct.pack("<BBhiBBhi", 0xB7, 0, 0, 0, 0x95, 0, 0, 0)
+    code, gpl = ctypes.create_string_buffer(program), ctypes.create_string_buffer(b"GPL")
+    addresses = (ctypes.addressof(code), ctypes.addressof(gpl))
+    loaded = bpf(5, struct.pack("<IIQQ", 3, 2, *addresses))
+    with pair.a.entered():
+        bpf(8, struct.pack("<IIII", pair.dev, loaded, attach_type, 0))
+    return loaded
+
+
+def test_tcx_program() -> None:
+    """A tcx program comes before the link: add and show warn, and nobody else does."""
+    for attach_type, says in ((46, "down: a tcx program at ingress"), (47, "up: a tcx program at")):
+        pair = Pair()
+        try:
+            attach_tcx(pair, attach_type)
+        except OSError as error:
+            pair.close()
+            raise Skip(f"no tcx programs in this kernel: {error}") from None
+        text = warned(pair, "add", "a0", "--delay", "50ms")
+        true(f"wale link: warning: a0: {says}" in text and text.count("\n") == 1, text)
+        true(f"  warning: {says}" in link(pair, "show", "a0"), "show")
+        equal(len(shown(pair, "a0")[0]["warnings"]), 1, "warnings in JSON")
+        pair.close()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * link_warn.c - what of a link is not as it seems
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "link.h"
+
+/* bpf(2), as headers of kernels before 6.6 do not have it. */
+#define PROG_QUERY 16
+#define TCX_INGRESS 46
+#define TCX_EGRESS 47
+
+struct prog_query {
+	uint32_t ifindex;
+	uint32_t attach_type;
+	uint32_t query_flags;
+	uint32_t attach_flags;
+	uint64_t prog_ids; /* none are asked for, only how many there are */
+	uint32_t count;
+	uint32_t pad;
+	uint64_t rest[4];
+};
+
+static void __attribute__((format(printf, 2, 3)))
+add(struct link_warnings *w, const char *format, ...)
+{
+	va_list args;
+
+	if (w->n == LINK_WARNINGS_MAX)
+		return;
+	va_start(args, format);
+	vsnprintf(w->text[w->n++], sizeof(w->text[0]), format, args);
+	va_end(args);
+}
+
+/* An older kernel has none; who may not ask cannot know: 0. */
+static uint32_t tcx_programs(int ifindex, uint32_t type)
+{
+	struct prog_query query = { .ifindex = (uint32_t)ifindex,
+				    .attach_type = type };
+
+	return syscall(SYS_bpf, PROG_QUERY, &query, sizeof(query))
+		       ? 0
+		       : query.count;
+}
+
+/* As kmod/include/net/wale_wire.h has it. */
+static uint64_t wire_bytes(const struct link_config *c, uint32_t ip_bytes)
+{
+	uint32_t overhead =
+		c->set & LINK_OVERHEAD ? c->overhead : WALE_OVERHEAD_RAW;
+
+	switch (overhead) {
+	case WALE_OVERHEAD_ETHERNET:
+		return ip_bytes + 38 > 84 ? ip_bytes + 38 : 84;
+	case WALE_OVERHEAD_ATM:
+		return ((uint64_t)ip_bytes + 16 + 47) / 48 * 53;
+	default:
+		return ip_bytes;
+	}
+}
+
+static void warn_limit(struct link_warnings *w, const char *name, uint32_t mtu,
+		       const struct link_config *c)
+{
+	uint64_t bytes, limit = UINT64_MAX;
+
+	if (!c || !mtu)
+		return;
+	bytes = wire_bytes(c, mtu);
+	if (c->set & LINK_LIMIT_BYTES)
+		limit = c->limit_bytes;
+	else if (c->set & LINK_LIMIT_CELLS)
+		limit = (uint64_t)c->limit_cells * 53;
+	if (bytes > limit)
+		add(w,
+		    "%s: a packet of the MTU, %u bytes, takes %llu bytes on the wire and the limit is %llu: all such packets are dropped (buffer)",
+		    name, mtu, (unsigned long long)bytes,
+		    (unsigned long long)limit);
+}
+
+void link_warn(struct link_warnings *w, const struct link_state *state,
+	       const struct link_config *up, const struct link_config *down)
+{
+	w->n = 0;
+	warn_limit(w, "up", state->mtu, up);
+	warn_limit(w, "down", state->mtu, down);
+	if (tcx_programs(state->ifindex, TCX_INGRESS))
+		add(w,
+		    "down: a tcx program at ingress comes before the link: packets for which it has a verdict, such as TC_ACT_OK, do not pass the link");
+	if (tcx_programs(state->ifindex, TCX_EGRESS))
+		add(w,
+		    "up: a tcx program at egress comes before the link: packets that it redirects or drops do not pass the link");
+}
