@@ -23,6 +23,7 @@
 #include <linux/kmod.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/random.h>
 #include <linux/siphash.h>
 #include <linux/tcp.h>
 #include <linux/workqueue.h>
@@ -348,6 +349,7 @@ struct wale_feedback *wale_feedback_new(struct Qdisc *sch, u64 idle_ns,
 	if (!feedback)
 		return ERR_PTR(-ENOMEM);
 	feedback->sch = sch;
+	get_random_bytes(&feedback->key, sizeof(feedback->key));
 	INIT_DELAYED_WORK(&feedback->attach, wale_feedback_attach);
 	wale_flows_init(&feedback->flows, idle_ns, 0);
 
@@ -390,11 +392,7 @@ void wale_feedback_start(struct Qdisc *sch, struct wale_feedback *feedback,
 			 u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	struct wale_stream stream;
 
-	wale_stream_init(&stream, q->seed, WALE_PURPOSE_FLOWS);
-	feedback->key.key[0] = wale_stream_draw(&stream);
-	feedback->key.key[1] = wale_stream_draw(&stream);
 	feedback->flows.since_ns = now;
 	feedback->layer = q->overhead;	/* the same numbers: wale_wire.h */
 	q->feedback = feedback;

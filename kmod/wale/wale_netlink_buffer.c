@@ -6,6 +6,7 @@
 
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <net/netlink.h>
 #include <net/wale_wire.h>
@@ -473,6 +474,9 @@ int wale_buffer_prepare(struct Qdisc *sch, struct wale_buffer_request *request,
 		if (!request->classes)
 			return -ENOMEM;
 		wale_classes_init(request->classes, request->flows);
+		/* not of the seed, which is shown */
+		get_random_bytes(request->classes->secret,
+				 sizeof(request->classes->secret));
 	}
 	if (request->limit_cells == U32_MAX)
 		return 0;
@@ -493,13 +497,9 @@ static void wale_apply_flows(struct Qdisc *sch,
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_classes *classes = request->classes;
-	struct wale_stream stream;
 
 	if (!classes)
 		return;
-	wale_stream_init(&stream, q->seed, WALE_PURPOSE_FLOWS);
-	classes->secret[0] = wale_stream_draw(&stream);
-	classes->secret[1] = wale_stream_draw(&stream);
 	wale_classes_begin(classes, &q->buffer, &q->counts.line);
 	q->classes = classes;
 	request->classes = NULL;

@@ -12,21 +12,27 @@ Times are compared with those of the same request where there is a tenth to do.
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import socket
 import struct
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from wale_lab.netlink import NLM_F_DUMP
 from wale_lab.selftest import bounds, net
 from wale_lab.selftest.pair import MS
 from wale_lab.selftest.rate import S
-from wale_lab.selftest.tap import main, true
+from wale_lab.selftest.tap import Skip, main, true
 from wale_lab.selftest.wale import RATE_UNLIMITED, RTM_GETTCLASS, Control, Qdisc
 
 FLOWS_MAX = 65_534
 FLOWS = 28_000  # each with a packet that takes 11 kB of memory
+BUCKETS = 8192  # of 4096 flows
+COLLIDING = 4000
 #: What ten times as much may take: for each of the ten, less of it is in the cache.
 LINEAR = 25
 #: And what takes as long for ten times as much.
@@ -40,7 +46,7 @@ class Link:
         net.ip_batch(
             [
                 "link add d0 mtu 65535 arp off type dummy",
-                "addr add 10.0.0.1/24 dev d0",
+                "addr add 10.0.0.1/8 dev d0",
                 "link set d0 up",
             ]
         )
@@ -172,6 +178,43 @@ def test_flows_under_load() -> None:
         return seconds
 
     constant(begin, 100_000)
+
+
+def others(count: int) -> list[tuple[str, int]]:
+    """Return destinations of flows; the last one is of datagrams in fragments."""
+    return [("10.0.0.2", port) for port in range(1, count + 1)] + [("10.0.0.3", 0)]
+
+
+def test_flows_that_would_collide() -> None:
+    """The seed, which is shown, does not tell which flows are in one bucket."""
+    bounds.needs_real_time()
+    if not shutil.which("cc"):
+        raise Skip("there is no compiler (cc)")
+
+    def chosen(seed: int) -> list[tuple[str, int]]:
+        lines = net.run(f"{program} {seed} {BUCKETS} {COLLIDING}").splitlines()
+        return [(address, int(port)) for address, port in map(str.split, lines)]
+
+    def last_of(flows_of: Callable[[int], list[tuple[str, int]]]) -> float:
+        link = Link(delay=1000 * S, flows=BUCKETS // 2)
+        net.run("ip link set d0 mtu 256")
+        link.socket.bind(("10.0.0.1", 5000))
+        flows = flows_of(link.get().options["seed"])
+        for destination in flows[:-1]:
+            link.socket.sendto(b"", destination)
+        address, _ = flows[-1]
+        data = bytes(60_000)  # 259 packets of one flow
+        seconds = min(took(lambda: link.socket.sendto(data, (address, 9))) for _ in range(50))
+        link.close()
+        return seconds
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        program = f"{folder}/collide"
+        net.run(f"cc -O2 -o {program} {Path(__file__).with_name('collide.c')}")
+        few_s = min(bounds.as_user(lambda: last_of(lambda _: others(COLLIDING))) for _ in range(2))
+        many_s = min(bounds.as_user(lambda: last_of(chosen)) for _ in range(2))
+    true(many_s < 5 * few_s, f"259 packets took {many_s:.6f} s, of other flows {few_s:.6f} s")
 
 
 def test_list_of_classes() -> None:

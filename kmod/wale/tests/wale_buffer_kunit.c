@@ -233,7 +233,7 @@ static void wale_classes_random_life(struct kunit *test)
 	struct wale_stream stream;
 	u32 step, k, held = 0;
 
-	wale_stream_init(&stream, 1, WALE_PURPOSE_FLOWS);
+	wale_stream_init(&stream, 1, WALE_PURPOSE_BUFFER);
 	for (step = 0; step < 100000; step++) {
 		u64 draw = wale_stream_draw(&stream);
 		u16 i;
@@ -375,7 +375,7 @@ static void wale_cells_merge_many(struct kunit *test)
 
 	turns = kunit_kcalloc(test, INPUTS + 1, sizeof(*turns), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, turns);
-	wale_stream_init(&stream, 1, WALE_PURPOSE_FLOWS);
+	wale_stream_init(&stream, 1, WALE_PURPOSE_BUFFER);
 	wale_cells_init(&cells);
 	for (step = 0; step < 100000; step++) {
 		u64 draw = wale_stream_draw(&stream);

@@ -150,7 +150,7 @@ static void wale_flows_random_life(struct kunit *test)
 	u64 last[KEYS] = {}, now;	/* 0: not active */
 	u32 i, k, count;
 
-	wale_stream_init(&stream, 1, WALE_PURPOSE_FLOWS);
+	wale_stream_init(&stream, 1, WALE_PURPOSE_BUFFER);
 	for (now = 1; now < 100000; now += 1 + wale_stream_draw(&stream) % 8) {
 		k = wale_stream_draw(&stream) % KEYS;
 		wale_flows_expire(flows, now);
