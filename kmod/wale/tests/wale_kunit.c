@@ -21,6 +21,7 @@
 #include "vectors/wale_vectors_service.h"
 #include "vectors/wale_vectors_sessions.h"
 #include "vectors/wale_vectors_trace.h"
+#include "vectors/wale_vectors_long_trace.h"
 
 /* Random streams */
 
@@ -231,26 +232,28 @@ static struct wale_trace *wale_test_trace(struct kunit *test,
 	return trace;
 }
 
+static void wale_service_trace(struct kunit *test,
+			       const struct wale_vec_trace *vec)
+{
+	struct wale_stream_test t = { .packets = vec->packets };
+
+	wale_server_init(&t.server);
+	wale_schedule_set_trace(&t.schedule, wale_test_trace(test, vec),
+				vec->set_ns, vec->set_ns - vec->epoch_ns);
+	while (t.arrived < vec->n_packets)
+		wale_test_arrival(test, &t, vec->name);
+	if (vec->packets[vec->n_packets - 1].completion_ns != WALE_VEC_NEVER)
+		wale_test_end(test, &t, vec->n_packets, vec->name);
+}
+
 static void wale_service_traces(struct kunit *test)
 {
-	const struct wale_vec_trace *vec;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(wale_vec_traces); i++) {
-		struct wale_stream_test t = {};
-
-		vec = &wale_vec_traces[i];
-		t.packets = vec->packets;
-		wale_server_init(&t.server);
-		wale_schedule_set_trace(&t.schedule, wale_test_trace(test, vec),
-					vec->set_ns,
-					vec->set_ns - vec->epoch_ns);
-		while (t.arrived < vec->n_packets)
-			wale_test_arrival(test, &t, vec->name);
-		if (vec->packets[vec->n_packets - 1].completion_ns !=
-		    WALE_VEC_NEVER)
-			wale_test_end(test, &t, vec->n_packets, vec->name);
-	}
+	for (i = 0; i < ARRAY_SIZE(wale_vec_traces); i++)
+		wale_service_trace(test, &wale_vec_traces[i]);
+	for (i = 0; i < ARRAY_SIZE(wale_vec_long_traces); i++)
+		wale_service_trace(test, &wale_vec_long_traces[i]);
 }
 
 /* 10^6 packets in one busy period, a rate whose period is not an integer */

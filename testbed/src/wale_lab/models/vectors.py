@@ -437,32 +437,50 @@ def service_table() -> str:
     return text + "\n" + _array("struct wale_vec_service wale_vec_services[]", services)
 
 
-def trace_table() -> str:
-    """Return wale_vectors_trace.h."""
-    rng = random.Random(SEED + 2)
-    text = _header("wale_vectors_trace.h", "when service ends on a trace", TRACE_TEXT)
-    text += TRACE_STRUCTS
-    traces = []
-    cases = [
-        (name, epoch, epoch, trace, packets) for name, epoch, trace, packets in _trace_cases(rng)
-    ]
-    cases += _started_trace_cases(random.Random(SEED + 20))
-    cases += _long_trace_cases(random.Random(SEED + 21))
+TraceCase = tuple[str, int, int, Trace, Sequence[tuple[int, int]]]
+
+
+def _trace_arrays(prefix: str, cases: Sequence[TraceCase]) -> str:
+    """The tables of some cases, whose names begin with a prefix."""
+    text, traces = "", []
     for number, (name, given, epoch, trace, packets) in enumerate(cases):
         link = Link(Config(), [Change(given, {"trace": trace, "start_ns": epoch})])
         served = _serve(link.schedule, packets)
         rows = [f"{{ {_ull(duration)}, {_ull(rate)} }}" for duration, rate in trace.steps]
-        text += _array(f"struct wale_vec_trace_step wale_vec_trace_steps_{number}[]", rows)
+        text += _array(f"struct wale_vec_trace_step {prefix}_steps_{number}[]", rows)
         text += _array(
-            f"struct wale_vec_packet wale_vec_trace_packets_{number}[]",
+            f"struct wale_vec_packet {prefix}_packets_{number}[]",
             _packet_rows(served),
         )
         traces.append(
             f'{{ "{name}", {_ull(given)}, {_ull(epoch)}, {list(TraceEnd).index(trace.end)},\n'
-            f"\t  wale_vec_trace_steps_{number}, {len(trace.steps)},\n"
-            f"\t  wale_vec_trace_packets_{number}, {len(served)} }}"
+            f"\t  {prefix}_steps_{number}, {len(trace.steps)},\n"
+            f"\t  {prefix}_packets_{number}, {len(served)} }}"
         )
-    return text + "\n" + _array("struct wale_vec_trace wale_vec_traces[]", traces)
+    return text + "\n" + _array(f"struct wale_vec_trace {prefix}s[]", traces)
+
+
+def trace_table() -> str:
+    """Return wale_vectors_trace.h."""
+    cases: list[TraceCase] = [
+        (name, epoch, epoch, trace, packets)
+        for name, epoch, trace, packets in _trace_cases(random.Random(SEED + 2))
+    ]
+    cases += _started_trace_cases(random.Random(SEED + 20))
+    text = _header("wale_vectors_trace.h", "when service ends on a trace", TRACE_TEXT)
+    return text + TRACE_STRUCTS + _trace_arrays("wale_vec_trace", cases)
+
+
+LONG_TRACE_TEXT = """
+wale_vec_long_traces: as in wale_vectors_trace.h, which comes first, but of hundreds of
+steps, of which a packet takes many.
+"""
+
+
+def long_trace_table() -> str:
+    """Return wale_vectors_long_trace.h."""
+    text = _header("wale_vectors_long_trace.h", "the same on long traces", LONG_TRACE_TEXT)
+    return text + _trace_arrays("wale_vec_long_trace", _long_trace_cases(random.Random(SEED + 21)))
 
 
 SESSIONS_TEXT = """
@@ -567,6 +585,7 @@ def tables() -> dict[str, str]:
         "wale_vectors_random.h": random_table(),
         "wale_vectors_service.h": service_table(),
         "wale_vectors_trace.h": trace_table(),
+        "wale_vectors_long_trace.h": long_trace_table(),
         "wale_vectors_sessions.h": sessions_table(),
         "wale_vectors_policy.h": policy_table(),
         "wale_vectors_losses.h": impair_vectors.losses_table(_header),
