@@ -19,6 +19,13 @@
 #define kvzalloc_obj(obj, gfp) kvzalloc(sizeof(obj), gfp)
 #endif
 
+/* charge an object of a slab now; older kernels can do so only when it is allocated */
+#ifdef WALE_HAVE_KMEM_CACHE_CHARGE
+#define wale_compat_charge(object, gfp) kmem_cache_charge(object, gfp)
+#else
+#define wale_compat_charge(object, gfp) do { } while (0)
+#endif
+
 /* skb_gso_segment() */
 #ifdef WALE_HAVE_NET_GSO_H
 #include <net/gso.h>

@@ -6,6 +6,7 @@
 # $(call compat-probe,MACRO,FIXED STRING,HEADER)
 compat-probe = $(if $(shell grep -sF '$(2)' $(srctree)/include/$(3)),-D$(1))
 
+ccflags-y += $(call compat-probe,WALE_HAVE_KMEM_CACHE_CHARGE,bool kmem_cache_charge,linux/slab.h)
 ccflags-y += $(call compat-probe,WALE_HAVE_NET_GSO_H,skb_gso_segment,net/gso.h)
 ccflags-y += $(call compat-probe,WALE_HAVE_PKT_SEGS,pkt_segs,net/sch_generic.h)
 ccflags-y += $(call compat-probe,WALE_HAVE_ASSIGN_STR_1,__assign_str(dst),trace/stages/stage6_event_callback.h)

@@ -283,6 +283,7 @@ struct rate_in_band {
  * @in_band: its rate, while the path has a weight
  * @used: when it read last, jiffies
  * @active: it counts on its path; under path->lock, and for its owner
+ * @charged: its memory is, to who has the socket
  * @state: what it reported
  * @lost: how often its advice was lost
  * @found: how often it was found
@@ -302,6 +303,7 @@ struct rate_flow {
 	struct rate_in_band in_band;
 	unsigned long used;
 	bool active;
+	bool charged;
 	struct rate_flow_state state;
 	u32 lost;
 	u32 found;
@@ -382,6 +384,8 @@ bool rate_path_read(const struct rate_path *path, u64 now, u64 base_rtt_ns,
 		    struct rate_advice *advice);
 
 /* rate_flow.c: who listens */
+int rate_flow_init(void);
+void rate_flow_exit(void);
 void rate_flow_find_idle(struct work_struct *work);
 void rate_flow_count(struct rate_flow *flow, bool active);
 

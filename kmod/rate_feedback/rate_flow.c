@@ -7,7 +7,9 @@
  */
 
 #include <linux/jhash.h>
+#include <linux/memcontrol.h>
 #include <linux/rcupdate_wait.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/inet_sock.h>
 #include <net/ip6_fib.h>
@@ -150,6 +152,83 @@ static void rate_flow_look_up(struct rate_flow *flow, int table_gen)
 		rate_flow_join(flow, best);
 }
 
+/*
+ * Memory for flows.  A softirq does not know whom to charge for it, but the socket does;
+ * one that is accepted, not before that: it is charged when it is used next.
+ */
+
+static struct kmem_cache *rate_flow_cache;
+
+static struct mem_cgroup *rate_flow_payer(const struct sock *sk)
+{
+#ifdef CONFIG_MEMCG
+	return sk->sk_memcg;
+#else
+	return NULL;
+#endif
+}
+
+static void rate_flow_charge(struct rate_flow *flow, const struct sock *sk)
+{
+	struct mem_cgroup *payer = rate_flow_payer(sk), *old;
+
+	if (!payer)
+		return;
+	old = set_active_memcg(payer);
+	wale_compat_charge(flow, GFP_ATOMIC);
+	set_active_memcg(old);
+	flow->charged = true;
+}
+
+static struct rate_flow *rate_flow_alloc(struct rate_net *rn,
+					 const struct sock *sk)
+{
+	struct mem_cgroup *payer = rate_flow_payer(sk), *old;
+	gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT;
+	struct rate_flow *flow;
+	int err = -ENOMEM;
+
+	old = set_active_memcg(payer);
+	flow = kmem_cache_zalloc(rate_flow_cache, gfp);
+	if (flow)
+		err = xa_alloc_cyclic_bh(&rn->flows, &flow->id, NULL,
+					 XA_LIMIT(1, INT_MAX), &rn->next_flow,
+					 gfp);
+	set_active_memcg(old);
+	if (err < 0) {
+		if (flow)
+			kmem_cache_free(rate_flow_cache, flow);
+		return NULL;
+	}
+	flow->charged = payer || in_task();
+	return flow;
+}
+
+static void rate_flow_free(struct rcu_head *rcu)
+{
+	kmem_cache_free(rate_flow_cache,
+			container_of(rcu, struct rate_flow, rcu));
+}
+
+/**
+ * rate_flow_init() - get ready for flows
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int rate_flow_init(void)
+{
+	rate_flow_cache = KMEM_CACHE(rate_flow, 0);
+	return rate_flow_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * rate_flow_exit() - there are no flows any more, and an RCU barrier was passed
+ */
+void rate_flow_exit(void)
+{
+	kmem_cache_destroy(rate_flow_cache);
+}
+
 /* Where does the socket send, and what does it listen to? */
 static void rate_flow_refresh(struct rate_flow *flow, const struct sock *sk)
 {
@@ -160,6 +239,8 @@ static void rate_flow_refresh(struct rate_flow *flow, const struct sock *sk)
 	/* one that was accepted has its owner since then */
 	if (unlikely(!uid_eq(flow->uid, sk->sk_uid)))
 		WRITE_ONCE(flow->uid, sk->sk_uid);
+	if (unlikely(!flow->charged))
+		rate_flow_charge(flow, sk);
 	/* without a route for the moment, it is where it was */
 	if (dst) {
 		ifindex = wale_compat_dst_dev(dst)->ifindex;
@@ -197,12 +278,11 @@ struct rate_flow *rate_flow_open(struct sock *sk)
 	const struct tcp_congestion_ops *ca = inet_csk(sk)->icsk_ca_ops;
 	struct rate_flow *flow;
 	struct rate_net *rn;
-	int err;
 
 	rn = rate_net_of_socket(sk);
 	if (!rn)
 		return NULL;
-	flow = kzalloc_obj(*flow, GFP_ATOMIC | __GFP_NOWARN);
+	flow = rate_flow_alloc(rn, sk);
 	if (!flow) {
 		rate_net_put(rn);
 		return NULL;
@@ -214,14 +294,7 @@ struct rate_flow *rate_flow_open(struct sock *sk)
 	strscpy(flow->congestion, ca->name, sizeof(flow->congestion));
 	flow->rn = rn;
 	flow->born = atomic_long_inc_return(&rn->flow_births) - 1;
-	err = xa_alloc_cyclic_bh(&rn->flows, &flow->id, flow,
-				 XA_LIMIT(1, INT_MAX), &rn->next_flow,
-				 GFP_ATOMIC | __GFP_NOWARN);
-	if (err < 0) {
-		rate_net_put(rn);
-		kfree(flow);
-		return NULL;
-	}
+	xa_store_bh(&rn->flows, flow->id, flow, 0);	/* in its place */
 	rcu_read_lock();
 	rate_flow_refresh(flow, sk);
 	rate_notify_flow(flow, RATE_FEEDBACK_CMD_FLOW_NTF);
@@ -246,7 +319,7 @@ void rate_flow_close(struct rate_flow *flow)
 	rate_notify_flow(flow, RATE_FEEDBACK_CMD_FLOW_DEL_NTF);
 	rate_flow_leave(flow);
 	rcu_read_unlock();
-	kfree_rcu(flow, rcu);
+	call_rcu(&flow->rcu, rate_flow_free);
 	rate_net_put(rn);
 }
 EXPORT_SYMBOL_GPL(rate_flow_close);

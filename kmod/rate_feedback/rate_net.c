@@ -98,14 +98,15 @@ static void rate_net_clear(struct work_struct *work)
 static int __net_init rate_net_init(struct net *net)
 {
 	struct rate_net_slot *slot = net_generic(net, rate_net_id);
-	struct rate_net *rn = kzalloc_obj(*rn, GFP_KERNEL);
+	struct rate_net *rn = kzalloc_obj(*rn, GFP_KERNEL_ACCOUNT);
 	int err;
 
 	if (!rn)
 		return -ENOMEM;
 	rn->net = net;
 	refcount_set(&rn->refs, 1);
-	xa_init_flags(&rn->flows, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
+	xa_init_flags(&rn->flows, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH |
+				  XA_FLAGS_ACCOUNT);
 	INIT_DELAYED_WORK(&rn->idle, rate_flow_find_idle);
 	INIT_WORK(&rn->clear, rate_net_clear);
 	err = rate_table_init(rn);
@@ -178,6 +179,7 @@ static void rate_net_last(void)
 {
 	destroy_workqueue(rate_workqueue);
 	rcu_barrier();
+	rate_flow_exit();
 }
 
 static int __init rate_feedback_init(void)
@@ -188,6 +190,9 @@ static int __init rate_feedback_init(void)
 	rate_workqueue = alloc_ordered_workqueue("rate_feedback", 0);
 	if (!rate_workqueue)
 		return -ENOMEM;
+	err = rate_flow_init();
+	if (err)
+		goto out_workqueue;
 	err = register_pernet_subsys(&rate_net_ops);
 	if (err)
 		goto out_workqueue;

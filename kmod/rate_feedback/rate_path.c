@@ -42,7 +42,7 @@ int rate_table_init(struct rate_net *rn)
 	BUILD_BUG_ON(sizeof(struct rate_key) !=
 		     offsetofend(struct rate_key, dport));
 
-	xa_init_flags(&rn->paths, XA_FLAGS_ALLOC1);
+	xa_init_flags(&rn->paths, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	rn->devices = RB_ROOT;
 	return rhashtable_init(&rn->table, &rate_table_params);
 }

@@ -4,8 +4,10 @@
  */
 
 #include <linux/export.h>
+#include <linux/memcontrol.h>
 #include <linux/netdevice.h>
 #include <linux/netlink.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "../compat.h"
@@ -18,6 +20,7 @@
  * @source: of the device
  * @replaced: the value that the path had before
  * @followed: with a reference, what the path had followed before; NULL: nothing
+ * @payer: whom its memory is charged to, with a reference
  * @found: there was such a path
  * @published: once or more
  */
@@ -27,9 +30,26 @@ struct rate_publisher {
 	struct rate_source *source;
 	struct rate_value replaced;
 	struct rate_source *followed;
+	struct mem_cgroup *payer;
 	bool found;
 	bool published;
 };
+
+/* A larger ring, if one is needed, which is seldom. */
+static struct rate_ring *
+rate_publisher_ring(const struct rate_publisher *publisher)
+{
+	u32 size = rate_source_wants(publisher->source, 0);
+	struct mem_cgroup *old;
+	struct rate_ring *ring;
+
+	if (!size)
+		return NULL;
+	old = set_active_memcg(publisher->payer);
+	ring = rate_ring_new(size, GFP_ATOMIC | __GFP_ACCOUNT);
+	set_active_memcg(old);
+	return ring;
+}
 
 static void rate_publisher_publish(struct rate_publisher *publisher, u64 since,
 				   u64 rate, u8 layer, u32 flows)
@@ -42,13 +62,9 @@ static void rate_publisher_publish(struct rate_publisher *publisher, u64 since,
 		.layer = layer,
 	};
 	struct rate_source *source = publisher->source;
-	u32 size = rate_source_wants(source, 0);
-	struct rate_ring *ring = NULL;
 
 	publisher->published = true;
-	if (size)
-		ring = rate_ring_new(size, GFP_ATOMIC);
-	if (rate_source_set(source, &step, ring))
+	if (rate_source_set(source, &step, rate_publisher_ring(publisher)))
 		rate_source_tell_later(source);
 }
 
@@ -157,8 +173,10 @@ rate_publisher_open(const struct net_device *dev,
 	publisher = kzalloc_obj(*publisher, GFP_KERNEL_ACCOUNT);
 	if (publisher)
 		err = rate_publisher_begin(publisher, dev, extack);
-	if (!err)
+	if (!err) {
+		publisher->payer = get_mem_cgroup_from_mm(current->mm);
 		return publisher;
+	}
 	if (err == -ENOMEM || err == -ENODEV)
 		NL_SET_ERR_MSG(extack,
 			       "rate_feedback: no memory for a path, or the namespace is going");
@@ -205,6 +223,7 @@ static void rate_publisher_close(struct rate_publisher *publisher)
 		rate_source_put(publisher->followed);
 	rate_net_put(publisher->rn);
 	rate_source_put(publisher->source);
+	mem_cgroup_put(publisher->payer);
 	kfree(publisher);
 }
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import resource
+import socket
 import struct
 import subprocess
 from collections.abc import Callable, Iterator
@@ -25,6 +27,7 @@ FEW, MANY = 30, 300_000
 NUMBERS = "/proc/self/net/dev_snmp6/"
 RTM_DELLINK = 17
 DEFAULT_LIMIT = 1 << 20
+PATHS, CONNECTIONS = 50_000, 2000
 #: So much longer a request may take where there is much: caches, and luck.
 RATIO = 10
 
@@ -307,6 +310,60 @@ def test_limits_of_the_initial_namespace() -> None:
     finally:
         limit("max_paths", DEFAULT_LIMIT)
     ns.delete()
+
+
+def a_channel() -> tuple[rate.Channel, list[bytes], list[bytes]]:
+    """Return a channel, and requests for paths that follow, and for others with a history."""
+    add_devices("lead")
+    lead = rate.encode({"follow": {"ifindex": index("lead")}})
+    followers = [rate.encode(prefix(n)) + lead for n in range(PATHS)]
+    keys = [rate.encode({"daddr": f"11.0.{n >> 8}.{n & 255}", "lag": "rtt"}) for n in range(PATHS)]
+    return rate.Channel(), followers, keys
+
+
+def make_paths(made: tuple[rate.Channel, list[bytes], list[bytes]]) -> None:
+    """Have these paths."""
+    channel, followers, keys = made
+    channel.many(rate.SET, followers)
+    for step in range(4):
+        value = rate.encode({"rate": step})
+        for begin in range(0, PATHS, 1000):
+            channel.many(rate.SET, [key + value for key in keys[begin : begin + 1000]])
+
+
+def connections(congestion: bytes) -> list[socket.socket]:
+    """Have connections with themselves, over which both ends have sent something."""
+    net.ip_batch(["link set lo up"])
+    listener = socket.socket()
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(16)
+    kept = [listener]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    for _ in range(CONNECTIONS):
+        kept.append(socket.socket())
+        kept[-1].setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion)
+        kept[-1].connect(listener.getsockname())
+        kept.append(listener.accept()[0])
+        for here, there in (kept[-2:], kept[:-3:-1]):
+            here.send(b"x")
+            there.recv(1)
+    return kept
+
+
+def test_memory_is_charged() -> None:
+    """Who has paths, and sockets that listen, is charged for the memory of them."""
+    taken, charged = bounds.taken_and_charged(a_channel, make_paths)
+    print(f"# {PATHS * 2} paths: {taken >> 10} kB taken, {charged >> 10} kB charged")
+    true(taken > PATHS * 700, f"{taken} bytes taken by {PATHS} paths with a history")
+    # not charged: the array of the hash table, and who is charged for each object
+    true(charged > taken * 0.85, f"{charged} bytes charged of {taken}")
+    reno = bounds.taken_and_charged(lambda: b"reno", connections)[1]
+    ratcp = bounds.taken_and_charged(lambda: b"ratcp", connections)[1]
+    each = (ratcp - reno) / (2 * CONNECTIONS)
+    print(f"# a socket that listens: {each:.0f} bytes charged")
+    # one end of each connection is opened by a softirq, without knowing whose it will be
+    true(each > 200, f"{each} bytes charged for a socket that listens")
 
 
 if __name__ == "__main__":

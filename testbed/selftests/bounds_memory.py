@@ -16,6 +16,7 @@ import socket
 from typing import Any
 
 from wale_lab.selftest import bounds, net
+from wale_lab.selftest.bounds import memory
 from wale_lab.selftest.pair import MS, Pair
 from wale_lab.selftest.tap import equal, main, true
 from wale_lab.selftest.wale import Control, Qdisc
@@ -24,14 +25,6 @@ DAY = 86_400_000 * MS
 LARGE, SMALL = 65_000, 0  # bytes of data in a datagram
 UNLIMITED = 2**64 - 1
 LINE_SPARE = 64 << 20
-
-
-def memory(name: str) -> int:
-    """Return a number of /proc/meminfo, in bytes."""
-    for line in net.read("/proc/meminfo").splitlines():
-        if line.startswith(f"{name}:"):
-            return int(line.split()[1]) * 1024
-    raise LookupError(name)
 
 
 class Links:

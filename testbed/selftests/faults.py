@@ -369,8 +369,9 @@ def test_namespaces_are_made() -> None:
     def inode() -> bool:
         return os.fstat(home).st_ino == os.stat("/proc/self/ns/net").st_ino
 
-    operation = Operation("rate_feedback", make, back, inode, inode)
-    here.exercise(namespace=operation)
+    for module in ("rate_feedback", "tcp_ratcp"):
+        operation = Operation(module, make, back, inode, inode)
+        here.exercise(**{f"namespace, {module}": operation})
     os.close(home)
 
 

@@ -7,11 +7,13 @@ import contextlib
 import ctypes
 import os
 import pickle
+import re
 import signal
 import statistics
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 from wale_lab.selftest import net
@@ -125,3 +127,63 @@ def softirq_share(seconds: float) -> float:
     time.sleep(seconds)
     gone = [after - first for first, after in zip(before, ticks(), strict=True)]
     return gone[6] / max(sum(gone), 1)
+
+
+class MemoryGroup:
+    """A control group that counts the memory of who enters it, and of what they start."""
+
+    MOUNT = Path("/run/memory-groups")
+
+    def __init__(self, name: str) -> None:
+        if not os.path.exists("/sys/fs/cgroup"):
+            raise Skip("this kernel has no control groups that count memory (CONFIG_MEMCG)")
+        self.MOUNT.mkdir(exist_ok=True)
+        if not (self.MOUNT / "cgroup.procs").exists():
+            net.run(f"mount -t cgroup2 none {self.MOUNT}")
+        if "memory" not in net.read(str(self.MOUNT / "cgroup.controllers")):
+            raise Skip("the memory controller is one of cgroup v1 here")
+        net.write(str(self.MOUNT / "cgroup.subtree_control"), "+memory")
+        self.path = self.MOUNT / name
+        self.path.mkdir(exist_ok=True)
+
+    def __enter__(self) -> MemoryGroup:
+        net.write(str(self.path / "cgroup.procs"), str(os.getpid()))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        net.write(str(self.MOUNT / "cgroup.procs"), str(os.getpid()))
+
+    def charged(self) -> int:
+        """Return how many bytes it is charged for."""
+        return int(net.read(str(self.path / "memory.current")))
+
+    def delete(self) -> None:
+        """Delete it; what its members left behind goes with the last of that."""
+        self.path.rmdir()
+
+
+def memory(name: str) -> int:
+    """Return a number of /proc/meminfo, in bytes."""
+    found = re.search(rf"^{name}: *(\d+) kB", net.read("/proc/meminfo"), re.MULTILINE)
+    if not found:
+        raise LookupError(name)
+    return int(found[1]) * 1024
+
+
+def taken_and_charged(prepare: Callable[[], T], work: Callable[[T], object]) -> tuple[int, int]:
+    """Return the bytes that a user takes of the machine with this, and is charged for.
+
+    What is there before, such as devices, is made in `prepare`, and not counted.
+    """
+
+    def measured() -> tuple[int, int]:
+        made = prepare()
+        free, charged = memory("MemFree"), group.charged()
+        kept = work(made)
+        result = free - memory("MemFree"), group.charged() - charged
+        del kept
+        return result
+
+    group = MemoryGroup("user")
+    with group:
+        return as_user(measured)

@@ -85,7 +85,7 @@ class Site:
     @property
     def once(self) -> bool:
         """Tell whether it runs while the module is loaded, and is gone then."""
-        registers = re.match(r"(genl_)?register_", self.callee)
+        registers = re.match(r"(genl_)?register_(?!net_sysctl)", self.callee)
         return self.section == ".init.text" or bool(registers)
 
     def text(self) -> tuple[int, int]:
