@@ -21,10 +21,12 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/kmod.h>
-#include <linux/mm.h>
+#include <linux/memcontrol.h>
 #include <linux/module.h>
 #include <linux/random.h>
+#include <linux/sched/mm.h>
 #include <linux/siphash.h>
+#include <linux/slab.h>
 #include <linux/tcp.h>
 #include <linux/workqueue.h>
 #include <net/ip.h>
@@ -60,6 +62,7 @@ struct wale_channel {
  * @published: number of updates that the channel took
  * @key: secret of the keys of flows
  * @sch: the link
+ * @payer: whom the memory for @flows is charged to, with a reference
  * @attach: looks for the channel
  * @flows: that share the link
  *
@@ -74,9 +77,41 @@ struct wale_feedback {
 	u64 published;
 	siphash_key_t key;
 	struct Qdisc *sch;
+	struct mem_cgroup *payer;
 	struct delayed_work attach;
 	struct wale_flows flows;
 };
+
+/* Memory for flows: as much as they need, and for the first ones always */
+
+static bool wale_feedback_add_block(struct wale_feedback *feedback, gfp_t gfp)
+{
+	struct wale_flow_block *block = kmalloc(sizeof(*block), gfp);
+
+	if (!block)
+		return false;
+	wale_flows_add_block(&feedback->flows, block);
+	return true;
+}
+
+/* A flow begins, one of some 170: a softirq does not know who pays. */
+static void wale_feedback_make_room(struct wale_feedback *feedback)
+{
+	struct mem_cgroup *old;
+
+	if (!wale_flows_are_full(&feedback->flows))
+		return;
+	old = set_active_memcg(feedback->payer);
+	wale_feedback_add_block(feedback, GFP_ATOMIC | __GFP_NOWARN |
+					  __GFP_ACCOUNT);
+	set_active_memcg(old);
+}
+
+static void wale_feedback_free_blocks(struct wale_flows *flows, u32 kept)
+{
+	while (flows->blocks > kept)
+		kfree(flows->block[--flows->blocks]);
+}
 
 /* Publishing */
 
@@ -107,6 +142,12 @@ static void wale_feedback_tell_change(const struct wale_sched_data *q)
 		wale_feedback_tell(q);
 }
 
+static void wale_feedback_trim(struct wale_feedback *feedback)
+{
+	if (!feedback->flows.count)
+		wale_feedback_free_blocks(&feedback->flows, 1);
+}
+
 /**
  * wale_feedback_update() - publish what changed, if anything did
  * @q: the link, which publishes and was run up to @now
@@ -122,8 +163,10 @@ void wale_feedback_update(struct wale_sched_data *q, u64 now)
 		q->feedback->layer_since_ns = now;
 		wale_feedback_tell(q);
 	}
-	if (wale_flows_expire(&q->feedback->flows, now))
+	if (wale_flows_expire(&q->feedback->flows, now)) {
 		wale_feedback_tell_change(q);
+		wale_feedback_trim(q->feedback);
+	}
 }
 
 /**
@@ -244,6 +287,19 @@ static bool wale_parse_segment(const struct wale_feedback *feedback,
 	}
 }
 
+static void wale_feedback_begin(struct Qdisc *sch, u64 key, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_feedback *feedback = q->feedback;
+
+	wale_feedback_make_room(feedback);
+	if (!wale_flows_begin(&feedback->flows, key, now))
+		return;
+	wale_feedback_tell(q);
+	if (feedback->flows.count == 1)
+		wale_timer_set(sch, now);
+}
+
 /**
  * wale_feedback_see() - a packet arrives at a link that publishes
  * @sch: the link, run up to @now
@@ -254,23 +310,34 @@ static bool wale_parse_segment(const struct wale_feedback *feedback,
  */
 void wale_feedback_see(struct Qdisc *sch, const struct sk_buff *skb, u64 now)
 {
-	struct wale_sched_data *q = qdisc_priv(sch);
+	const struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_flows *flows = &q->feedback->flows;
 	struct wale_segment segment;
 
 	if (!wale_parse_segment(q->feedback, skb, &segment))
 		return;
 	if (segment.ends) {
-		if (wale_flows_end(flows, segment.key, now))
+		if (wale_flows_end(flows, segment.key, now)) {
 			wale_feedback_tell(q);
-	} else if (segment.begins && wale_flows_see(flows, segment.key, now)) {
-		wale_feedback_tell(q);
-		if (flows->count == 1)
-			wale_timer_set(sch, now);
+			wale_feedback_trim(q->feedback);
+		}
+	} else if (segment.begins && !wale_flows_see(flows, segment.key, now)) {
+		wale_feedback_begin(sch, segment.key, now);
 	}
 }
 
 /* The channel */
+
+/*
+ * Asking for a module may wait until others that were asked for have come.  So it is
+ * not done under RTNL; and once for all links that ask for it meanwhile.
+ */
+static void wale_channel_ask(struct work_struct *work)
+{
+	request_module_nowait("rate_feedback");
+}
+
+static DECLARE_WORK(wale_channel_asker, wale_channel_ask);
 
 /* Return: 0; -ENOENT: it is not loaded; or why it does not want this link. */
 static int wale_channel_open(struct wale_channel *channel,
@@ -307,12 +374,16 @@ static void wale_feedback_attach(struct work_struct *work)
 	struct wale_feedback *feedback = container_of(to_delayed_work(work),
 						      struct wale_feedback,
 						      attach);
+	struct mem_cgroup *old = set_active_memcg(feedback->payer);
 	struct Qdisc *sch = feedback->sch;
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_channel channel;
 	spinlock_t *root_lock;	/* see wale.h */
+	int err;
 
-	if (wale_channel_open(&channel, feedback, NULL)) {
+	err = wale_channel_open(&channel, feedback, NULL);
+	set_active_memcg(old);
+	if (err) {
 		schedule_delayed_work(&feedback->attach, WALE_ATTACH_PERIOD);
 		return;
 	}
@@ -327,13 +398,25 @@ static void wale_feedback_attach(struct work_struct *work)
 	rcu_read_unlock();
 }
 
+static struct wale_feedback *wale_feedback_alloc(struct Qdisc *sch)
+{
+	struct wale_feedback *feedback;
+
+	feedback = kzalloc_obj(*feedback, GFP_KERNEL_ACCOUNT);
+	if (!feedback)
+		return NULL;
+	feedback->sch = sch;
+	get_random_bytes(&feedback->key, sizeof(feedback->key));
+	feedback->payer = get_mem_cgroup_from_mm(current->mm);
+	INIT_DELAYED_WORK(&feedback->attach, wale_feedback_attach);
+	return feedback;
+}
+
 /**
  * wale_feedback_new() - get ready to publish
  * @sch: the link
  * @idle_ns: a flow that was not seen for so long has ended
  * @extack: why not; or that there is no channel yet
- *
- * The module is asked for without waiting: it may want RTNL to come up.
  *
  * Context: RTNL is held.
  * Return: what wale_feedback_start() takes; or -ENOMEM, or why the channel does
@@ -342,24 +425,20 @@ static void wale_feedback_attach(struct work_struct *work)
 struct wale_feedback *wale_feedback_new(struct Qdisc *sch, u64 idle_ns,
 					struct netlink_ext_ack *extack)
 {
-	struct wale_feedback *feedback;
-	int err;
+	struct wale_feedback *feedback = wale_feedback_alloc(sch);
+	int err = -ENOMEM;
 
-	feedback = kvzalloc_obj(*feedback, GFP_KERNEL);
 	if (!feedback)
-		return ERR_PTR(-ENOMEM);
-	feedback->sch = sch;
-	get_random_bytes(&feedback->key, sizeof(feedback->key));
-	INIT_DELAYED_WORK(&feedback->attach, wale_feedback_attach);
+		return ERR_PTR(err);
 	wale_flows_init(&feedback->flows, idle_ns, 0);
-
-	err = wale_channel_open(&feedback->channel, feedback, extack);
+	if (wale_feedback_add_block(feedback, GFP_KERNEL_ACCOUNT))
+		err = wale_channel_open(&feedback->channel, feedback, extack);
 	if (err == -ENOENT) {
-		request_module_nowait("rate_feedback");
+		queue_work(wale_compat_dfl_wq, &wale_channel_asker);
 		NL_SET_ERR_MSG(extack,
 			       "wale: rate_feedback is not loaded: the rate is published when it is");
 	} else if (err) {
-		kvfree(feedback);
+		wale_feedback_free(feedback);
 		return ERR_PTR(err);
 	}
 	return feedback;
@@ -377,7 +456,17 @@ void wale_feedback_free(struct wale_feedback *feedback)
 		return;
 	cancel_delayed_work_sync(&feedback->attach);
 	wale_channel_close(&feedback->channel);
-	kvfree(feedback);
+	wale_feedback_free_blocks(&feedback->flows, 0);
+	mem_cgroup_put(feedback->payer);
+	kfree(feedback);
+}
+
+/**
+ * wale_feedback_exit() - no link is there, and none comes any more
+ */
+void wale_feedback_exit(void)
+{
+	cancel_work_sync(&wale_channel_asker);
 }
 
 /**
@@ -427,6 +516,7 @@ void wale_feedback_set_idle(struct wale_feedback *feedback, u64 idle_ns,
 	feedback->flows.idle_ns = idle_ns;
 	if (wale_flows_expire(&feedback->flows, now))
 		feedback->flows.since_ns = now;
+	wale_feedback_trim(feedback);
 }
 
 /**

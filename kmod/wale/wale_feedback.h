@@ -18,6 +18,7 @@ struct wale_sched_data;
 struct wale_feedback *wale_feedback_new(struct Qdisc *sch, u64 idle_ns,
 					struct netlink_ext_ack *extack);
 void wale_feedback_free(struct wale_feedback *feedback);
+void wale_feedback_exit(void);
 void wale_feedback_start(struct Qdisc *sch, struct wale_feedback *feedback,
 			 u64 now);
 u64 wale_feedback_idle(const struct wale_feedback *feedback);

@@ -111,6 +111,7 @@ static int __init wale_module_init(void)
 static void __exit wale_module_exit(void)
 {
 	unregister_qdisc(&wale_qdisc_ops);
+	wale_feedback_exit();
 }
 
 module_init(wale_module_init);

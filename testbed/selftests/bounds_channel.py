@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from feedback import RST, SYN, ipv4, tcp
 from wale_lab.selftest import bounds, net, netlink, rate
 from wale_lab.selftest.tap import equal, main, true
 from wale_lab.selftest.wale import Control
@@ -28,6 +29,7 @@ NUMBERS = "/proc/self/net/dev_snmp6/"
 RTM_DELLINK = 17
 DEFAULT_LIMIT = 1 << 20
 PATHS, CONNECTIONS = 50_000, 2000
+SLACK = 200_000  # bytes: what others take, and slabs that are kept though they are empty
 #: So much longer a request may take where there is much: caches, and luck.
 RATIO = 10
 
@@ -364,6 +366,91 @@ def test_memory_is_charged() -> None:
     print(f"# a socket that listens: {each:.0f} bytes charged")
     # one end of each connection is opened by a softirq, without knowing whose it will be
     true(each > 200, f"{each} bytes charged for a socket that listens")
+
+
+def links(count: int) -> tuple[Control, list[int]]:
+    """Have so many links."""
+    add_devices(*(f"d{n}" for n in range(count)))
+    devices = [index(f"d{n}") for n in range(count)]
+    control = Control()
+    for dev in devices:
+        control.add(dev, {"rate": 10**6})
+    return control, devices
+
+
+def publish(made: tuple[Control, list[int]]) -> None:
+    """Have all of them publish."""
+    control, devices = made
+    for dev in devices:
+        control.change(dev, {"feedback": {"idle": 1000 * rate.S}})
+
+
+def links_that_publish(count: int) -> int:
+    """Return the bytes that so many links take more when they publish."""
+    made = links(count)
+    free = bounds.memory("MemFree")
+    publish(made)
+    return free - bounds.memory("MemFree")
+
+
+class Counting:
+    """A link that publishes, and a socket that sends into it."""
+
+    def __init__(self) -> None:
+        net.ip_batch(["link add wire arp off type dummy", "link set wire up"])
+        self.dev, self.control = index("wire"), Control()
+        self.control.add(self.dev, {"feedback": {"idle": 1000 * rate.S}})
+        self.wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        self.wire.bind(("wire", net.ETH_P_IP))
+
+    def send(self, flags: int, flows: int) -> None:
+        """Send a segment of so many flows."""
+        for number in range(flows):
+            host, port = divmod(number, 60_000)
+            packet = ipv4(tcp(flags, port=port + 1))
+            packet = packet[:16] + bytes((10, 0, 1, host)) + packet[20:]
+            self.wire.send(bytes(12) + struct.pack("!H", net.ETH_P_IP) + packet)
+
+    def flows(self) -> int:
+        """Return how many flows it counts."""
+        return self.control.get(self.dev).stats["active_flows"]
+
+
+def flows_come_and_go(count: int) -> tuple[int, int, int]:
+    """Return how many flows a link counts, and the bytes that they take, and that are left."""
+    link = Counting()
+    link.send(SYN, 10)
+    link.send(RST, 10)
+    before = bounds.memory("SUnreclaim")
+    link.send(SYN, count)
+    taken = bounds.memory("SUnreclaim") - before
+    counted = link.flows()
+    link.send(RST, count)
+    equal(link.flows(), 0, "flows in the end")
+    return counted, taken, bounds.memory("SUnreclaim") - before
+
+
+def test_feedback_takes_what_its_flows_need() -> None:
+    """A link that publishes takes little, more with its flows, and no more than for 16,384."""
+    more = bounds.as_user(lambda: links_that_publish(1000))
+    print(f"# a link that publishes: {more / 1000:.0f} bytes more")
+    true(more < 1000 * 12_000, f"{more} bytes for 1000 links that publish")
+    for flows in (1000, 100_000):
+        counted, taken, left = bounds.as_user(lambda flows=flows: flows_come_and_go(flows))
+        print(f"# {counted} flows of {flows}: {taken} bytes, and {left} when they are gone")
+        equal(counted, min(flows, 16_384), "flows counted")
+        true(taken < counted * 32 + SLACK, f"{taken} bytes for {counted} flows")
+        true(left < SLACK, f"{left} bytes left when {counted} flows are gone")
+
+
+def test_feedback_is_charged() -> None:
+    """Who has links is charged for their flows, though it is softirqs that count these."""
+    taken, charged = bounds.taken_and_charged(lambda: links(1000), publish)
+    print(f"# 1000 links: {taken} bytes taken, {charged} bytes charged")
+    true(charged > taken * 0.9, f"{charged} bytes charged of {taken} for links")
+    charged = bounds.taken_and_charged(Counting, lambda link: link.send(SYN, 16_384))[1]
+    print(f"# 16,384 flows: {charged} bytes charged")
+    true(charged > 16_384 * 20, f"{charged} bytes charged for 16,384 flows")
 
 
 if __name__ == "__main__":

@@ -532,9 +532,14 @@ def test_links_wait_for_the_channel() -> None:
     here.close()
     net.run("rmmod tcp_ratcp")
     net.run("rmmod rate_feedback")
+
+    def add() -> None:
+        here.pair.add(**FEEDBACK)
+        net.sleep_ns(10 * MS)  # the module is asked for by a worker
+
     operation = Operation(
         "sch_wale",
-        lambda: here.pair.add(**FEEDBACK),
+        add,
         here.pair.delete,
         here.links,
         here.links,

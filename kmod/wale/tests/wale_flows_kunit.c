@@ -5,7 +5,6 @@
 
 #include <kunit/test.h>
 #include <linux/module.h>
-#include <linux/vmalloc.h>
 
 #include "../wale_flows.c"
 #include "../wale_random.h"
@@ -26,6 +25,23 @@ struct wale_test_flow_step {
 
 #define NEVER U64_MAX
 
+/* A packet of a flow, for which there is room.  Return: true if it begins. */
+static bool wale_test_flow_see(struct kunit *test, struct wale_flows *flows,
+			       u64 key, u64 now)
+{
+	struct wale_flow_block *block;
+
+	if (wale_flows_see(flows, key, now))
+		return false;
+	if (wale_flows_are_full(flows)) {
+		block = kunit_kmalloc(test, sizeof(*block), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, block);
+		memset(block, 0x5a, sizeof(*block));
+		wale_flows_add_block(flows, block);
+	}
+	return wale_flows_begin(flows, key, now);
+}
+
 static void wale_test_flow_steps(struct kunit *test, struct wale_flows *flows,
 				 const struct wale_test_flow_step *step,
 				 size_t n)
@@ -35,7 +51,8 @@ static void wale_test_flow_steps(struct kunit *test, struct wale_flows *flows,
 
 	for (i = 0; i < n; i++, step++) {
 		if (step->verb == SEE)
-			changes = wale_flows_see(flows, step->key, step->now);
+			changes = wale_test_flow_see(test, flows, step->key,
+						     step->now);
 		else if (step->verb == END)
 			changes = wale_flows_end(flows, step->key, step->now);
 		else
@@ -52,8 +69,9 @@ static void wale_test_flow_steps(struct kunit *test, struct wale_flows *flows,
 
 static struct wale_flows *wale_test_flows(struct kunit *test, u64 idle_ns)
 {
-	struct wale_flows *flows = vmalloc(sizeof(*flows));
+	struct wale_flows *flows;
 
+	flows = kunit_kmalloc(test, sizeof(*flows), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, flows);
 	wale_flows_init(flows, idle_ns, 0);
 	return flows;
@@ -101,7 +119,6 @@ static void wale_flows_lives(struct kunit *test)
 	struct wale_flows *flows = wale_test_flows(test, 100);
 
 	wale_test_flow_steps(test, flows, steps, ARRAY_SIZE(steps));
-	vfree(flows);
 }
 
 /* With no place left, more flows are not told apart; each place is used again. */
@@ -111,17 +128,17 @@ static void wale_flows_overflow(struct kunit *test)
 	u64 i, n = WALE_FLOWS_MAX;
 
 	for (i = 0; i < n; i++)
-		wale_flows_see(flows, i << 40 | i * 7 % n, i);
+		wale_test_flow_see(test, flows, i << 40 | i * 7 % n, i);
 	KUNIT_EXPECT_EQ(test, flows->count, n);
 	KUNIT_EXPECT_EQ(test, flows->uncounted, 0);
-	KUNIT_EXPECT_FALSE(test, wale_flows_see(flows, 5 << 20, n));
-	KUNIT_EXPECT_FALSE(test, wale_flows_see(flows, 5 << 20, n));
+	KUNIT_EXPECT_FALSE(test, wale_test_flow_see(test, flows, 5 << 20, n));
+	KUNIT_EXPECT_FALSE(test, wale_test_flow_see(test, flows, 5 << 20, n));
 	KUNIT_EXPECT_FALSE(test, wale_flows_end(flows, 5 << 20, n));
 	KUNIT_EXPECT_EQ(test, flows->uncounted, 2);
 	KUNIT_EXPECT_EQ(test, flows->since_ns, n - 1);
 
 	/* known ones are, and their order is that of their last packets */
-	KUNIT_EXPECT_FALSE(test, wale_flows_see(flows, 0, n));
+	KUNIT_EXPECT_TRUE(test, wale_flows_see(flows, 0, n));
 	KUNIT_EXPECT_EQ(test, flows->uncounted, 2);
 	for (i = 1; i < n; i++) {
 		if (wale_flows_expiry(flows) != i + 1000000)
@@ -133,12 +150,75 @@ static void wale_flows_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flows->since_ns, n - 1 + 1000000);
 
 	for (i = 1; i < n; i++)
-		KUNIT_EXPECT_TRUE(test, wale_flows_see(flows, i << 30, 2000000));
+		KUNIT_EXPECT_TRUE(test, wale_test_flow_see(test, flows, i << 30,
+							   2000000));
 	KUNIT_EXPECT_EQ(test, flows->count, n);
 	KUNIT_EXPECT_TRUE(test, wale_flows_end(flows, 0, 2000001));
-	KUNIT_EXPECT_TRUE(test, wale_flows_see(flows, 5 << 20, 2000001));
+	KUNIT_EXPECT_TRUE(test, wale_test_flow_see(test, flows, 5 << 20,
+						   2000001));
+	KUNIT_EXPECT_EQ(test, flows->blocks, WALE_FLOWS_BLOCKS);
 	KUNIT_EXPECT_EQ(test, flows->uncounted, 2);
-	vfree(flows);
+}
+
+/* However many there are, each is found, and those that ended are not. */
+static void wale_flows_grow(struct kunit *test)
+{
+	enum { FLOWS = 3000 };
+	struct wale_flows *flows = wale_test_flows(test, 1000000);
+	struct wale_stream stream;
+	u32 i, n, missing = 0;
+	u64 *keys;
+
+	keys = kunit_kcalloc(test, FLOWS, sizeof(*keys), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, keys);
+	wale_stream_init(&stream, 2, WALE_PURPOSE_LOSS);
+	for (n = 0; n < FLOWS; n++) {
+		KUNIT_ASSERT_EQ(test, flows->blocks,
+				DIV_ROUND_UP(n, WALE_FLOWS_OF_BLOCK));
+		keys[n] = wale_stream_draw(&stream);
+		wale_test_flow_see(test, flows, keys[n], n);
+		for (i = 0; n % 41 == 0 && i <= n; i++)
+			missing += !wale_flows_see(flows, keys[i], n);
+	}
+	for (i = 0; i < FLOWS; i += 2)
+		missing += !wale_flows_end(flows, keys[i], FLOWS);
+	for (i = 0; i < FLOWS; i++)
+		missing += wale_flows_see(flows, keys[i], FLOWS) != i % 2;
+	KUNIT_EXPECT_EQ(test, missing, 0);
+	KUNIT_EXPECT_EQ(test, flows->count, FLOWS / 2);
+
+	/* without any, the next one needs a single block */
+	for (i = 1; i < FLOWS; i += 2)
+		missing += !wale_flows_end(flows, keys[i], FLOWS);
+	KUNIT_EXPECT_EQ(test, flows->count, 0);
+	flows->blocks = 1;
+	for (n = 0; n < WALE_FLOWS_OF_BLOCK; n++) {
+		KUNIT_ASSERT_FALSE(test, wale_flows_are_full(flows));
+		missing += !wale_flows_begin(flows, keys[n], FLOWS);
+	}
+	KUNIT_EXPECT_TRUE(test, wale_flows_are_full(flows));
+	KUNIT_EXPECT_FALSE(test, wale_flows_begin(flows, 1, FLOWS));
+	KUNIT_EXPECT_EQ(test, flows->uncounted, 1);
+	KUNIT_EXPECT_EQ(test, missing, 0);
+}
+
+/* Of very many that end at one time, some are left for the next call. */
+static void wale_flows_end_in_parts(struct kunit *test)
+{
+	enum { FLOWS = WALE_FLOWS_EXPIRE_MAX * 3 + 7 };
+	struct wale_flows *flows = wale_test_flows(test, 1000);
+	u32 i, calls = 0;
+
+	for (i = 0; i < FLOWS; i++)
+		wale_test_flow_see(test, flows, i * 77777, i / 2);
+	for (; wale_flows_expire(flows, 1000000); calls++) {
+		i = FLOWS - min(FLOWS, (calls + 1) * WALE_FLOWS_EXPIRE_MAX);
+		KUNIT_EXPECT_EQ(test, flows->count, i);
+		/* as of the end of the last one that has ended */
+		KUNIT_EXPECT_EQ(test, flows->since_ns,
+				(FLOWS - i - 1) / 2 + 1000);
+	}
+	KUNIT_EXPECT_EQ(test, calls, 4);
 }
 
 /* A long random life against a table that is searched from end to end. */
@@ -155,7 +235,8 @@ static void wale_flows_random_life(struct kunit *test)
 		k = wale_stream_draw(&stream) % KEYS;
 		wale_flows_expire(flows, now);
 		if (wale_stream_draw(&stream) % 4) {
-			wale_flows_see(flows, (u64)k * WALE_FLOWS_MAX / 3, now);
+			wale_test_flow_see(test, flows,
+					   (u64)k * WALE_FLOWS_MAX / 3, now);
 			last[k] = now;
 		} else {
 			wale_flows_end(flows, (u64)k * WALE_FLOWS_MAX / 3, now);
@@ -167,12 +248,13 @@ static void wale_flows_random_life(struct kunit *test)
 			break;
 	}
 	KUNIT_EXPECT_GE(test, now, 100000);
-	vfree(flows);
 }
 
 static struct kunit_case wale_flows_cases[] = {
 	KUNIT_CASE(wale_flows_lives),
 	KUNIT_CASE(wale_flows_overflow),
+	KUNIT_CASE(wale_flows_grow),
+	KUNIT_CASE(wale_flows_end_in_parts),
 	KUNIT_CASE(wale_flows_random_life),
 	{}
 };

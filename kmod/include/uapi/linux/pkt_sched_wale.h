@@ -364,7 +364,8 @@ enum {
  *
  * A flow begins with a SYN or a segment with payload, and is over with a FIN or
  * RST, or when neither a SYN nor payload was seen for IDLE.  Of more than
- * WALE_FLOWS_MAX flows, the others are not counted.
+ * WALE_FLOWS_MAX flows, the others are not counted; nor are those for which there
+ * is no memory.
  *
  * If rate_feedback is not loaded, the request succeeds, with a warning in the
  * extended ACK; the link then publishes within two seconds after it is.  One
@@ -524,7 +525,7 @@ enum {
 	TCA_WALE_STATS_DROPPED_PURGE_BYTES,
 	/* absent without feedback: */
 	TCA_WALE_STATS_ACTIVE_FLOWS,	/* now */
-	TCA_WALE_STATS_UNCOUNTED_PACKETS,	/* of flows beyond WALE_FLOWS_MAX */
+	TCA_WALE_STATS_UNCOUNTED_PACKETS,	/* of flows without a place */
 	TCA_WALE_STATS_PUBLISHED,	/* updates that rate_feedback took */
 	TCA_WALE_STATS_ATTACHED,	/* 1 if rate_feedback is there, else 0 */
 	/* refused by a policy though it would have fitted: */
