@@ -7,7 +7,6 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <netinet/in.h>
@@ -62,17 +61,7 @@ bool parse_count(const char *text, unsigned int min, unsigned int max,
 
 bool parse_u64(const char *text, uint64_t *value)
 {
-	unsigned long long v;
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	v = strtoull(text, &end, 10);
-	if (errno || *end)
-		return false;
-	*value = v;
-	return true;
+	return !units_parse_count(text, UINT64_MAX, value);
 }
 
 bool parse_port(const char *text, uint16_t *port)

@@ -337,7 +337,7 @@ static const struct option {
 	  .parse_words = link_parse_loss },
 	{ "loss state P13 [P31 [P32 [P23 [P14]]]]", "4 states", LINK_LOSSES,
 	  .parse_words = link_parse_loss },
-	{ "ecn", "mark (ECN) what can be in the place of losing it", LINK_ECN,
+	{ "ecn", "mark (ECN) instead of losing, where possible", LINK_ECN,
 	  .parse_words = link_parse_ecn },
 	{ "noecn", "lose it", LINK_ECN, .parse_words = link_parse_ecn },
 	{ "drop off|[flow F] packets 10,20-25 ...",

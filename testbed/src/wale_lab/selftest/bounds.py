@@ -130,7 +130,7 @@ def softirq_share(seconds: float) -> float:
 
 
 class MemoryGroup:
-    """A control group that counts the memory of who enters it, and of what they start."""
+    """A control group that counts the memory of its processes and of those they start."""
 
     MOUNT = Path("/run/memory-groups")
 
