@@ -34,6 +34,7 @@ from wale_lab.models.link import (
     Verdict,
 )
 from wale_lab.models.sessions import Parameters
+from wale_lab.tree import guest_program
 
 pytestmark = pytest.mark.guest
 
@@ -222,7 +223,7 @@ def evidence(guest: Guest, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     folder = tmp_path_factory.mktemp("accuracy")
     (folder / "plan.json").write_text(json.dumps(CASES), encoding="ascii")
     out = "/run/wale/out"
-    guest("python3", str(SOURCE), f"{out}/plan.json", out, out=folder, limit_s=180)
+    guest(*guest_program(SOURCE), f"{out}/plan.json", out, out=folder, limit_s=180)
     return {case["name"]: Evidence(case, folder) for case in CASES}
 
 

@@ -34,7 +34,6 @@ from wale_lab.engines import (
     vm,
 )
 from wale_lab.engines.base import (
-    EXIT_ENGINE,
     EXIT_PANIC,
     EXIT_TIMEOUT,
     EXIT_WARNING,
@@ -410,7 +409,7 @@ def test_what_changed_while_make_ran_is_built_again(
         path.parent.mkdir()
         path.touch()
     monkeypatch.delenv("WALE_NO_BUILD", raising=False)
-    monkeypatch.setattr(modules, "ROOT", tmp_path)
+    monkeypatch.setattr(modules, "SOURCES", tmp_path)
     monkeypatch.setattr(modules, "BUILD", product.parent)
     os.utime(source, (100, 100))
     modules._mark_current([product], 101)
@@ -676,8 +675,8 @@ def test_shell_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
     assert subprocess.run(words, check=False).returncode == 0
     words += ["--set", "hosts.all.sysctls.net.ipv4.no_such_thing=1"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == EXIT_ENGINE
-    assert "has no sysctl net.ipv4.no_such_thing" in done.stderr
+    assert done.returncode == 2
+    assert "no_such_thing: this kernel has no such sysctl" in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "plan.json"]
     assert (tmp_path / "plan.json").read_text() == "mine"
@@ -696,7 +695,7 @@ def test_without_root(kernel: Kernel, tmp_path: Path) -> None:
     )
     if may_enter.returncode:
         pytest.skip("the user nobody may not enter the folder of this checkout")
-    with tempfile.TemporaryDirectory(prefix="wale test ") as folder:
+    with tempfile.TemporaryDirectory(prefix="wale-test-") as folder:
         home = Path(folder)
         cache = home / "cache" / "wale"
         cache.mkdir(parents=True)
