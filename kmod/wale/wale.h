@@ -314,7 +314,8 @@ struct sk_buff *wale_atm_purge(struct wale_sched_data *q);
 
 /* wale_class.c: flows as classes of tc */
 extern const struct Qdisc_class_ops wale_class_ops;
-bool wale_classify(struct Qdisc *sch, struct sk_buff *skb, int *verdict);
+bool wale_classify(struct Qdisc *sch, struct sk_buff *skb, int *verdict,
+		   struct sk_buff **to_free);
 
 /* wale_netlink.c: configuration */
 int wale_configure(struct Qdisc *sch, struct nlattr *opt,

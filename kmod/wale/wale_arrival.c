@@ -488,12 +488,8 @@ static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
 	int verdict;
 
 	wale_link_run(sch, now);	/* it may free the place of a flow, too */
-	if (q->classes && !wale_classify(sch, skb, &verdict)) {
-		if (verdict & __NET_XMIT_BYPASS)
-			qdisc_qstats_drop(sch);
-		__qdisc_drop(skb, to_free);
+	if (q->classes && !wale_classify(sch, skb, &verdict, to_free))
 		return verdict;
-	}
 	wire_len = wale_link_wire_len(sch, skb);
 	if (!wire_len)
 		return wale_link_accept_gso(sch, skb, now, to_free);

@@ -47,9 +47,12 @@ static u64 wale_flow_key(const struct wale_classes *classes,
 	return siphash(&tuple, sizeof(tuple), &secret) | WALE_KEY_HASH;
 }
 
-/* What the filters say; false: they took the packet, see @verdict. */
+/*
+ * What the filters say; false: they took the packet, see @verdict.  A packet that was
+ * consumed is not the link's any more, and may be gone already.
+ */
 static bool wale_filter(struct Qdisc *sch, struct sk_buff *skb, u32 *classid,
-			int *verdict)
+			int *verdict, struct sk_buff **to_free)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	const struct tcf_proto *filters = rcu_dereference_bh(q->filter_list);
@@ -57,17 +60,22 @@ static bool wale_filter(struct Qdisc *sch, struct sk_buff *skb, u32 *classid,
 
 	if (!filters)
 		return true;
-	*verdict = NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
+	*verdict = NET_XMIT_SUCCESS | __NET_XMIT_STOLEN;
 	switch (tcf_classify(skb, NULL, filters, &result, false)) {
 	case TC_ACT_UNSPEC:
 		return true;
+	case TC_ACT_CONSUMED:
+		return false;
 	case TC_ACT_STOLEN:
 	case TC_ACT_QUEUED:
 	case TC_ACT_TRAP:
-		*verdict = NET_XMIT_SUCCESS | __NET_XMIT_STOLEN;
+		__qdisc_drop(skb, to_free);
 		return false;
 	case TC_ACT_SHOT:
 	case TC_ACT_REDIRECT:
+		*verdict = NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
+		qdisc_qstats_drop(sch);
+		__qdisc_drop(skb, to_free);
 		return false;
 	default:
 		*classid = TC_H_MIN(result.classid);
@@ -80,10 +88,12 @@ static bool wale_filter(struct Qdisc *sch, struct sk_buff *skb, u32 *classid,
  * @sch: the qdisc, which tells flows apart
  * @skb: the packet; its class is set
  * @verdict: what becomes of it, if a filter took it
+ * @to_free: list of packets that the caller frees
  *
- * Return: false if a filter took it.
+ * Return: false if a filter took it; it is not the caller's any more then.
  */
-bool wale_classify(struct Qdisc *sch, struct sk_buff *skb, int *verdict)
+bool wale_classify(struct Qdisc *sch, struct sk_buff *skb, int *verdict,
+		   struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_classes *classes = q->classes;
@@ -93,7 +103,7 @@ bool wale_classify(struct Qdisc *sch, struct sk_buff *skb, int *verdict)
 	if (TC_H_MAJ(skb->priority) == sch->handle)
 		named = TC_H_MIN(skb->priority);
 	if ((!named || named > classes->count) &&
-	    !wale_filter(sch, skb, &named, verdict))
+	    !wale_filter(sch, skb, &named, verdict, to_free))
 		return false;
 	if (named && named <= classes->count)
 		class = wale_classes_name(classes, named);

@@ -357,6 +357,30 @@ def test_filters_name_classes() -> None:
     pair.close()
 
 
+def test_verdicts_of_filters() -> None:
+    """Each of an action: who comes to the link, and what is a drop of the qdisc."""
+    for action, came, drops in (
+        ("ok", 3, 0),
+        ("pipe", 3, 0),
+        ("continue", 3, 0),
+        ("drop", 0, 3),
+        ("reclassify", 0, 3),  # without end
+        ("trap", 0, 0),
+        ("mirred egress redirect dev lo", 0, 0),
+        ("mirred egress mirror dev lo", 3, 0),
+    ):
+        pair = Pair()
+        pair.add(limit_packets=1000, flows=100)
+        words = f"parent 1: protocol ip matchall classid 1:32 action {action}"
+        net.run(f"tc filter add dev a0 {words}", pair.a)
+        by_flow(pair, 1)
+        link = pair.get()
+        equal((link.stats["offered_packets"], link.drops), (came, drops), action)
+        pair.drain()
+        check_sums(pair)
+        pair.close()
+
+
 def test_filters_need_flows() -> None:
     """A link that does not tell flows apart says so."""
     pair = Pair()
