@@ -5,6 +5,7 @@
 
 #include <linux/ktime.h>
 #include <linux/log2.h>
+#include <linux/minmax.h>
 #include <net/pkt_sched.h>
 
 #include "../compat.h"
@@ -22,8 +23,10 @@ static u64 wale_alarm_step_mask(void)
 	return is_power_of_2(step_ns) ? step_ns - 1 : 0;
 }
 
+/* The end of time does not become a time that is over, whatever is added to it. */
 static ktime_t wale_alarm_step(const struct wale_alarm *alarm, u64 at_ns)
 {
+	at_ns = min_t(u64, at_ns, KTIME_MAX - alarm->step_mask);
 	return ns_to_ktime((at_ns + alarm->step_mask) & ~alarm->step_mask);
 }
 
