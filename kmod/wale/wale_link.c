@@ -746,7 +746,8 @@ void wale_link_destroy(struct Qdisc *sch)
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	wale_alarm_cancel(&q->alarm);
-	timer_delete_sync(&q->run_timer);
+	/* its handler uses what is freed next; nobody can set it any more */
+	timer_shutdown_sync(&q->run_timer);
 	wale_feedback_free(q->feedback);	/* its work may run the link */
 	qdisc_put(q->child.qdisc);
 	wale_memory_exit(&q->memory);
