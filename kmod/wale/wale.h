@@ -239,7 +239,6 @@ static inline u32 wale_skb_cells(const struct sk_buff *skb)
 void wale_link_init(struct Qdisc *sch);
 void wale_link_seed(struct wale_sched_data *q, u64 seed);
 void wale_link_destroy(struct Qdisc *sch);
-void wale_link_purge(struct Qdisc *sch);
 void wale_link_set_plain(struct wale_sched_data *q);
 void wale_link_set_line_limit(struct wale_sched_data *q);
 void wale_link_replay_all(struct Qdisc *sch, u64 now);
@@ -310,7 +309,10 @@ bool wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now);
 void wale_atm_arrive(struct Qdisc *sch, u64 now);
 void wale_atm_served(struct Qdisc *sch);
 u64 wale_atm_earliest_end(const struct wale_sched_data *q);
-struct sk_buff *wale_atm_purge(struct wale_sched_data *q);
+
+/* wale_purge.c: all that is held is dropped */
+void wale_purge(struct Qdisc *sch);
+void wale_purge_wait(void);
 
 /* wale_class.c: flows as classes of tc */
 extern const struct Qdisc_class_ops wale_class_ops;

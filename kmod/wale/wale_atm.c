@@ -339,39 +339,3 @@ u64 wale_atm_earliest_end(const struct wale_sched_data *q)
 		end = min(end, arrival);
 	return end;
 }
-
-/**
- * wale_atm_purge() - empty the buffer of cells, and the input links
- * @q: the link
- *
- * Return: a packet that was there, or NULL: there are no more.
- */
-struct sk_buff *wale_atm_purge(struct wale_sched_data *q)
-{
-	struct wale_input *input;
-	struct sk_buff *skb;
-	u16 class;
-
-	while (q->buffer.cells || q->cells.busy) {
-		class = q->buffer.cells ?
-			q->cells.class[q->cells.served & q->cells.mask] :
-			q->classes->turn->class;
-		input = &q->classes->class[class].input;
-		skb = input->first;
-		if (skb) {
-			wale_atm_unlink(input, skb);
-			return skb;
-		}
-		q->classes->class[class].service_ns = 0;
-		if (q->buffer.cells) {
-			q->buffer.cells--;
-			wale_cells_pop(&q->cells);
-			wale_class_leave_cell(q->classes, class);
-		} else {
-			input->cells_left = 0;
-			wale_inputs_take(&q->cells, q->classes);
-			wale_class_end_input(q->classes, class);
-		}
-	}
-	return NULL;
-}

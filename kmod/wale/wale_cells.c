@@ -158,6 +158,16 @@ u32 wale_cells_ahead(const struct wale_cells *cells, u32 most)
 }
 
 /**
+ * wale_cells_clear() - no cell, and all input links are idle
+ * @cells: the cells
+ */
+void wale_cells_clear(struct wale_cells *cells)
+{
+	cells->served = cells->arrived;
+	cells->busy = 0;
+}
+
+/**
  * wale_cells_pop() - the service of the first cell has ended
  * @cells: the cells, at least one
  *

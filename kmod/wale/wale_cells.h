@@ -92,6 +92,7 @@ void wale_cells_set_ring(struct wale_cells *cells, u64 *ring, u32 size);
 void wale_cells_push(struct wale_cells *cells, u16 class);
 void wale_cells_mark_end(struct wale_cells *cells);
 u32 wale_cells_ahead(const struct wale_cells *cells, u32 most);
+void wale_cells_clear(struct wale_cells *cells);
 u16 wale_cells_pop(struct wale_cells *cells);
 u16 wale_cells_remove(struct wale_cells *cells, u32 place, u32 *behind);
 

@@ -327,3 +327,33 @@ void wale_class_end_input(struct wale_classes *classes, u16 i)
 	classes->class[i].arriving = false;
 	wale_class_held(classes, i);
 }
+
+/**
+ * wale_class_purge() - all that a flow has on the link is dropped
+ * @classes: the places; all of them are purged, and the cells with them
+ * @i: the place of the flow
+ */
+void wale_class_purge(struct wale_classes *classes, u16 i)
+{
+	struct wale_class *class = &classes->class[i];
+	struct wale_counter *purged = &class->counts.dropped[WALE_DROP_PURGE];
+	struct wale_input *input = &class->input;
+
+	if (wale_class_is_idle(class))
+		return;
+	purged->packets += class->buffer.packets + class->counts.line.packets;
+	purged->bytes += class->buffer.bytes + class->counts.line.bytes;
+	class->more = true;
+	classes->busy -= !!class->buffer.packets;
+	classes->busy_cells -= !!class->buffer.cells;
+	class->counts.line = (struct wale_counter){};
+	wale_buffer_set(&class->buffer, 0, 0);
+	class->buffer.cells = 0;
+	class->service_ns = 0;
+	class->arriving = false;
+	input->first = NULL;
+	input->coming = NULL;
+	input->last = NULL;
+	input->cells_left = 0;
+	wale_class_held(classes, i);
+}

@@ -100,6 +100,7 @@ void wale_class_depart(struct wale_classes *classes, u16 i, u32 len);
 void wale_class_enter_cell(struct wale_classes *classes, u16 i);
 void wale_class_leave_cell(struct wale_classes *classes, u16 i);
 void wale_class_end_input(struct wale_classes *classes, u16 i);
+void wale_class_purge(struct wale_classes *classes, u16 i);
 
 /* What is counted of most packets of the flow, into the cache: the next one is of it. */
 static inline void wale_class_prefetch(const struct wale_classes *classes, u16 i)

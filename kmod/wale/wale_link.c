@@ -606,59 +606,6 @@ struct sk_buff *wale_link_release(struct Qdisc *sch)
 	return skb;
 }
 
-/* As soon as RTNL is not held any more. */
-static void wale_link_free_later(struct wale_sched_data *q, struct sk_buff *skb)
-{
-	wale_memory_give(&q->memory, skb->truesize);
-	rtnl_kfree_skbs(skb, skb);
-}
-
-static void wale_link_purge_one(struct Qdisc *sch, struct sk_buff *skb, u64 now)
-{
-	wale_link_count_drop(sch, skb, WALE_DROP_PURGE, now);
-	wale_link_free_later(qdisc_priv(sch), skb);
-}
-
-/**
- * wale_link_purge() - drop what the link holds
- * @sch: the qdisc
- *
- * Context: RTNL is held; and the root lock, unless no packet can come any more.
- */
-void wale_link_purge(struct Qdisc *sch)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	u64 now = ktime_get_ns();
-	struct sk_buff *skb;
-
-	while ((skb = wale_link_take(sch, U64_MAX))) {
-		u32 len = wale_skb_cb(skb)->wire_len;
-
-		wale_uncount(&q->counts.line, len);
-		if (q->classes)
-			wale_class_depart(q->classes, wale_skb_class(skb), len);
-		wale_link_purge_one(sch, skb, now);
-	}
-	while ((skb = __qdisc_dequeue_head(&q->lost)))
-		wale_link_free_later(q, skb);
-	while ((skb = __skb_dequeue(&q->waiting)) ||
-	       (skb = wale_atm_purge(q))) {
-		wale_link_leave(q, skb);
-		wale_skb_cb(skb)->departure_ns = 0;	/* it was the last cell */
-		wale_link_purge_one(sch, skb, now);
-	}
-	if (q->child.qdisc)
-		wale_child_purge(sch, now);
-	DEBUG_NET_WARN_ON_ONCE(q->memory.held);
-	q->gone_packets = 0;
-	q->gone_bytes = 0;
-	q->last_departure_ns = 0;	/* nobody left to overtake */
-	if (q->impair)
-		q->impair->slot = (struct wale_slot){};
-	wale_server_init(&q->server);
-	wale_alarm_cancel(&q->alarm);
-}
-
 /**
  * wale_link_set_plain() - note whether the link is plain
  * @q: the link, with nothing gone that parents were not told of

@@ -92,7 +92,7 @@ static struct Qdisc_ops wale_qdisc_ops __read_mostly = {
 	.dequeue	= wale_link_release,
 	.peek		= qdisc_peek_dequeued,
 	.init		= wale_init,
-	.reset		= wale_link_purge,
+	.reset		= wale_purge,
 	.destroy	= wale_destroy,
 	.change		= wale_configure,
 	.dump		= wale_dump,
@@ -111,6 +111,7 @@ static int __init wale_module_init(void)
 static void __exit wale_module_exit(void)
 {
 	unregister_qdisc(&wale_qdisc_ops);
+	wale_purge_wait();
 	wale_feedback_exit();
 }
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import socket
 import struct
@@ -33,6 +34,7 @@ FLOWS_MAX = 65_534
 FLOWS = 28_000  # each with a packet that takes 11 kB of memory
 BUCKETS = 8192  # of 4096 flows
 COLLIDING = 4000
+RESET = re.compile(r" (\d+\.\d+): qdisc_reset:")
 #: What ten times as much may take: for each of the ten, less of it is in the cache.
 LINEAR = 25
 #: And what takes as long for ten times as much.
@@ -178,6 +180,52 @@ def test_flows_under_load() -> None:
         return seconds
 
     constant(begin, 100_000)
+
+
+def reset_s(act: Callable[[], object]) -> float:
+    """Return how long the first reset of a qdisc takes, up to the next one."""
+    event = f"{net.TRACING}/events/qdisc/qdisc_reset/enable"
+    net.write(f"{net.TRACING}/trace_clock", "mono")  # finer than a tick
+    net.write(f"{net.TRACING}/trace", "")
+    net.write(event, "1")
+    net.write(f"{net.TRACING}/tracing_on", "1")
+    act()
+    net.write(event, "0")
+    lines = net.read(f"{net.TRACING}/trace").splitlines()
+    times = [RESET.search(line) for line in lines if "kind=wale" in line]
+    first, second = [float(found[1]) for found in times if found][:2]
+    return second - first
+
+
+def test_purge() -> None:
+    """A link that is full is emptied as fast as one that is not, whatever holds its packets."""
+    bounds.needs_real_time()
+
+    def full(count: int, options: dict[str, Any]) -> Link:
+        link = Link(**options)
+        link.send(count, 32)
+        return link
+
+    def emptied(count: int, options: dict[str, Any]) -> None:
+        with bounds.user_who(
+            lambda: full(count, options), lambda link: link.control.delete(link.dev)
+        ):
+            pass
+
+    def least_reset(count: int, options: dict[str, Any]) -> float:
+        return min(reset_s(lambda: emptied(count, options)) for _ in range(3))
+
+    jitter = {"time": 500 * S, "reordering": 1}
+    for options in (
+        {"delay": 1000 * S},
+        {"delay": 1000 * S, "flows": 10},
+        {"delay": 1000 * S, "jitter": jitter, "seed": 1},
+        {"rate": 1, "limit_packets": 10**6},
+        {"rate": 1, "overhead": 2, "limit_cells": 1 << 20, "flows": 10},
+    ):
+        few_s, many_s = least_reset(20_000, options), least_reset(200_000, options)
+        what = f"{options}: 200,000 packets took {many_s:.6f} s, a tenth {few_s:.6f} s"
+        true(many_s < CONSTANT * few_s, what)
 
 
 def others(count: int) -> list[tuple[str, int]]:

@@ -224,6 +224,33 @@ static void wale_classes_late(struct kunit *test)
 	vfree(classes);
 }
 
+/* All is dropped: the sums say so, and the places are free. */
+static void wale_classes_purged(struct kunit *test)
+{
+	struct wale_classes *classes = wale_test_classes(test, 2);
+	struct wale_class *class = &classes->class[1];
+	u16 i;
+
+	wale_classes_find(classes, WALE_KEY_HASH | 1);
+	wale_class_enter(classes, 1, 100);
+	wale_class_enter(classes, 1, 200);
+	wale_class_enter_cell(classes, 1);
+	wale_count(&class->counts.line, 70);
+	class->arriving = true;
+	wale_class_enter(classes, 0, 50);	/* the crowd */
+	KUNIT_EXPECT_EQ(test, classes->busy, 2);
+	for (i = 0; i <= 2; i++)
+		wale_class_purge(classes, i);
+	KUNIT_EXPECT_EQ(test, classes->busy, 0);
+	KUNIT_EXPECT_EQ(test, classes->busy_cells, 0);
+	KUNIT_EXPECT_EQ(test, class->counts.dropped[WALE_DROP_PURGE].packets, 3);
+	KUNIT_EXPECT_EQ(test, class->counts.dropped[WALE_DROP_PURGE].bytes, 370);
+	KUNIT_EXPECT_TRUE(test, wale_class_is_idle(class));
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, WALE_KEY_HASH | 2), 2);
+	KUNIT_EXPECT_EQ(test, wale_classes_find(classes, WALE_KEY_HASH | 1), 1);
+	vfree(classes);
+}
+
 /* Against a list of who has packets: never two flows in a place, none lost. */
 static void wale_classes_random_life(struct kunit *test)
 {
@@ -487,6 +514,7 @@ static struct kunit_case wale_buffer_cases[] = {
 	KUNIT_CASE(wale_classes_places),
 	KUNIT_CASE(wale_classes_named),
 	KUNIT_CASE(wale_classes_late),
+	KUNIT_CASE(wale_classes_purged),
 	KUNIT_CASE(wale_classes_random_life),
 	KUNIT_CASE(wale_cells_time),
 	KUNIT_CASE(wale_cells_merge),
