@@ -137,7 +137,7 @@ static int wale_parse_table(struct wale_impair_request *request,
 				    "wale: table of jitter must be up to 16384 numbers of 16 bits");
 		return -EINVAL;
 	}
-	table = kvzalloc(struct_size(table, entry, count), GFP_KERNEL);
+	table = kvzalloc(struct_size(table, entry, count), GFP_KERNEL_ACCOUNT);
 	if (!table)
 		return -ENOMEM;
 	request->table = table;
@@ -355,7 +355,7 @@ int wale_impair_prepare(const struct wale_sched_data *q,
 {
 	if (q->impair || !request->given)
 		return 0;
-	request->impair = kvzalloc_obj(*request->impair, GFP_KERNEL);
+	request->impair = kvzalloc_obj(*request->impair, GFP_KERNEL_ACCOUNT);
 	if (!request->impair)
 		return -ENOMEM;
 	wale_impair_seed(request->impair, q->seed);

@@ -234,7 +234,7 @@ static int wale_parse_sessions(struct wale_schedule_request *request,
 	if (err)
 		return err;
 
-	sessions = kvzalloc(wale_sessions_size(params.max), GFP_KERNEL);
+	sessions = kvzalloc(wale_sessions_size(params.max), GFP_KERNEL_ACCOUNT);
 	if (!sessions)
 		return -ENOMEM;
 	request->sessions = sessions;

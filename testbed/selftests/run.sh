@@ -53,6 +53,7 @@ declare -A commands=(
 	[truncation]="python3 $here/truncation.py"
 	[faults]="python3 $here/faults.py"
 	[bounds-memory]="python3 $here/bounds_memory.py"
+	[bounds-charge]="python3 $here/bounds_charge.py"
 	[stress]="python3 $here/stress.py --seconds 5 --seed 1"
 	[bounds-link]="python3 $here/bounds_link.py"
 	[bounds-channel]="python3 $here/bounds_channel.py"
@@ -67,7 +68,7 @@ declare -A commands=(
 )
 names=(kunit counters placement change start switch mark impair child gso size packets life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-begin ratcp-price ratcp-stress
-	bounds-link bounds-memory bounds-channel bounds-trace truncation faults tdc
+	bounds-link bounds-memory bounds-channel bounds-trace bounds-charge truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
 # By its name only: stress, which wants two CPUs and real time (make check-vm).
 # Why a selftest as a whole makes sense in virtual time only.
@@ -88,6 +89,7 @@ declare -A exact=(
 	[ratcp-stress]="it asserts windows at times"
 	[truncation]="it needs sanitizers"
 	[faults]="it needs sanitizers"
+	[bounds-charge]="it needs a kernel of ours that has control groups"
 	[tool-watch]="it asserts times of samples"
 	[tool-serve]="it asserts idle timeouts"
 	[tool-share]="it asserts rates at times"
@@ -131,7 +133,7 @@ in_guest() {
 	local -a options=(--quiet --wall-limit "$limit" "--modules=$(modules_of "$name")"
 		--env "PYTHONPATH=$imports")
 	case $name in
-	truncation | faults) # with sanitizers, whatever the others have
+	truncation | faults | bounds-charge) # with sanitizers, whatever the others have
 		options+=(--wall-limit 1800 --kernel "$kernel_line+san")
 		;;
 	tdc) options+=(--env "TDC_SOURCE=$(tdc_source)") ;;

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.guest
 RUN = Path(__file__).resolve().parents[1] / "selftests" / "run.sh"
 NAMES = subprocess.run([RUN, "-l"], capture_output=True, text=True, check=True).stdout.split()
 LAB = RUN.parents[1] / "wale-lab"
-NEED_SANITIZERS = {"truncation", "faults"}  # run.sh gives them such a kernel
+NEED_SANITIZERS = {"truncation", "faults", "bounds-charge"}  # run.sh gives them such a kernel
 
 
 TDC_CASE = {
