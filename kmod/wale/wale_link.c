@@ -31,6 +31,7 @@
 #include "wale.h"
 #include "wale_line.h"
 #include "wale_trace.h"
+#include "wale_trace_store.h"
 
 /**
  * wale_link_leave() - a packet leaves the buffer
@@ -698,7 +699,7 @@ void wale_link_destroy(struct Qdisc *sch)
 	wale_feedback_free(q->feedback);	/* its work may run the link */
 	qdisc_put(q->child.qdisc);
 	wale_memory_exit(&q->memory);
-	kvfree(q->schedule.trace);
+	wale_trace_free(q->schedule.trace);
 	kvfree(q->schedule.sessions);
 	kvfree(q->cells.ends);
 	kvfree(q->classes);

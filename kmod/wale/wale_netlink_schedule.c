@@ -8,7 +8,6 @@
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <net/netlink.h>
@@ -16,6 +15,8 @@
 #include "wale.h"
 #include "wale_netlink_buffer.h"
 #include "wale_netlink_schedule.h"
+#include "wale_trace_file.h"
+#include "wale_trace_store.h"
 
 static const struct nla_policy
 wale_sessions_policy[TCA_WALE_SESSIONS_MAX + 1] = {
@@ -31,46 +32,42 @@ static bool wale_given(const struct wale_schedule_request *request, int attr)
 	return request->given & BIT_ULL(attr);
 }
 
-static struct wale_trace *wale_trace_alloc(u32 count, enum wale_trace_end end)
+static int wale_refuse_step(int err, const struct nlattr *attr,
+			    struct netlink_ext_ack *extack)
 {
-	struct wale_trace *trace;
-
-	trace = kvmalloc(wale_trace_size(count), GFP_KERNEL_ACCOUNT);
-	if (trace)
-		wale_trace_init(trace, count, end);
-	return trace;
+	switch (err) {
+	case -EDOM:
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: each duration in trace must be 1 us to 1 day");
+		return -ERANGE;
+	case -ERANGE:
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: each rate in trace must be 0 to 10^15 bytes/s");
+		return -ERANGE;
+	case -EFBIG:
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: trace must not be longer than 4000 days");
+		return -ERANGE;
+	default:
+		return err;
+	}
 }
 
-static int wale_parse_steps(struct wale_trace *trace,
-			    const void *steps, u32 count,
-			    const struct nlattr *attr,
+/* @more: how many steps are to come, with these. */
+static int wale_parse_steps(struct wale_trace *trace, const void *steps,
+			    u32 count, u32 more, const struct nlattr *attr,
 			    struct netlink_ext_ack *extack)
 {
 	struct wale_trace_step step;
+	int err = 0;
 	u32 i;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; !err && i < count; i++) {
 		/* in @attr they are not aligned */
 		memcpy(&step, steps + i * sizeof(step), sizeof(step));
-		if (step.duration_ns < WALE_TRACE_STEP_MIN ||
-		    step.duration_ns > WALE_TIME_MAX) {
-			NL_SET_ERR_MSG_ATTR(extack, attr,
-					    "wale: each duration in trace must be 1 us to 1 day");
-			return -ERANGE;
-		}
-		if (step.rate > WALE_RATE_MAX) {
-			NL_SET_ERR_MSG_ATTR(extack, attr,
-					    "wale: each rate in trace must be 0 to 10^15 bytes/s");
-			return -ERANGE;
-		}
-		wale_trace_append(trace, step.duration_ns, step.rate);
-		if (trace->period_ns > WALE_TRACE_PERIOD_MAX) {
-			NL_SET_ERR_MSG_ATTR(extack, attr,
-					    "wale: trace must not be longer than 4000 days");
-			return -ERANGE;
-		}
+		err = wale_trace_store(trace, &step, more - i);
 	}
-	return 0;
+	return err ? wale_refuse_step(err, attr, extack) : 0;
 }
 
 static int wale_parse_trace(struct wale_schedule_request *request,
@@ -85,11 +82,11 @@ static int wale_parse_trace(struct wale_schedule_request *request,
 				    "wale: trace must be 1 to 4000 steps of 16 bytes: a duration in ns and a rate in bytes/s, both u64");
 		return -EINVAL;
 	}
-	request->trace = wale_trace_alloc(count, request->trace_end);
+	request->trace = wale_trace_new();
 	if (!request->trace)
 		return -ENOMEM;
-	return wale_parse_steps(request->trace, nla_data(attr), count, attr,
-				extack);
+	return wale_parse_steps(request->trace, nla_data(attr), count, count,
+				attr, extack);
 }
 
 /*
@@ -107,76 +104,97 @@ static int wale_count_steps(const struct file *file, const struct nlattr *attr,
 	if (!S_ISREG(inode->i_mode) || inode->i_sb->s_magic != TMPFS_MAGIC ||
 	    !(file->f_mode & FMODE_READ)) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: the file of a trace must be one in memory (memfd_create, or of tmpfs), open for reading");
+				    "wale: the file of a trace must be one in memory (memfd_create, or of tmpfs), open for reading, or of the family wale");
 		return -EINVAL;
 	}
 	if (!size || size % sizeof(struct wale_trace_step) ||
-	    size / sizeof(struct wale_trace_step) > WALE_TRACE_FD_STEPS_MAX) {
+	    size / sizeof(struct wale_trace_step) > WALE_TRACE_FILE_STEPS_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: the file of a trace must have 1 to 16777216 steps of 16 bytes: a duration in ns and a rate in bytes/s, both u64");
+				    "wale: the file of a trace must have 1 to 65536 steps of 16 bytes: a duration in ns and a rate in bytes/s, both u64; more of them must be written to a file of the family wale");
 		return -EINVAL;
 	}
 	return size / sizeof(struct wale_trace_step);
 }
 
-/*
- * The steps are read to where they will be, a step to the place of one.  Every
- * byte is read once: what is checked is what is used.
- */
+/* So many steps are read at a time. */
+#define WALE_TRACE_READ_STEPS	32
+
 static int wale_read_steps(struct wale_trace *trace, struct file *file,
 			   u32 count, const struct nlattr *attr,
 			   struct netlink_ext_ack *extack)
 {
-	struct wale_trace_step *steps;
+	struct wale_trace_step steps[WALE_TRACE_READ_STEPS];
+	u32 left = count, n;
 	loff_t at = 0;
 	ssize_t read;
-	u32 n;
-	int err;
+	int err = 0;
 
-	static_assert(sizeof(*steps) == sizeof(trace->steps[0]));
-	while (trace->count < count) {
-		steps = (struct wale_trace_step *)&trace->steps[trace->count];
-		n = min_t(u32, count - trace->count, WALE_TRACE_STEPS_MAX);
-		read = kernel_read(file, steps, n * sizeof(*steps), &at);
+	for (; !err && left; left -= n) {
+		n = min_t(u32, left, WALE_TRACE_READ_STEPS);
+		read = kernel_read(file, steps, n * sizeof(steps[0]), &at);
 		if (read < 0)
 			return read;
-		if (read != n * sizeof(*steps)) {
+		if (read != n * sizeof(steps[0])) {
 			NL_SET_ERR_MSG_ATTR(extack, attr,
 					    "wale: the file of the trace became shorter while it was read");
 			return -EINVAL;
 		}
-		err = wale_parse_steps(trace, steps, n, attr, extack);
-		if (err)
-			return err;
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		cond_resched();
+		err = wale_parse_steps(trace, steps, n, left, attr, extack);
 	}
+	return err;
+}
+
+/* A file in memory. */
+static int wale_read_trace(struct wale_schedule_request *request,
+			   struct file *file, const struct nlattr *attr,
+			   struct netlink_ext_ack *extack)
+{
+	int count = wale_count_steps(file, attr, extack);
+
+	if (count < 0)
+		return count;
+	request->trace = wale_trace_new();
+	if (!request->trace)
+		return -ENOMEM;
+	return wale_read_steps(request->trace, file, count, attr, extack);
+}
+
+/* A file of the family wale: the request has it from now on. */
+static int wale_take_trace(struct wale_schedule_request *request,
+			   struct file *file, const struct nlattr *attr,
+			   struct netlink_ext_ack *extack)
+{
+	int err = wale_trace_file_take(file, &request->trace);
+
+	if (err == -EBUSY)
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: the file of the trace is being written");
+	if (err == -ENODATA)
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: the file of the trace must have 1 to 16777216 steps, and those in it must not have been given to a link before");
+	if (err)
+		return err == -ENODATA ? -EINVAL : err;
+	request->trace_file = get_file(file);
 	return 0;
 }
 
 /* The request is dealt with by the task that sent it, whose descriptor it is. */
-static int wale_read_trace(struct wale_schedule_request *request,
+static int wale_open_trace(struct wale_schedule_request *request,
 			   const struct nlattr *attr,
 			   struct netlink_ext_ack *extack)
 {
 	struct file *file = fget(nla_get_u32(attr));
-	int count, err;
+	int err;
 
 	if (!file) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "wale: the file of a trace must be a file descriptor of the sender");
 		return -EBADF;
 	}
-	count = wale_count_steps(file, attr, extack);
-	err = count;
-	if (count > 0) {
-		request->trace = wale_trace_alloc(count, request->trace_end);
-		err = -ENOMEM;
-	}
-	if (request->trace)
-		err = wale_read_steps(request->trace, file, count, attr,
-				      extack);
+	if (wale_is_trace_file(file))
+		err = wale_take_trace(request, file, attr, extack);
+	else
+		err = wale_read_trace(request, file, attr, extack);
 	fput(file);
 	return err;
 }
@@ -260,9 +278,10 @@ static int wale_parse_either_trace(struct wale_schedule_request *request,
 		return -EINVAL;
 	}
 	err = tb[TCA_WALE_TRACE] ? wale_parse_trace(request, attr, extack) :
-				   wale_read_trace(request, attr, extack);
+				   wale_open_trace(request, attr, extack);
 	if (err)
 		return err;
+	request->trace->end = request->trace_end;
 	request->given |= BIT_ULL(TCA_WALE_TRACE);
 	if (!request->trace->peak_rate) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
@@ -467,6 +486,7 @@ void wale_schedule_apply(struct wale_sched_data *q,
 	if (q->server.busy)
 		wale_server_plan(&q->server, schedule);
 
+	request->applied = true;
 	request->trace = trace == schedule->trace ? NULL : trace;
 	request->sessions = sessions == schedule->sessions ? NULL : sessions;
 }
@@ -477,7 +497,16 @@ void wale_schedule_apply(struct wale_sched_data *q,
  */
 void wale_schedule_request_free(struct wale_schedule_request *request)
 {
-	kvfree(request->trace);
+	struct wale_trace *trace = request->trace;
+
+	if (request->trace_file) {
+		wale_trace_file_return(request->trace_file,
+				       request->applied ? NULL : trace);
+		fput(request->trace_file);
+		if (!request->applied)
+			trace = NULL;
+	}
+	wale_trace_free(trace);
 	kvfree(request->sessions);
 }
 
@@ -492,7 +521,7 @@ static int wale_dump_steps(const struct wale_trace *trace, struct sk_buff *skb)
 		return -EMSGSIZE;
 	for (i = 0; i < trace->count; i++) {
 		step.duration_ns = wale_trace_duration(trace, i);
-		step.rate = trace->steps[i].rate;
+		step.rate = wale_trace_step(trace, i)->rate;
 		memcpy(nla_data(attr) + i * sizeof(step), &step, sizeof(step));
 	}
 	return 0;

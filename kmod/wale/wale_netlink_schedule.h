@@ -9,6 +9,7 @@
 
 #include <linux/types.h>
 
+struct file;
 struct netlink_ext_ack;
 struct nlattr;
 struct sk_buff;
@@ -23,7 +24,9 @@ struct wale_trace;
  * @rate: bytes/s, or WALE_RATE_UNLIMITED
  * @start_ns: of the trace or the chain, CLOCK_REALTIME; 0: when it is applied
  * @trace_end: enum wale_trace_end
- * @trace: a new one, or the one that was replaced, or NULL
+ * @applied: the link is as asked for
+ * @trace: a new one, or once applied the one that was replaced, or NULL
+ * @trace_file: where the new one was taken from, or NULL
  * @sessions: new ones, or those that were replaced, or NULL; if given: none
  */
 struct wale_schedule_request {
@@ -31,7 +34,9 @@ struct wale_schedule_request {
 	u64 rate;
 	u64 start_ns;
 	u32 trace_end;
+	bool applied;
 	struct wale_trace *trace;
+	struct file *trace_file;
 	struct wale_sessions *sessions;
 };
 

@@ -43,6 +43,8 @@
 #define CREATE_TRACE_POINTS
 #include "../compat.h"
 #include "wale_trace.h"
+#include "wale_trace_file.h"
+#include "wale_trace_store.h"
 
 static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 		     struct netlink_ext_ack *extack)
@@ -104,13 +106,32 @@ static int __init wale_module_init(void)
 {
 	const struct wale_skb_cb most = { .wire_len = WALE_WIRE_LEN_MAX };
 
+	int err;
+
 	BUILD_BUG_ON(most.wire_len != WALE_WIRE_LEN_MAX);
-	return register_qdisc(&wale_qdisc_ops);
+	err = wale_trace_store_init();
+	if (err)
+		return err;
+	err = wale_trace_file_init();
+	if (err)
+		goto out_store;
+	err = register_qdisc(&wale_qdisc_ops);
+	if (err)
+		goto out_file;
+	return 0;
+
+out_file:
+	wale_trace_file_exit();
+out_store:
+	wale_trace_store_exit();
+	return err;
 }
 
 static void __exit wale_module_exit(void)
 {
 	unregister_qdisc(&wale_qdisc_ops);
+	wale_trace_file_exit();
+	wale_trace_store_exit();
 	wale_purge_wait();
 	wale_feedback_exit();
 }

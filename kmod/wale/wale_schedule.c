@@ -10,37 +10,8 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
-#include <linux/string.h>
 
 #include "wale_schedule.h"
-
-/**
- * wale_trace_size() - memory for a trace
- * @count: number of steps
- *
- * Return: bytes.
- */
-size_t wale_trace_size(u32 count)
-{
-	return sizeof(struct wale_trace) +
-	       count * sizeof(struct wale_rate_step) +
-	       DIV_ROUND_UP(count, WALE_TRACE_BLOCK) *
-	       sizeof(struct wale_trace_block);
-}
-
-/**
- * wale_trace_init() - a trace without steps
- * @trace: wale_trace_size(@count) bytes
- * @count: number of steps that it will have
- * @end: what comes after the last
- */
-void wale_trace_init(struct wale_trace *trace, u32 count,
-		     enum wale_trace_end end)
-{
-	memset(trace, 0, sizeof(*trace));
-	trace->blocks = (struct wale_trace_block *)&trace->steps[count];
-	trace->end = end;
-}
 
 static void wale_work_add(struct wale_work_sum *sum, u64 rate, u64 ns)
 {
@@ -61,13 +32,19 @@ static bool wale_work_is_less(const struct wale_work_sum *from,
 /* In units of the schedule. */
 static u64 wale_trace_rate(const struct wale_trace *trace, u32 step)
 {
-	return trace->steps[step].rate * WALE_RATE_UNIT;
+	return wale_trace_step(trace, step)->rate * WALE_RATE_UNIT;
+}
+
+/* When a step is over, from the start of the trace. */
+static u64 wale_trace_over(const struct wale_trace *trace, u32 step)
+{
+	return wale_trace_step(trace, step)->end_ns;
 }
 
 /* When a step begins, or when the last is over, from the start of the trace. */
 static u64 wale_trace_begin(const struct wale_trace *trace, u32 step)
 {
-	return step ? trace->steps[step - 1].end_ns : 0;
+	return step ? wale_trace_over(trace, step - 1) : 0;
 }
 
 /**
@@ -78,16 +55,19 @@ static u64 wale_trace_begin(const struct wale_trace *trace, u32 step)
  */
 void wale_trace_append(struct wale_trace *trace, u64 duration_ns, u64 rate)
 {
-	if (trace->count % WALE_TRACE_BLOCK == 0)
-		trace->blocks[trace->count / WALE_TRACE_BLOCK] =
-			(struct wale_trace_block){
-				trace->period_ns, trace->period_work,
-			};
+	u32 block = trace->count / WALE_TRACE_BLOCK;
+	struct wale_rate_step *step;
+
+	if (trace->count % WALE_TRACE_BLOCK == 0) {
+		wale_trace_block(trace, block)->begin_ns = trace->period_ns;
+		wale_trace_block(trace, block)->work = trace->period_work;
+	}
 	trace->period_ns += duration_ns;
 	trace->peak_rate = max(trace->peak_rate, rate);
 	wale_work_add(&trace->period_work, rate * WALE_RATE_UNIT, duration_ns);
-	trace->steps[trace->count].end_ns = trace->period_ns;
-	trace->steps[trace->count].rate = rate;
+	step = wale_trace_step(trace, trace->count);
+	step->end_ns = trace->period_ns;
+	step->rate = rate;
 	trace->count++;
 }
 
@@ -100,7 +80,7 @@ void wale_trace_append(struct wale_trace *trace, u64 duration_ns, u64 rate)
  */
 u64 wale_trace_duration(const struct wale_trace *trace, u32 step)
 {
-	return trace->steps[step].end_ns - wale_trace_begin(trace, step);
+	return wale_trace_over(trace, step) - wale_trace_begin(trace, step);
 }
 
 /* The first step that is not over @ns after the start; there is one. */
@@ -111,7 +91,7 @@ static u32 wale_trace_find(const struct wale_trace *trace, u64 ns)
 	while (low < high) {
 		u32 middle = low + (high - low) / 2;
 
-		if (trace->steps[middle].end_ns > ns)
+		if (wale_trace_over(trace, middle) > ns)
 			high = middle;
 		else
 			low = middle + 1;
@@ -139,7 +119,7 @@ void wale_trace_locate(const struct wale_trace *trace, u64 elapsed_ns,
 		return;
 	}
 	position->step = wale_trace_find(trace, elapsed_ns);
-	position->left_ns = trace->steps[position->step].end_ns - elapsed_ns;
+	position->left_ns = wale_trace_over(trace, position->step) - elapsed_ns;
 	position->gone_ns = elapsed_ns - wale_trace_begin(trace, position->step);
 }
 
@@ -319,7 +299,7 @@ static bool wale_walk_step(struct wale_walk *walk)
 	const struct wale_trace *trace = walk->trace;
 	u64 work;
 
-	if (trace->steps[walk->step].end_ns > walk->until_ns ||
+	if (wale_trace_over(trace, walk->step) > walk->until_ns ||
 	    check_mul_overflow(wale_trace_rate(trace, walk->step),
 			       wale_trace_duration(trace, walk->step), &work) ||
 	    work >= walk->need)
@@ -341,12 +321,13 @@ static bool wale_walk_steps(struct wale_walk *walk, u32 step)
 /* From the beginning of a block: does the service go on when @block begins? */
 static bool wale_walk_reaches(const struct wale_walk *walk, u32 block)
 {
-	const struct wale_trace_block *to = &walk->trace->blocks[block];
-	u32 from = walk->step / WALE_TRACE_BLOCK;
+	const struct wale_trace *trace = walk->trace;
+	const struct wale_trace_block *to = wale_trace_block(trace, block);
+	const struct wale_trace_block *from =
+		wale_trace_block(trace, walk->step / WALE_TRACE_BLOCK);
 
 	return to->begin_ns <= walk->until_ns &&
-	       wale_work_is_less(&walk->trace->blocks[from].work, &to->work,
-				 walk->need);
+	       wale_work_is_less(&from->work, &to->work, walk->need);
 }
 
 /*
@@ -355,8 +336,8 @@ static bool wale_walk_reaches(const struct wale_walk *walk, u32 block)
  */
 static void wale_walk_blocks(struct wale_walk *walk)
 {
-	const struct wale_trace_block *blocks = walk->trace->blocks;
-	u32 last = (walk->trace->count - 1) / WALE_TRACE_BLOCK;
+	const struct wale_trace *trace = walk->trace;
+	u32 last = (trace->count - 1) / WALE_TRACE_BLOCK;
 	u32 from = walk->step / WALE_TRACE_BLOCK;
 	u32 block = from, stride = 1;
 
@@ -369,7 +350,8 @@ static void wale_walk_blocks(struct wale_walk *walk)
 		if (stride <= last - block &&
 		    wale_walk_reaches(walk, block + stride))
 			block += stride;
-	walk->need -= blocks[block].work.low - blocks[from].work.low;
+	walk->need -= wale_trace_block(trace, block)->work.low -
+		      wale_trace_block(trace, from)->work.low;
 	walk->step = block * WALE_TRACE_BLOCK;
 }
 
@@ -447,7 +429,7 @@ void wale_schedule_serve(struct wale_schedule *schedule, u64 *need, u64 now)
 	schedule->step = walk.step;
 	schedule->since_ns = start_ns + wale_trace_begin(trace, walk.step);
 	schedule->until_ns = walk.step == trace->count ?
-			     U64_MAX : start_ns + trace->steps[walk.step].end_ns;
+			     U64_MAX : start_ns + wale_trace_over(trace, walk.step);
 	schedule->rate = wale_schedule_rate(schedule);
 }
 

@@ -47,10 +47,23 @@ struct wale_work_sum {
  * struct wale_trace_block - steps that can be passed at once
  * @begin_ns: when the first of them begins, from the start of the trace
  * @work: that the link can do until then
+ * @step: the steps
  */
 struct wale_trace_block {
 	u64 begin_ns;
 	struct wale_work_sum work;
+	struct wale_rate_step step[WALE_TRACE_BLOCK];
+};
+
+/* So many blocks are what fits into 32 kB. */
+#define WALE_TRACE_PIECE	31
+
+/**
+ * struct wale_trace_piece - as much of a trace as is allocated at a time
+ * @block: its blocks; the last piece of a trace may have fewer
+ */
+struct wale_trace_piece {
+	struct wale_trace_block block[WALE_TRACE_PIECE];
 };
 
 /**
@@ -58,20 +71,17 @@ struct wale_trace_block {
  * @period_ns: sum of their durations
  * @period_work: work that the link can do in @period_ns
  * @peak_rate: largest of their rates, bytes/s
- * @blocks: of WALE_TRACE_BLOCK steps each, the last may have fewer; they are behind
- *	@steps, in the same piece of memory
+ * @piece: the steps
  * @end: what comes after the last
  * @count: number of steps
- * @steps: the steps
  */
 struct wale_trace {
 	u64 period_ns;
 	struct wale_work_sum period_work;
 	u64 peak_rate;
-	struct wale_trace_block *blocks;
+	struct wale_trace_piece **piece;
 	enum wale_trace_end end;
 	u32 count;
-	struct wale_rate_step steps[];
 };
 
 /**
@@ -127,13 +137,24 @@ u64 wale_schedule_bytes_per_s(const struct wale_schedule *schedule);
 u64 wale_schedule_reach_ns(const struct wale_schedule *schedule, u64 work);
 void wale_schedule_pass(struct wale_schedule *schedule, u64 now);
 void wale_schedule_serve(struct wale_schedule *schedule, u64 *need, u64 now);
-size_t wale_trace_size(u32 count);
-void wale_trace_init(struct wale_trace *trace, u32 count,
-		     enum wale_trace_end end);
 void wale_trace_append(struct wale_trace *trace, u64 duration_ns, u64 rate);
 u64 wale_trace_duration(const struct wale_trace *trace, u32 step);
 void wale_trace_locate(const struct wale_trace *trace, u64 elapsed_ns,
 		       struct wale_trace_position *position);
+
+static inline struct wale_trace_block *
+wale_trace_block(const struct wale_trace *trace, u32 block)
+{
+	return &trace->piece[block / WALE_TRACE_PIECE]->block[block %
+							      WALE_TRACE_PIECE];
+}
+
+static inline struct wale_rate_step *
+wale_trace_step(const struct wale_trace *trace, u32 step)
+{
+	return &wale_trace_block(trace, step / WALE_TRACE_BLOCK)->step[step %
+								WALE_TRACE_BLOCK];
+}
 
 /**
  * wale_schedule_run() - let time pass

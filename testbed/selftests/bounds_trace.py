@@ -41,15 +41,15 @@ class Links:
         net.ip_batch(lines)
         self.control = Control()
         steps = options.pop("steps", None)
-        if steps:
-            options["trace_fd"] = trace_file(steps)
         sock = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
         for number in range(count):
+            if steps:  # a file of the family is for one link
+                options["trace_fd"] = trace_file(steps)
             self.control.add(socket.if_nametoindex(f"d{number}"), options)
+            if steps:
+                os.close(options["trace_fd"])
             net.send(sock, f"d{number}", net.ip_packet(1000))
         sock.close()
-        if steps:
-            os.close(options["trace_fd"])
         self.count = count
 
     def close(self) -> None:

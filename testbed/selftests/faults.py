@@ -27,7 +27,7 @@ from wale_lab.selftest import net, netlink, rate
 from wale_lab.selftest.faults import Faults, Site, module_text, sites
 from wale_lab.selftest.pair import MS, Pair
 from wale_lab.selftest.tap import Skip, equal, kernel_warnings, main, true
-from wale_lab.selftest.wale import trace_file
+from wale_lab.selftest.wale import new_trace_file, trace_file
 
 MODULES = ("rate_feedback", "sch_wale", "tcp_ratcp")
 SYS_FINIT_MODULE = 313
@@ -450,6 +450,34 @@ def test_links_are_changed() -> None:
                 here.exercise(**{f"{verb.__name__} {name}, {module}": operation})
     pair.delete()
     pair.received()
+
+
+def test_long_traces_are_handed_over() -> None:
+    """Steps are in the file, or the write says no; a link has all of them, or none."""
+    here = stage()
+    pair = here.pair
+    pair.add(rate=10**6, seed=1)
+    data = struct.pack("QQ", MS, 10**5) * 5000  # some pieces of memory
+
+    def hand_over() -> None:
+        file = new_trace_file()
+        try:
+            done = 0
+            while done < len(data):
+                done += os.write(file, data[done:])
+            pair.change(trace_fd=file)
+        finally:
+            os.close(file)
+
+    change = Operation(
+        "sch_wale",
+        hand_over,
+        lambda: pair.change(rate=10**6),
+        here.links,
+        here.links,
+    )
+    here.exercise(**{"a trace of the family": change})
+    pair.delete()
 
 
 def test_packets_are_split() -> None:

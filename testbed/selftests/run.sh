@@ -53,6 +53,7 @@ declare -A commands=(
 	[truncation]="python3 $here/truncation.py"
 	[faults]="python3 $here/faults.py"
 	[bounds-memory]="python3 $here/bounds_memory.py"
+	[bounds-file]="python3 $here/bounds_file.py"
 	[bounds-charge]="python3 $here/bounds_charge.py"
 	[stress]="python3 $here/stress.py --seconds 5 --seed 1"
 	[bounds-link]="python3 $here/bounds_link.py"
@@ -68,7 +69,7 @@ declare -A commands=(
 )
 names=(kunit counters placement change start switch mark impair child gso size packets life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-begin ratcp-price ratcp-stress
-	bounds-link bounds-memory bounds-channel bounds-trace bounds-charge truncation faults tdc
+	bounds-link bounds-memory bounds-channel bounds-trace bounds-file bounds-charge truncation faults tdc
 	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
 # By its name only: stress, which wants two CPUs and real time (make check-vm).
 # Why a selftest as a whole makes sense in virtual time only.
@@ -139,7 +140,7 @@ in_guest() {
 	tdc) options+=(--env "TDC_SOURCE=$(tdc_source)") ;;
 	kunit) options+=(--env "KUNIT_REQUIRED=1") ;;
 	stress) options+=(--real) ;;
-	bounds-link | bounds-channel) options+=(--real --memory 1536) ;;
+	bounds-link | bounds-channel | bounds-file) options+=(--real --memory 1536) ;;
 	bounds-trace) options+=(--real) ;;
 	esac
 	# shellcheck disable=SC2086 # a command is words

@@ -20,7 +20,7 @@ from typing import Any
 from wale_lab.selftest import net, netlink
 from wale_lab.selftest.pair import MS, Pair
 from wale_lab.selftest.tap import Skip, equal, main, true, virtual_time
-from wale_lab.selftest.wale import TRACE_STEPS_MAX, trace_file
+from wale_lab.selftest.wale import TRACE_STEPS_MAX, new_trace_file, trace_file
 
 S = 10**9
 CLONE_NEWTIME = 0x80
@@ -240,7 +240,7 @@ def test_a_trace_in_a_file() -> None:
     for data in (
         steps((MS, 10**6)),
         steps(*TRACE),
-        steps(*((MS + k, 1000 + k) for k in range(25 * TRACE_STEPS_MAX))),
+        steps(*((MS + k, 1000 + k) for k in range(16 * TRACE_STEPS_MAX))),
     ):
         file = trace_file(data)
         pair.change(trace_fd=file, trace_end=1)
@@ -258,6 +258,67 @@ def test_a_trace_in_a_file() -> None:
             rate_at(since, 1, [(d, r) for d, r in struct.iter_unpack("QQ", data)]),
             "the rate",
         )
+    pair.close()
+
+
+def test_a_long_trace_in_a_file() -> None:
+    """Of the family: it is written in parts, a link takes all of it, and it can be filled again."""
+    pair = Pair()
+    pair.add(seed=1)
+    family = new_trace_file()
+    for count in (1, 3, 100_000, 5):
+        data = steps(*((MS + k, 1000 + k) for k in range(count)))
+        for begin in range(0, len(data), 16 * 7001):
+            equal(os.write(family, part := data[begin : begin + 16 * 7001]), len(part), "written")
+        refused(pair, "without rate", trace_fd=family, rate=10**5)
+        refused(pair, "must be 0 to 1 day", trace_fd=family, delay=1 << 60)
+        pair.change(trace_fd=family, trace_end=1)
+        options = pair.get().options
+        equal(options["trace_steps"], count, "steps")
+        if count <= 100:
+            equal(b"".join(struct.pack("QQ", *step) for step in options["trace"]), data, "trace")
+        refused(pair, "1 to 16777216 steps", trace_fd=family)
+        equal(pair.get().options["trace_steps"], count, "steps that it had")
+        net.sleep_ns(30 * MS)
+        stats = pair.stats()
+        since = stats["now_ns"] - stats["epoch_ns"]
+        equal(
+            stats["rate"],
+            rate_at(since, 1, [(d, r) for d, r in struct.iter_unpack("QQ", data)]),
+            "the rate",
+        )
+    os.close(family)
+    pair.close()
+
+
+def test_steps_that_are_refused() -> None:
+    """By the write, which says how many were good; and those that are together no trace."""
+    pair = Pair()
+    pair.add(rate=10**6, seed=1)
+    good = steps(*TRACE)
+    for data, number, before in (
+        (good[:-1], errno.EINVAL, 0),
+        (steps((0, 10**6)), errno.ERANGE, 0),
+        (good + steps((86400 * S + 1, 1)), errno.ERANGE, len(good)),
+        (good * 50 + steps((MS, 10**15 + 1)), errno.ERANGE, 50 * len(good)),
+        (steps(*[(86400 * S, 1)] * 4001), errno.EFBIG, 16 * 4000),
+    ):
+        file = new_trace_file()
+        done = 0
+        try:
+            while data[done:]:
+                done += os.write(file, data[done:])
+        except OSError as error:
+            equal(error.errno, number, f"error after {done} of {len(data)} bytes")
+        equal(done, before, "bytes that were good")
+        if not done:
+            refused(pair, "1 to 16777216 steps", trace_fd=file)
+        os.close(file)
+    file = new_trace_file()
+    os.write(file, steps((MS, 0), (2 * MS, 0)))
+    refused(pair, "a rate above 0", trace_fd=file)
+    equal(pair.get().options["rate"], 10**6, "the rate that it had")
+    os.close(file)
     pair.close()
 
 
@@ -282,8 +343,8 @@ def test_files_that_are_refused() -> None:
     for file in files:
         refused(pair, "must be one in memory", trace_fd=file)
     for data, says in (
-        (b"", "1 to 16777216 steps"),
-        (steps(*TRACE)[:-1], "1 to 16777216 steps"),
+        (b"", "1 to 65536 steps"),
+        (steps(*TRACE)[:-1], "1 to 65536 steps"),
         (steps((0, 10**6)), "each duration"),
         (steps(*TRACE, (86400 * S + 1, 1)), "each duration"),
         (steps((MS, 10**15 + 1)), "each rate"),
@@ -294,8 +355,8 @@ def test_files_that_are_refused() -> None:
         refused(pair, says, trace_fd=bad)
         os.close(bad)
     bad = trace_file(b"")
-    os.truncate(bad, 16 * (16777216 + 1))
-    refused(pair, "1 to 16777216 steps", trace_fd=bad)
+    os.truncate(bad, 16 * (65536 + 1))
+    refused(pair, "of the family wale", trace_fd=bad)
     for file in (*files, write_end, good, bad):
         os.close(file)
     pair.close()

@@ -53,7 +53,8 @@ def test_install_and_uninstall(prefix: str, folder: str, tmp_path: Path) -> None
         expected.add(f"lib/modules/{release}/updates/wale/{module}.ko")
     for header in ("pkt_sched_wale.h", "rate_feedback.h"):
         expected.add(f"{below}/include/linux/{header}")
-    expected.add(f"{below}/share/ynl/specs/rate_feedback.yaml")
+    for specification in ("rate_feedback.yaml", "wale.yaml"):
+        expected.add(f"{below}/share/ynl/specs/{specification}")
     for unit in (TOP / "userspace/systemd").iterdir():
         expected.add(f"{below}/lib/systemd/system/{unit.name}")
     assert expected <= there

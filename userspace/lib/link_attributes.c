@@ -140,7 +140,10 @@ static int encode_trace(const struct link_trace *trace, size_t beside,
 		return put(to, TCA_WALE_TRACE, trace->steps,
 			   trace->n_steps * sizeof(*trace->steps));
 	fd = link_trace_fd(trace);
-	return fd < 0 ? fd : put(to, TCA_WALE_TRACE_FD, &fd, sizeof(fd));
+	if (fd >= 0)
+		return put(to, TCA_WALE_TRACE_FD, &fd, sizeof(fd));
+	errno = -fd;
+	return -EREMOTEIO;
 }
 
 int link_config_encode(const struct link_config *c, attribute_put_fn put,

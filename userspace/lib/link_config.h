@@ -221,7 +221,10 @@ void link_config_print(FILE *to, const struct link_config *c);
 struct json;
 void link_config_json(struct json *j, const struct link_config *c);
 
-/* As netlink attributes: put() gets each one, and returns 0 or an error. */
+/*
+ * As netlink attributes: put() gets each one, and returns 0 or an error.  -EREMOTEIO if
+ * the kernel does not take a trace; errno says why.
+ */
 int link_config_encode(const struct link_config *c, attribute_put_fn put,
 		       void *to);
 
@@ -237,8 +240,8 @@ int link_trace_parse(struct link_trace *trace, const char *text,
 int link_trace_read(struct link_trace *trace, const char *path,
 		    struct link_error *error);
 /*
- * The steps in a file in memory, for a request that cannot carry so many: its
- * descriptor, or an error.  It is open until the next one is made: whoever
+ * link_trace_file.c: the steps in a file, for a request that cannot carry so many: its
+ * descriptor, or -errno.  It is open until the next one is made: whoever
  * encodes a request does not know when it is sent.
  */
 int link_trace_fd(const struct link_trace *trace);

@@ -10,8 +10,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "link_config.h"
 #include "units.h"
@@ -209,34 +207,4 @@ int link_trace_read(struct link_trace *trace, const char *path,
 	free(line);
 	fclose(file);
 	return err ? err : check_whole(trace, at, error);
-}
-
-static int write_all(int fd, const char *data, size_t length)
-{
-	while (length) {
-		ssize_t done = write(fd, data, length);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return -1;
-		data += done;
-		length -= done;
-	}
-	return 0;
-}
-
-int link_trace_fd(const struct link_trace *trace)
-{
-	static int fd = -1;
-
-	if (fd >= 0)
-		close(fd);
-	fd = memfd_create("trace", MFD_CLOEXEC);
-	if (fd >= 0 && write_all(fd, (const char *)trace->steps,
-				 trace->n_steps * sizeof(*trace->steps))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd < 0 ? -ENOMEM : fd;
 }

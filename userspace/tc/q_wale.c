@@ -77,6 +77,10 @@ static int wale_parse_opt(struct qdisc_util *qu, int argc, char **argv,
 		if (err == -ENOMEM)
 			fputs("Error: wale: no memory for the options\n",
 			      stderr);
+		if (err == -EREMOTEIO)
+			fprintf(stderr,
+				"Error: wale: the kernel does not take the trace: %s\n",
+				strerror(errno));
 	}
 	link_config_free(&c);
 	return err;

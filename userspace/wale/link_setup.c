@@ -207,9 +207,14 @@ static int set_wale(struct rtnl *r, int ifindex, uint32_t handle,
 		err = nla_nest_end(message, nest);
 	if (!err)
 		return rtnl_request(r, message);
+	if (err == -EREMOTEIO)
+		snprintf(r->error, sizeof(r->error),
+			 "the kernel does not take the trace: %s",
+			 strerror(errno));
+	else
+		snprintf(r->error, sizeof(r->error),
+			 "the options do not fit into a message to the kernel");
 	nlmsg_free(message);
-	snprintf(r->error, sizeof(r->error),
-		 "the options do not fit into a message to the kernel");
 	return -EMSGSIZE;
 }
 

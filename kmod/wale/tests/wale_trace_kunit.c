@@ -13,6 +13,7 @@
 #include "../wale_schedule.c"
 #include "../wale_server.c"
 #include "../wale_sessions.c"
+#include "wale_test_trace.h"
 
 #define WALE_TEST_STEPS_MAX	700
 #define WALE_TEST_WALK_MAX	3000

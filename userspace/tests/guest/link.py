@@ -169,15 +169,21 @@ def test_sessions_off_leave_the_trace() -> None:
 
 
 def test_a_long_trace() -> None:
-    """One of more steps than a request has room for, in both directions."""
+    """One of more steps than a request, or a file in memory, has room for; in both directions."""
     pair = Pair()
-    with tempfile.NamedTemporaryFile("w", suffix=".trace", dir="/run") as file:
-        file.writelines(f"1ms {8 * n}bit\n" for n in range(1, 20_001))
-        file.flush()
-        link(pair, "add", "a0", "--trace", "file", file.name)
-    (found,) = shown(pair)
-    equal([found[way]["trace_steps"] for way in ("up", "down")], [20_000] * 2, "steps")
-    link(pair, "del", "a0")
+    for count in (20_000, 70_000):
+        with tempfile.NamedTemporaryFile("w", suffix=".trace", dir="/run") as file:
+            file.writelines(f"1ms {8 * n}bit\n" for n in range(1, count + 1))
+            file.flush()
+            link(pair, "add", "a0", "--trace", "file", file.name)
+            add = f"tc qdisc add dev lo root wale trace file {file.name}"
+            done(pair.a, *add.split())
+        (found,) = shown(pair, "a0")
+        equal([found[way]["trace_steps"] for way in ("up", "down")], [count] * 2, "steps")
+        (by_tc,) = as_json(pair.a, "tc", "-j", "qdisc", "show", "dev", "lo")
+        equal(by_tc["options"]["trace_steps"], count, "steps by tc")
+        link(pair, "del", "a0")
+        done(pair.a, "tc", "qdisc", "del", "dev", "lo", "root")
     pair.close()
 
 

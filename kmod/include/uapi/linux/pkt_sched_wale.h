@@ -63,10 +63,12 @@
  *     it needs a rate (then or before), which the sessions share.  A later
  *     TCA_WALE_RATE64 changes the rate that they share and leaves the chain
  *     alone; an empty TCA_WALE_SESSIONS nest ends the chain.
- *   - A trace of more than WALE_TRACE_STEPS_MAX steps comes in a file in memory
- *     (memfd_create(), or of a tmpfs) that the sender has open for reading: an
- *     array of struct wale_trace_step, 1 .. WALE_TRACE_FD_STEPS_MAX of them.  It is
- *     read once, and need not exist when the request is done.
+ *   - A trace of more than WALE_TRACE_STEPS_MAX steps comes in a file: an array of
+ *     struct wale_trace_step.  Up to WALE_TRACE_FILE_STEPS_MAX of them may come in a
+ *     file in memory (memfd_create(), or of a tmpfs) that the sender has open for
+ *     reading; it is read once, and need not exist when the request is done.  More
+ *     of them, up to WALE_TRACE_FD_STEPS_MAX, are written to a file of the family
+ *     WALE_GENL_NAME: see there.
  *   - With TCA_WALE_START, a trace or a chain starts then, and not now; alone, it
  *     moves the start of the one that runs.  1 .. WALE_START_AHEAD_MAX from now.
  *     If that is to come, the rate is until then that of the first step, or
@@ -158,6 +160,7 @@
 #define WALE_TRACE_STEP_MIN	1000ULL	/* 1 us, in ns */
 #define WALE_TRACE_STEPS_MAX	4000	/* what TCA_OPTIONS, 64 kB, can carry */
 #define WALE_TRACE_DUMP_MAX	100
+#define WALE_TRACE_FILE_STEPS_MAX	65536U	/* read while RTNL is held */
 #define WALE_TRACE_FD_STEPS_MAX	16777216U	/* 256 MB */
 #define WALE_TRACE_PERIOD_MAX	345600000000000000ULL	/* 4000 days, in ns */
 
@@ -332,6 +335,32 @@ enum {
 };
 
 #define TCA_WALE_MAX (__TCA_WALE_MAX - 1)
+
+/*
+ * Files for long traces.  While a request to a qdisc is dealt with, all configuration
+ * of networks waits (RTNL): too long for reading millions of steps.  So these are handed
+ * over before.  WALE_CMD_TRACE_NEW of this family of generic netlink, which has no
+ * attributes, is answered by WALE_A_FD: a descriptor of the sender's.  Steps are written
+ * to it with write(), in their order, whole ones (-EINVAL), in as many calls as one
+ * likes; each must be as in TCA_WALE_TRACE (-ERANGE), and all together, too (-EFBIG).
+ *
+ * The file is then named by TCA_WALE_TRACE_FD.  If that request succeeds, the link has
+ * the steps, and the file none: it can be closed, or filled again.
+ */
+#define WALE_GENL_NAME		"wale"
+#define WALE_GENL_VERSION	1
+
+enum {
+	WALE_CMD_UNSPEC,
+	WALE_CMD_TRACE_NEW,
+	__WALE_CMD_MAX
+};
+
+enum {
+	WALE_A_UNSPEC,
+	WALE_A_FD,	/* u32 */
+	__WALE_A_MAX
+};
 
 /*
  * The chain M_k of Karnik and Kumar (2005), section III-A: the number of

@@ -34,7 +34,7 @@ from wale_lab.netlink import (
 )
 from wale_lab.selftest import net, rate
 from wale_lab.selftest.pair import Pair
-from wale_lab.selftest.wale import TC_H_ROOT, TRACE_STEPS_MAX, trace_file
+from wale_lab.selftest.wale import TC_H_ROOT, TRACE_STEPS_MAX, new_trace_file, trace_file
 
 CLONE_NEWUSER = 0x10000000
 RTM_NEWLINK, RTM_DELLINK = 16, 17
@@ -95,7 +95,8 @@ class World:
             trace_file(data)
             for data in (step * 3, step * (TRACE_STEPS_MAX + 1), b"", step + b"odd", b"\xff" * 16)
         ]
-        self.files += self.traces
+        self.long_trace = new_trace_file()
+        self.files += [*self.traces, self.long_trace]
         self.senders = [
             rate.Sender(self.pair, name, 5001 + k, buffer=1 << 16)
             for k, name in enumerate(CONTROLS)
@@ -169,7 +170,7 @@ class World:
         }
         day = time.time_ns()
         self.link_pools: dict[str, list[int | bytes]] = {
-            "trace-fd": [*self.traces[:2], *self.files, 0, 9999],
+            "trace-fd": [*self.traces[:2], self.long_trace, *self.files, 0, 9999],
             "start": [day, day - 10**9, day + 10**9, day - 3600 * 10**9],
         }
 
@@ -180,9 +181,9 @@ class World:
         event = rng.choices(
             (
                 *(self._packets, self._gso, self._dummy_packets, self._tcp),
-                *(self._flap, self._replug, self._graft),
+                *(self._flap, self._replug, self._graft, self._fill),
             ),
-            (30, 5, 20, 30, 2, 2, 4),
+            (30, 5, 20, 30, 2, 2, 4, 4),
         )[0]
         with contextlib.suppress(OSError):
             event(rng)
@@ -226,6 +227,11 @@ class World:
         else:
             self._add_device("d2")
             self._add_parent("d2", TBF_WORDS)
+
+    def _fill(self, rng: Random) -> None:
+        """Have more steps in the file of the family, which is empty once a link has them."""
+        step = struct.pack("QQ", rng.randint(0, 10**8), rng.randint(0, 10**8))
+        os.write(self.long_trace, step * rng.choice((1, 3, 5000)))
 
     def _graft(self, rng: Random) -> None:
         """Have another qdisc be the buffer of a link, or none, if there is a link that takes it."""

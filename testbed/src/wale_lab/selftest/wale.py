@@ -22,6 +22,7 @@ from wale_lab.netlink import (
     NLM_F_DUMP,
     NLM_F_EXCL,
     NLM_F_REPLACE,
+    Family,
     Socket,
     attribute,
     attributes,
@@ -33,6 +34,8 @@ TCA_KIND, TCA_OPTIONS, TCA_STATS2, TCA_STAB = 1, 2, 7, 8
 TCA_STATS_BASIC, TCA_STATS_QUEUE, TCA_STATS_APP = 1, 3, 4
 TC_H_ROOT = 0xFFFFFFFF
 NLM_F_ECHO = 8
+WALE_CMD_TRACE_NEW, WALE_A_FD = 1, 1
+TRACE_FILE_STEPS_MAX = 65536
 
 RATE_UNLIMITED = (1 << 64) - 1
 LOSS_ALWAYS = 0xFFFFFFFF
@@ -148,9 +151,18 @@ TRACE_END = {"loop": 0, "hold": 1, "stop": 2}
 POLICY = {"tail": 0, "epd": 1, "seldrop": 2, "fba": 3, "random_tail": 4, "rem": 5}
 
 
+def new_trace_file() -> int:
+    """Return an empty file of the family, for many steps; whoever made it closes it."""
+    family = Family("wale")
+    answer = dict(attributes(family.request(WALE_CMD_TRACE_NEW)[0].payload))
+    family.close()
+    return int(struct.unpack("I", answer[WALE_A_FD])[0])
+
+
 def trace_file(data: bytes) -> int:
-    """Return a file in memory; whoever made it closes it."""
-    file = os.memfd_create("trace")
+    """Return a file with steps, in memory if they are few; whoever made it closes it."""
+    few = len(data) <= 16 * TRACE_FILE_STEPS_MAX
+    file = os.memfd_create("trace") if few else new_trace_file()
     with open(file, "wb", closefd=False) as writer:
         writer.write(data)
     return file
