@@ -208,6 +208,17 @@ class _DiesInBoot:
         return Outcome(*ended, "", "", wall_s)
 
 
+def test_a_limit_of_the_host_is_named() -> None:
+    """A page of a guest's kernel is a mapping of the process that it is on its host."""
+    said = (
+        "UML ran out of memory on the host side! This can happen due to a memory limitation or "
+        "vm.max_map_count has been reached.\nKernel panic - not syncing: Kernel mode fault"
+    )
+    outcome = Outcome(EXIT_PANIC, "panic", "", said, 1.0)
+    assert "too few mappings (vm.max_map_count; sysctl)" in outcome.describe()
+    assert "mappings" not in Outcome(EXIT_PANIC, "panic", "", "Kernel panic", 1.0).describe()
+
+
 @pytest.mark.parametrize(
     ("dying", "fast", "started", "reason"),
     [

@@ -52,6 +52,10 @@ _KERNEL_COMPLAINT = re.compile(
 )
 
 
+#: What the kernel of a guest says when its host refuses it a page: one is a mapping there.
+MAPPINGS = "vm.max_map_count"
+
+
 class EngineError(Exception):
     """A reason, in one sentence for the user, why an engine cannot do what was asked."""
 
@@ -170,10 +174,13 @@ class Outcome:
                 " (a program that waits by reading the clock in a loop, as browsers do, hardly "
                 "gets on in virtual time: `exec --real`, or `run --set time=real`)"
             )
+        mappings = ""
+        if MAPPINGS in self.kernel_log:
+            mappings = f": this machine allows its process too few mappings ({MAPPINGS}; sysctl)"
         return {
             "ok": f"ended well {wall}",
             "exit": f"ended with exit code {self.exit_code} {wall}",
-            "panic": f"the kernel died {wall}",
+            "panic": f"the kernel died {wall}{mappings}",
             "timeout": f"killed at its wall limit, {wall}, {busy}",
             "hung": f"killed {wall}: it waited for something that cannot come",
         }[self.reason]
