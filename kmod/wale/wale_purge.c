@@ -43,6 +43,7 @@ static void wale_purge_free_tree(struct sk_buff *root)
 	rbtree_postorder_for_each_entry_safe(skb, next, &tree, rbnode) {
 		skb->next = NULL;	/* the node was in their place */
 		skb->prev = NULL;
+		skb->dev = NULL;
 		kfree_skb(skb);
 		cond_resched();
 	}

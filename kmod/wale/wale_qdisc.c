@@ -130,9 +130,9 @@ out_store:
 static void __exit wale_module_exit(void)
 {
 	unregister_qdisc(&wale_qdisc_ops);
+	wale_purge_wait();
 	wale_trace_file_exit();
 	wale_trace_store_exit();
-	wale_purge_wait();
 	wale_feedback_exit();
 }
 
