@@ -25,8 +25,8 @@
 #include <net/wale_wire.h>
 
 #include "fuzz.h"
-#include "wale_buffer.h"
 #include "tests/wale_test_trace.h"
+#include "wale_buffer.h"
 #include "wale_server.h"
 
 #define OPS_MAX 300
@@ -71,13 +71,15 @@ struct link {
 /* Work of a trace in @ns from its beginning. */
 static u128 trace_work(const struct wale_trace *trace, u64 ns)
 {
-	u64 period_ns = wale_trace_step(trace, trace->count - 1)->end_ns, begin_ns = 0;
+	u64 period_ns = wale_trace_step(trace, trace->count - 1)->end_ns,
+	    begin_ns = 0;
 	u128 period_work = 0, work = 0;
 	u32 i;
 
 	for (i = 0; i < trace->count; i++) {
-		period_work += (u128)(wale_trace_step(trace, i)->end_ns - begin_ns) *
-			       wale_trace_step(trace, i)->rate;
+		period_work +=
+			(u128)(wale_trace_step(trace, i)->end_ns - begin_ns) *
+			wale_trace_step(trace, i)->rate;
 		begin_ns = wale_trace_step(trace, i)->end_ns;
 	}
 	if (trace->end == WALE_TRACE_LOOP) {
@@ -85,14 +87,16 @@ static u128 trace_work(const struct wale_trace *trace, u64 ns)
 		ns %= period_ns;
 	}
 	for (i = 0, begin_ns = 0; i < trace->count; i++) {
-		u64 part = min(ns, wale_trace_step(trace, i)->end_ns - begin_ns);
+		u64 part =
+			min(ns, wale_trace_step(trace, i)->end_ns - begin_ns);
 
 		begin_ns = wale_trace_step(trace, i)->end_ns;
 		work += (u128)part * wale_trace_step(trace, i)->rate;
 		ns -= part;
 	}
 	if (trace->end == WALE_TRACE_HOLD)
-		work += (u128)ns * wale_trace_step(trace, trace->count - 1)->rate;
+		work += (u128)ns *
+			wale_trace_step(trace, trace->count - 1)->rate;
 	return work * WALE_RATE_UNIT;
 }
 
@@ -106,7 +110,8 @@ static u128 trace_work_since(const struct model *m, u64 t)
 	if (!ahead)
 		return trace_work(m->trace, t - m->start_ns) -
 		       trace_work(m->trace, m->base_ns - m->start_ns);
-	return (u128)ahead * wale_trace_step(m->trace, 0)->rate * WALE_RATE_UNIT +
+	return (u128)ahead * wale_trace_step(m->trace, 0)->rate *
+		       WALE_RATE_UNIT +
 	       trace_work(m->trace, t - m->base_ns - ahead);
 }
 

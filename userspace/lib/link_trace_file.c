@@ -136,8 +136,8 @@ int link_trace_fd(const struct link_trace *trace)
 
 	if (fd >= 0)
 		close(fd);
-	fd = trace->n_steps > WALE_TRACE_FILE_STEPS_MAX ? family_file() :
-							  file_in_memory();
+	fd = trace->n_steps > WALE_TRACE_FILE_STEPS_MAX ? family_file()
+							: file_in_memory();
 	if (fd < 0)
 		return fd;
 	err = write_all(fd, (const char *)trace->steps,
