@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from feedback import RST, SYN, ipv4, tcp
 from wale_lab.selftest import net, netlink, rate
 from wale_lab.selftest.faults import Faults, Site, module_text, sites
 from wale_lab.selftest.pair import MS, Pair
@@ -80,7 +81,7 @@ class Operation:
     exact: Callable[[], Any]  # changes with everything that act or undo does
     #: Without memory it may do less, and not say so: advice is advice, news are lost.
     may_do_less: bool = False
-    only: str = ""  # the calls to this function; the others are for other operations
+    only: str = ""  # the calls of or to this function; others are for other operations
     most: int = 1000  # allocations that fail alone, the first of each call
 
 
@@ -177,7 +178,7 @@ class Stage:
             self.check(operation, False, expected, None)
             equal(operation.state(), before, f"{name} undone")
             for site in self.sites[operation.module]:
-                if site.once or operation.only not in ("", site.callee):
+                if site.once or operation.only not in ("", site.callee, site.function):
                     continue
                 try:
                     self.fail_at(operation, site, expected)
@@ -551,6 +552,32 @@ def test_links_publish() -> None:
         nothing,
     )
     here.exercise(publish=operation)
+    pair.delete()
+
+
+def test_links_count_flows() -> None:
+    """A link that finds no memory for more flows counts those that it had room for."""
+    here = stage()
+    pair = here.pair
+    pair.add(**FEEDBACK)
+    flows = range(1, 400)  # more than a block of them
+
+    def send(flags: int) -> None:
+        for port in flows:
+            net.send(pair.socket, "a0", ipv4(tcp(flags, port=port)))
+        pair.drain()
+
+    operation = Operation(
+        "sch_wale",
+        lambda: send(SYN),
+        lambda: send(RST),
+        lambda: pair.stats()["active_flows"],
+        nothing,
+        may_do_less=True,
+        only="wale_feedback_see",
+        most=3,
+    )
+    here.exercise(flows=operation)
     pair.delete()
 
 
