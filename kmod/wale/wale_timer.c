@@ -2,8 +2,8 @@
 /*
  * wale_timer.c - has a link run in time though no packet moves it
  *
- * For the chain of sessions, for traces, for what is to be published, and for parents
- * that are to know of losses.
+ * For what takes longer the longer it is left alone, for what is to be published, and
+ * for parents that are to know of losses.
  */
 
 #include <linux/timer.h>
@@ -12,42 +12,60 @@
 #include "wale.h"
 
 /*
- * The chain draws every step that passed.  Were it left alone while the link
- * is idle, the first packet after a month would have to wait for all of them.
+ * The chain draws every step that passed, and while the rate changes, rem updates the
+ * price at every interval.  Were a link left alone for a month, the first packet after
+ * it would have to wait for all of them.  So the link runs when so many are due.
  */
-#define WALE_CHAIN_PERIOD	(10 * HZ)
+#define WALE_TIMER_STEPS	256
 
 /*
- * Passing steps of a trace takes no longer for more of them.  But while the rate
- * changes, rem updates the price at every interval, and with a long delay nothing else
- * moves the link until a packet departs.
+ * Passing steps of a trace takes no longer for more of them.  But with a long delay,
+ * nothing else moves the link until a packet departs.
  */
 #define WALE_TRACE_PERIOD	HZ
-
-/* So often the link is to run, in jiffies; MAX_JIFFY_OFFSET: nothing adds up. */
-static unsigned long wale_timer_period(const struct wale_sched_data *q)
-{
-	if (q->schedule.sessions)
-		return WALE_CHAIN_PERIOD;
-	if (q->schedule.trace && q->schedule.until_ns != U64_MAX)
-		return WALE_TRACE_PERIOD;
-	return MAX_JIFFY_OFFSET;
-}
 
 /* The timer wheel is exact to a jiffy for delays below so many of them. */
 #define WALE_TIMER_EXACT	64
 
-/*
- * From now until the link must run, in jiffies; MAX_JIFFY_OFFSET: it need not.
- *
- * The wheel rounds a longer delay up by an eighth at most.  The timer comes
- * that much earlier, and is set again for the rest.
- */
+/* The wheel rounds a longer delay up by an eighth at most: come that much earlier. */
+static unsigned long wale_timer_jiffies(u64 delay_ns)
+{
+	unsigned long delay = nsecs_to_jiffies(delay_ns);
+
+	return delay < WALE_TIMER_EXACT ? delay : delay - delay / 8;
+}
+
+/* ns from one thing to the next that cannot be passed at once; U64_MAX: there is none. */
+static u64 wale_timer_step_ns(const struct wale_sched_data *q)
+{
+	const struct wale_schedule *schedule = &q->schedule;
+	u64 step_ns = U64_MAX;
+
+	if (schedule->sessions)
+		step_ns = schedule->sessions->params.step_ns;
+	if (q->policy.kind == WALE_POLICY_REM && schedule->until_ns != U64_MAX)
+		step_ns = min(step_ns, q->rem.params.interval_ns);
+	return step_ns;
+}
+
+/* So often the link is to run, in jiffies; MAX_JIFFY_OFFSET: nothing adds up. */
+static unsigned long wale_timer_period(const struct wale_sched_data *q)
+{
+	unsigned long period = MAX_JIFFY_OFFSET;
+	u64 step_ns = wale_timer_step_ns(q);
+
+	if (q->schedule.trace && q->schedule.until_ns != U64_MAX)
+		period = WALE_TRACE_PERIOD;
+	if (step_ns == U64_MAX)
+		return period;
+	return min(period, wale_timer_jiffies(step_ns * WALE_TIMER_STEPS));
+}
+
+/* From now until the link must run, in jiffies; MAX_JIFFY_OFFSET: it need not. */
 static unsigned long wale_timer_delay(const struct wale_sched_data *q,
 				      u64 now)
 {
 	unsigned long delay = wale_timer_period(q);
-	unsigned long until_next;
 	u64 next;
 
 	if (!q->feedback)
@@ -55,10 +73,7 @@ static unsigned long wale_timer_delay(const struct wale_sched_data *q,
 	next = wale_feedback_next(q);
 	if (next == U64_MAX)
 		return delay;
-	until_next = nsecs_to_jiffies(next > now ? next - now : 0);
-	if (until_next >= WALE_TIMER_EXACT)
-		until_next -= until_next / 8;
-	return min(delay, until_next);
+	return min(delay, wale_timer_jiffies(next > now ? next - now : 0));
 }
 
 /**

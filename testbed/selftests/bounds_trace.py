@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What traces of the shortest steps take of a CPU.
+"""What traces of the shortest steps, sessions and prices take of a CPU.
 
     user namespace of uid 1000, with a network namespace of its own
 
@@ -21,13 +21,16 @@ from typing import Any
 from wale_lab.selftest import bounds, net
 from wale_lab.selftest.pair import MS
 from wale_lab.selftest.tap import main, true
-from wale_lab.selftest.wale import Control, trace_file
+from wale_lab.selftest.wale import POLICY, Control, trace_file
 
 US = 1000
 STEPS = 660_000
 #: 1 and 2 bytes/s: a packet is in service for longer than any of these tests.
 FINE = b"".join(struct.pack("QQ", US, 1 + step % 2) for step in range(STEPS))
 COARSE = struct.pack("QQQQ", 3600 * 1000 * MS, 1, 3600 * 1000 * MS, 2)
+MIDDLE = struct.pack("QQQQ", MS, 1, MS, 2)
+REM = {"policy": POLICY["rem"], "limit_bytes": 10**6, "rem": {"interval": MS, "target": 0}}
+SESSIONS = {"arrival": 1 << 30, "mean": 3 << 32, "max": 63, "step": MS}
 TIMER = f"{net.TRACING}/events/timer/timer_expire_entry"
 
 
@@ -83,6 +86,11 @@ def test_a_service_passes_steps_at_once() -> None:
     not_longer({"steps": FINE}, {"steps": COARSE})
 
 
+def test_a_price_on_a_fine_trace() -> None:
+    """30 updates of the price while 30,000 steps pass, or 30 steps."""
+    not_longer({"steps": FINE, **REM}, {"steps": MIDDLE, **REM})
+
+
 def rings_in(seconds: float) -> int:
     """Count how often timers of links ring in so many seconds."""
     net.write(f"{net.TRACING}/trace", "")
@@ -107,6 +115,16 @@ def test_a_fine_trace_rings_seldom() -> None:
     """Once a second, as any other."""
     count = rings(4, steps=FINE)
     true(count <= 5, f"{count} times in 4 s")
+
+
+def test_what_adds_up_does_not_wait() -> None:
+    """Steps of sessions and updates of a price: at most 256 of 1 ms at a time."""
+    for name, options in (
+        ("sessions", {"rate": 1, "sessions": SESSIONS}),
+        ("rem", {"steps": FINE, **REM}),
+    ):
+        count = rings(4, **options)
+        true(15 <= count <= 22, f"{count} times in 4 s for {name}")
 
 
 def test_many_links() -> None:
