@@ -31,8 +31,7 @@ void wale_mark_run(struct Qdisc *sch,
 		replay(sch, rem->next_ns);
 		quiet_until = q->server.busy ? q->server.event_ns :
 					       q->schedule.until_ns;
-		/* what can only fall, and has: as long as nothing arrives */
-		if (!rem->price && !q->buffer.packets)
+		if (wale_rem_rests(rem, q->buffer.bytes))
 			quiet_until = U64_MAX;
 		quiet_until = min(quiet_until,
 				  wale_inputs_next(&q->cells, q->classes));

@@ -24,7 +24,7 @@ static int wale_rem_check(const struct wale_rem_params *params,
 	if (params->interval_ns < WALE_REM_INTERVAL_MIN ||
 	    params->interval_ns > WALE_REM_INTERVAL_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_REM_INTERVAL],
-				    "wale: interval of rem must be 100 us to 1 s");
+				    "wale: interval of rem must be 1 ms to 1 s");
 		return -ERANGE;
 	}
 	if (!params->gamma || params->gamma > WALE_REM_GAMMA_MAX) {

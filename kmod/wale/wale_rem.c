@@ -131,6 +131,21 @@ u64 wale_rem_steps(const struct wale_rem *rem, u64 offered, u64 quiet_until_ns,
 	return 1 + div64_u64(last - rem->next_ns, rem->params.interval_ns);
 }
 
+/**
+ * wale_rem_rests() - is the price zero, and does it stay so?
+ * @rem: the price
+ * @backlog: bytes in the buffer
+ *
+ * With no more in the buffer than there should be, an update can only lower the price,
+ * whatever the rate is; and what is in the buffer can only become less.
+ *
+ * Return: true if the price is zero until something arrives.
+ */
+bool wale_rem_rests(const struct wale_rem *rem, u64 backlog)
+{
+	return !rem->price && backlog <= rem->params.target;
+}
+
 /* What an update adds to the price, as long as it is between its limits. */
 static s64 wale_rem_change(const struct wale_rem *rem, u64 backlog, u64 arrived,
 			   u64 rate)

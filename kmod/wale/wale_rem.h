@@ -49,6 +49,7 @@ void wale_rem_set(struct wale_rem *rem, const struct wale_rem_params *params,
 		  u64 now);
 u64 wale_rem_steps(const struct wale_rem *rem, u64 offered, u64 quiet_until_ns,
 		   u64 now);
+bool wale_rem_rests(const struct wale_rem *rem, u64 backlog);
 void wale_rem_update(struct wale_rem *rem, u64 backlog, u64 offered,
 		     u64 rate, u64 steps);
 

@@ -194,7 +194,7 @@ REFUSED: list[tuple[dict[str, Any], list[str]]] = [
     ({"policy": 4, "mark": 1}, ["mark needs a policy"]),
     ({"policy": 5, "mark": 2}, ["mark must be"]),
     ({"rem": {"phi": 2 * 10**6}}, ["parameters of policy rem"]),
-    ({"policy": 5, "rem": {"interval": 99_999}}, ["interval of rem"]),
+    ({"policy": 5, "rem": {"interval": 999_999}}, ["interval of rem"]),
     ({"policy": 5, "rem": {"interval": 10**9 + 1}}, ["interval of rem"]),
     ({"policy": 5, "rem": {"gamma": 0}}, ["gamma of rem"]),
     ({"policy": 5, "rem": {"gamma": 10**9 + 1}}, ["gamma of rem"]),

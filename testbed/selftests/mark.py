@@ -71,7 +71,7 @@ CASES: dict[str, tuple[dict[str, Any], Parameters, int, int]] = {
     ),
     "pauses": (
         {"rate": 43_457, "limit_packets": 40},
-        Parameters(interval_ns=700_001, gamma=100_000, target=1000),
+        Parameters(interval_ns=1_700_001, gamma=100_000, target=1000),
         300,
         3 * MS,
     ),
@@ -232,7 +232,7 @@ def test_change() -> None:
 def test_idle_and_outage() -> None:
     """An idle day is over at once and the price is 0; in an outage it rises to its limit."""
     pair = Pair()
-    params = {"interval": 100_000, "gamma": 10**6, "target": 500, "alpha": 10**6}
+    params = {"interval": MS, "gamma": 10**6, "target": 500, "alpha": 10**6}
     pair.add(trace=[(10 * MS, 10**6), (MS, 0)], policy=REM, rem=params, seed=1)
     pair.send(5)
     net.sleep_ns(86_400 * 10**9)

@@ -67,7 +67,7 @@ static const struct {
 	const char *expected;
 } params[] = {
 	{ "interval", LINK_REM_INTERVAL, parse_interval,
-	  "an interval from 100us to 1s, such as 10ms" },
+	  "an interval from 1ms to 1s, such as 10ms" },
 	{ "gamma", LINK_REM_GAMMA, parse_gamma,
 	  "a gamma (price for each kB) from 0.000001 to 1000, such as 0.001" },
 	{ "alpha", LINK_REM_ALPHA, parse_alpha,

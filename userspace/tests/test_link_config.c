@@ -238,8 +238,8 @@ static void test_errors(void)
 	test_error("mark nomark", LINK_ERROR_DUPLICATE, "");
 	test_error("rem", LINK_ERROR_MISSING, "");
 	test_error("rem delay 5ms", LINK_ERROR_INVALID, "interval, gamma");
-	test_error("rem interval 99us", LINK_ERROR_INVALID, "100us to 1s");
-	test_error("rem interval 2s", LINK_ERROR_INVALID, "100us to 1s");
+	test_error("rem interval 999us", LINK_ERROR_INVALID, "1ms to 1s");
+	test_error("rem interval 2s", LINK_ERROR_INVALID, "1ms to 1s");
 	test_error("rem gamma 0", LINK_ERROR_INVALID, "out of range");
 	test_error("rem gamma 1001", LINK_ERROR_INVALID, "out of range");
 	test_error("rem alpha 1.000001", LINK_ERROR_INVALID, "0 to 1");
@@ -753,8 +753,8 @@ int main(void)
 			"policy rem",
 			"delay 1ms policy rem mark rem gamma 0.000001 "
 			"phi 1.001 ");
-	test_round_trip("rem interval 100us alpha 0 target 0b",
-			"rem interval 100us alpha 0 target 0b ");
+	test_round_trip("rem interval 1ms alpha 0 target 0b",
+			"rem interval 1ms alpha 0 target 0b ");
 	test_errors();
 	test_unknown_words();
 	test_tail();

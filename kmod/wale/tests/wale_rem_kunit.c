@@ -160,6 +160,34 @@ static void wale_rem_steps_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wale_rem_steps(&rem, 7, never, 1000 * MS), 1);
 }
 
+/* At rest, each update is as if there was none, at any rate and while the buffer empties. */
+static void wale_rem_rests_test(struct kunit *test)
+{
+	static const u64 rates[] = {
+		0, 1, 1250000, WALE_RATE_MAX, WALE_RATE_UNLIMITED,
+	};
+	struct wale_rem one = wale_rem_test_new(1100000), all;
+	u64 target = one.params.target, backlog = target, offered = 7;
+	unsigned int i, n = 1000;
+
+	wale_rem_update(&one, 0, offered, WALE_RATE_MAX, 1);
+	KUNIT_EXPECT_TRUE(test, wale_rem_rests(&one, target));
+	KUNIT_EXPECT_FALSE(test, wale_rem_rests(&one, target + 1));
+	all = one;
+	for (i = 0; i < n; i++) {
+		wale_rem_update(&one, backlog, offered,
+				rates[i % ARRAY_SIZE(rates)], 1);
+		backlog -= min(backlog, i * 7);
+	}
+	wale_rem_update(&all, target, offered, rates[1],
+			wale_rem_steps(&all, offered, U64_MAX,
+				       all.next_ns +
+				       (n - 1) * all.params.interval_ns));
+	KUNIT_EXPECT_EQ(test, memcmp(&one, &all, sizeof(one)), 0);
+	wale_rem_set_price(&one, 1);
+	KUNIT_EXPECT_FALSE(test, wale_rem_rests(&one, 0));
+}
+
 /* The extremes of the parameters: the price stays within its limits. */
 static void wale_rem_extremes_test(struct kunit *test)
 {
@@ -212,6 +240,7 @@ static struct kunit_case wale_rem_kunit_cases[] = {
 	KUNIT_CASE_PARAM(wale_rem_step_test, wale_rem_step_gen_params),
 	KUNIT_CASE(wale_rem_many_steps_test),
 	KUNIT_CASE(wale_rem_steps_test),
+	KUNIT_CASE(wale_rem_rests_test),
 	KUNIT_CASE(wale_rem_extremes_test),
 	KUNIT_CASE(wale_rem_set_test),
 	{}

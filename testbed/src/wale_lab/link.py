@@ -148,7 +148,7 @@ class Rem(Strict):
     """
 
     interval: TimeNs = 10_000_000
-    """from one change of the price to the next, 100 us to 1 s"""
+    """from one change of the price to the next, 1 ms to 1 s"""
     gamma: Annotated[float, Field(ge=1e-6, le=1000)] = 0.001
     """change of the price for each kB (1000 bytes)"""
     alpha: Annotated[float, Field(ge=0, le=1)] = 0.1
@@ -160,8 +160,8 @@ class Rem(Strict):
 
     @model_validator(mode="after")
     def _check(self) -> Rem:
-        if not 100_000 <= self.interval <= 10**9:
-            raise ValueError("expected an interval from 100us to 1s")
+        if not 10**6 <= self.interval <= 10**9:
+            raise ValueError("expected an interval from 1ms to 1s")
         if self.target > MAX_TARGET_BYTES:
             raise ValueError("expected a target of at most 2^40 bytes")
         return self
