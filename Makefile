@@ -144,12 +144,16 @@ uninstall:	## remove what install put there
 	@testbed/setup/install-lab uninstall "$(PREFIX)" "$(DESTDIR)"
 	@testbed/setup/install-modules uninstall "$(KDIR)" "$(DESTDIR)"
 
+wheel: packages	## the Python package wale_lab, for pip, into dist
+	@rm -f dist/wale_lab-*.whl
+	@testbed/wale-lab python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
 deb: packages-deb	## Debian packages wale-dkms, wale-tools, wale-dev and python3-wale-lab, into build/deb
 	@testbed/setup/build-deb
 
-clean:	## remove build/, out/ and results/ (the cached kernel stays)
-	rm -rf build out results
+clean:	## remove build/, dist/, out/ and results/ (the cached kernel stays)
+	rm -rf build dist out results
 
 .PHONY: demo report test check check-vm check-deb coverage tested-table formulas-table lint fuzz fuzz-userspace fuzz-kernel \
 	bench help modules modules-stock userspace kernel kernel-san packages packages-check \
-	packages-vm packages-deb install uninstall deb clean
+	packages-vm packages-deb install uninstall wheel deb clean

@@ -164,7 +164,7 @@ def tree(tmp_path: Path) -> Path:
     folder = tmp_path / "tree"
     folder.mkdir()
     for entry in TOP.iterdir():
-        if entry.name not in ("build", "out", "results", ".git"):
+        if entry.name not in ("build", "dist", "out", "results", ".git"):
             (folder / entry.name).symlink_to(entry)
     return folder
 

@@ -38,7 +38,8 @@ def test_refused_before_packages_are_installed(tmp_path: Path) -> None:
     """By the launcher, of a checkout and of a cache."""
     checkout = tmp_path / "a b"
     (checkout / "testbed/setup").mkdir(parents=True)
-    for name in ("wale-lab", "requirements.txt", "requirements-run.txt", "setup/plain-path"):
+    lists = [path.name for path in TESTBED.glob("requirements*.txt")]
+    for name in ("wale-lab", *lists, "setup/plain-path"):
         shutil.copy(TESTBED / name, checkout / "testbed" / name)
     (checkout / "Makefile").touch()
     for lab, cache in ((TESTBED / "wale-lab", "c d"), (checkout / "testbed/wale-lab", "cd")):

@@ -17,6 +17,7 @@ from typing import NoReturn
 from wale_lab.engines import engine_names
 from wale_lab.engines.base import EXIT_ENGINE, EngineError
 from wale_lab.errors import ScenarioError, short, why
+from wale_lab.tree import version
 
 _EXAMPLES = """\
 examples:
@@ -96,6 +97,7 @@ def _parser(with_models: bool = True) -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=raw,
     )
+    parser.add_argument("--version", action="version", version=f"wale-lab {version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     def add(name: str, text: str, example: str) -> argparse.ArgumentParser:

@@ -20,7 +20,7 @@ from typing import Any
 
 from wale_lab.engines import get_engine, kernel_build
 from wale_lab.engines.base import HUNG_AFTER_S, OUT_DIR, Engine, EngineError, Job, Kernel, Outcome
-from wale_lab.engines.modules import INSTALLED, find_modules, find_userspace
+from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.files import make_folder, output_folder
 from wale_lab.guest import packet_recorder
 from wale_lab.progress import Progress
@@ -28,7 +28,7 @@ from wale_lab.refusal import check_controls, refused
 from wale_lab.results import result as results
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
 from wale_lab.topologies import dumbbell
-from wale_lab.tree import PACKAGE, SOURCES, guest_program
+from wale_lab.tree import IN_CHECKOUT, PACKAGE, SOURCES, guest_program, version
 
 #: In the guest as on the host: the distribution's Python, without site packages.
 AGENT = guest_program(PACKAGE / "guest/agent.py")
@@ -38,14 +38,14 @@ def versions(kernel: Kernel, modules: list[Path], env: dict[str, str]) -> dict[s
     """What took part, for result.json: programs by version, what is built here by content."""
     tools = {"python": platform.python_version(), "kernel_source": kernel.source}
     describe = ["git", "-C", str(SOURCES), "describe", "--always", "--dirty"]
-    with suppress(OSError):  # no git here
-        git = subprocess.run(describe, capture_output=True, text=True, check=False)
-        if git.returncode == 0:
-            tools["tree"] = git.stdout.strip()
+    if not IN_CHECKOUT:
+        tools["tree"] = f"installed, wale {version()}"
+    else:
+        with suppress(OSError):  # no git here
+            git = subprocess.run(describe, capture_output=True, text=True, check=False)
+            if git.returncode == 0:
+                tools["tree"] = git.stdout.strip()
     wale = shutil.which("wale", path=env["PATH"])
-    if INSTALLED and wale:  # with the testbed, from the same tree
-        said = subprocess.run([wale, "--version"], capture_output=True, text=True, check=False)
-        tools["tree"] = f"installed, {said.stdout.strip()}"
     for path in [*modules, *([Path(wale)] if wale else [])]:
         tools[path.stem] = "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     for name, option in (("tc", "-V"), ("iperf3", "--version")):

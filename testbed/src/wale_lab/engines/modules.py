@@ -3,9 +3,9 @@
 
 Modules that are built elsewhere are files that the user names.
 
-With WALE_NO_BUILD in the environment what is there is taken as it is.  An installed copy
-(testbed/setup/install-lab) has the modules' sources alone: it builds them in the user's cache,
-and takes the tools that are installed with it.
+With WALE_NO_BUILD in the environment what is there is taken as it is.  What is installed builds
+in the user's cache; if the tools were installed with it (testbed/setup/install-lab), it takes
+those.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import functools
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -23,23 +24,21 @@ from pathlib import Path
 from wale_lab.engines.base import EngineError, Kernel, Log
 from wale_lab.engines.kernel_build import cache_root, locked
 from wale_lab.engines.processes import for_kbuild, without_make
-from wale_lab.tree import SOURCES
+from wale_lab.tree import IN_CHECKOUT, INSTALLED_PROGRAMS, SOURCES
 
-INSTALLED = not (SOURCES / "Makefile").exists()
-#: How a user starts it: installed, or at the top of the tree.
-LAB = "wale-lab" if INSTALLED else "testbed/wale-lab"
+#: How a user starts it: at the top of the tree, or installed.
+LAB = "testbed/wale-lab" if IN_CHECKOUT else "wale-lab"
 _MODULE_SOURCES = ("kmod", "tcp_ratcp")
 _USERSPACE_SOURCES = ("userspace", "kmod/include")
 
 
 def _build_folder() -> Path:
     """Where products go; an installed copy has one for each state of its sources."""
-    if not INSTALLED:
+    if IN_CHECKOUT:
         return SOURCES / "build"
     digest = hashlib.sha256()
-    for folder in _MODULE_SOURCES:
-        for path in sorted(p for p in (SOURCES / folder).rglob("*") if p.is_file()):
-            digest.update(f"{path.relative_to(SOURCES)}\0".encode() + path.read_bytes())
+    for path in sorted(p for p in SOURCES.rglob("*") if p.is_file()):
+        digest.update(f"{path.relative_to(SOURCES)}\0".encode() + path.read_bytes())
     return cache_root() / f"build-{digest.hexdigest()[:12]}"
 
 
@@ -49,7 +48,7 @@ BUILD = _build_folder()
 def check_places() -> None:
     """EngineError if make cannot build in the cache, or in the checkout."""
     script = SOURCES / "testbed/setup/plain-path"
-    for path in (cache_root(), *([] if INSTALLED else [SOURCES])):
+    for path in (cache_root(), *([SOURCES] if IN_CHECKOUT else [])):
         command = [str(script), "make cannot build in ", str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -224,7 +223,7 @@ def find_userspace(log: Log) -> dict[str, str]:
     env = userspace_env()
     plugin = Path(env["TC_LIB_DIR"], "q_wale.so")
     program = Path(env["PATH"].split(":")[0], "wale")
-    if INSTALLED:
+    if INSTALLED_PROGRAMS:
         for path in (plugin, program):
             if not path.exists():
                 raise EngineError(f"{path} is not there: install the tools of WALE (wale-tools)")
@@ -236,22 +235,46 @@ def find_userspace(log: Log) -> dict[str, str]:
             )
         with locked(BUILD / "userspace.lock", log):
             if _stale([plugin, program], _USERSPACE_SOURCES):
-                make = ["make", "-s", "--no-print-directory", "-C", str(SOURCES), "userspace"]
                 began = time.time()
-                _build(log, "make userspace", make)
+                _build(log, "make userspace", _make_userspace())
                 _mark_current([p for p in (plugin, program) if p.exists()], began)
     return env
+
+
+def _make_userspace() -> list[str]:
+    """What builds the plugin and the program; in a checkout it installs what that takes, too."""
+    make = ["make", "-s", "--no-print-directory", "-C"]
+    if IN_CHECKOUT:
+        return [*make, str(SOURCES), "userspace"]
+    _need_libraries()
+    return [*make, str(SOURCES / "userspace"), f"BUILD={BUILD}/userspace"]
+
+
+def _need_libraries() -> None:
+    """EngineError that names the packages of Debian which are missing to build the tools."""
+    tools = {"gcc": "gcc", "make": "make", "pkg-config": "pkg-config"}
+    missing = [package for tool, package in tools.items() if not shutil.which(tool)]
+    libraries = {"libnl-3.0": "libnl-3-dev", "libnl-genl-3.0": "libnl-genl-3-dev"}
+    libraries |= {"libnl-route-3.0": "libnl-route-3-dev", "nettle": "nettle-dev"}
+    for library, package in libraries.items():
+        asked = ["pkg-config", "--exists", library]
+        if "pkg-config" in missing or subprocess.run(asked, check=False).returncode:
+            missing.append(package)
+    if missing:
+        raise EngineError(
+            "to build tc's plugin and wale, install: sudo apt-get install " + " ".join(missing)
+        )
 
 
 @functools.cache
 def _tool_folders() -> tuple[str, str]:
     """The folder of the program wale, and that of the plugin."""
-    if not INSTALLED:
+    if not INSTALLED_PROGRAMS:
         return f"{BUILD}/userspace/wale", f"{BUILD}/userspace/tc"
     asked = subprocess.run(
         [SOURCES / "userspace/tc/plugin-dir"], capture_output=True, text=True, check=False
     )
-    return str(SOURCES.parents[1] / "bin"), asked.stdout.strip() or "/usr/lib/tc"
+    return str(INSTALLED_PROGRAMS), asked.stdout.strip() or "/usr/lib/tc"
 
 
 def userspace_env() -> dict[str, str]:

@@ -168,7 +168,7 @@ def study_command(args: argparse.Namespace) -> int:
         for name in names
     }
     config = {
-        "launcher": str(LAUNCHER),
+        "launcher": LAUNCHER,
         "papers": str(STUDIES),
         "results": str(results.resolve()),
         "options": _options(args),
