@@ -77,6 +77,9 @@ check-vm: packages-check packages-vm userspace	## stock kernels, two CPUs, under
 	@$(if $(PYTEST_ARGS),,WALE_TESTED=build/tested) WALE_VM_KERNELS="$(or $(KERNELS),6.1 6.12)" \
 	testbed/wale-lab python -m pytest -m vm $(PYTEST_ARGS) testbed/tests/test_vm.py
 
+generate: packages-check	## what follows from the contract of the qdisc (Documentation/netlink/specs/sch_wale.yaml)
+	@testbed/wale-lab python testbed/codegen
+
 lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest -m lint $(PYTEST_ARGS)
 

@@ -3,52 +3,11 @@
  * pkt_sched_wale.h - rtnetlink interface of the "wale" queueing discipline
  *
  * A wale qdisc is one direction of a wide-area link.  It is created, changed
- * and deleted with RTM_NEWQDISC and RTM_DELQDISC, TCA_KIND "wale", and these
- * attributes nested in TCA_OPTIONS:
+ * and deleted with RTM_NEWQDISC and RTM_DELQDISC, TCA_KIND "wale", and attributes
+ * TCA_WALE_* nested in TCA_OPTIONS.
  *
- *   TCA_WALE_RATE64          u64  bytes/s; the rate C of the link
- *   TCA_WALE_DELAY64         u64  ns; propagation delay after service
- *   TCA_WALE_LIMIT_PACKETS   u32  buffer, in wire packets, or
- *   TCA_WALE_LIMIT_BYTES     u64  buffer, in wire bytes, or
- *   TCA_WALE_LIMIT_CELLS     u32  buffer, in cells of ATM
- *   TCA_WALE_LOSS            u32  loss probability, fraction of 2^32
- *   TCA_WALE_OVERHEAD        u32  enum wale_overhead
- *   TCA_WALE_DROPS           u32  enum wale_drops
- *   TCA_WALE_SEED            u64  seed of every random draw
- *   TCA_WALE_TRACE                array of struct wale_trace_step
- *   TCA_WALE_TRACE_END       u32  enum wale_trace_end
- *   TCA_WALE_TRACE_STEPS     u32  (dump only) steps of the running trace
- *   TCA_WALE_SESSIONS             nest of TCA_WALE_SESSIONS_*
- *   TCA_WALE_FEEDBACK             nest of TCA_WALE_FEEDBACK_*
- *   TCA_WALE_POLICY          u32  enum wale_policy_kind
- *   TCA_WALE_THRESHOLD       u64  R of the policy, in the unit of the limit, or
- *   TCA_WALE_THRESHOLD_SHARE u32  R, in millionths of the limit
- *   TCA_WALE_Z               u32  Z of the policy, in millionths
- *   TCA_WALE_LAST            u32  n of the policy random_tail
- *   TCA_WALE_FLOWS           u32  number of flows that are told apart
- *   TCA_WALE_INPUT_RATE64    u64  bytes/s; rate of each flow's input link
- *   TCA_WALE_MARK            u32  1: mark (ECN) what epd, seldrop, fba or rem
- *                                 would refuse, if it can be marked
- *   TCA_WALE_REM                  nest of TCA_WALE_REM_*
- *   TCA_WALE_LOSS_GEMODEL         nest of TCA_WALE_LOSS_GEMODEL_*, or
- *   TCA_WALE_LOSS_STATE           nest of TCA_WALE_LOSS_STATE_*: losses in bursts
- *   TCA_WALE_LOSS_ECN        u32  1: mark (ECN) what would be lost at random, if
- *                                 it can be marked
- *   TCA_WALE_JITTER               nest of TCA_WALE_JITTER_*
- *   TCA_WALE_REORDER         u32  probability that a packet skips the delay
- *   TCA_WALE_REORDER_GAP     u32  but only the n-th since the last that did
- *   TCA_WALE_DUPLICATE       u32  probability that two of a packet leave
- *   TCA_WALE_CORRUPT         u32  probability that a bit of a packet is turned
- *   TCA_WALE_DROP_LIST            array of struct wale_drop_range: packets that are
- *                                 lost; empty: none
- *   TCA_WALE_SLOT                 nest of TCA_WALE_SLOT_*
- *   TCA_WALE_TRACE_FD        u32  (request only) TCA_WALE_TRACE, but in a file: its
- *                                 descriptor
- *   TCA_WALE_START           u64  when the trace or the chain of sessions starts:
- *                                 ns since 1970 (CLOCK_REALTIME)
- *   TCA_WALE_SLACK           u32  ns; a packet may leave that much late, so that one
- *                                 timer is enough for several
- *   TCA_WALE_GSO             u32  enum wale_gso_mode
+ * What is between "generated" lines is written by `make generate`, from
+ * Documentation/netlink/specs/sch_wale.yaml.
  *
  * A new link without an attribute has: no rate limit, no delay, a buffer of
  * 1000 packets, no loss, overhead raw, drops remote, a seed drawn at random
@@ -140,88 +99,73 @@
 
 #include <linux/types.h>
 
-/* Largest finite rate, bytes/s; and the value that means "no limit". */
-#define WALE_RATE_MAX		1000000000000000ULL
-#define WALE_RATE_UNLIMITED	(~0ULL)
+/* generated: constants */
+#define WALE_RATE_MAX			1000000000000000ULL	/* bytes/s, of a finite rate */
+#define WALE_RATE_UNLIMITED		(~0ULL)			/* no limit */
+/* one day, in ns: of a delay, or of a step */
+#define WALE_TIME_MAX			86400000000000ULL
+#define WALE_LOSS_ALWAYS		0xffffffffU		/* every packet is lost */
+#define WALE_LIMIT_BYTES_MAX		18446744073709551614ULL
+#define WALE_LIMIT_CELLS_MAX		4194304U
+/* any limit, with seldrop and fba */
+#define WALE_POLICY_LIMIT_MAX		0xffffffffULL
+#define WALE_POLICY_UNIT		1000000U		/* one */
+#define WALE_POLICY_Z_MAX		1000000000U		/* 1000 */
+#define WALE_POLICY_LAST_MAX		1024U
+#define WALE_CLASSES_MAX		65534U			/* flows that are told apart */
+#define WALE_FLOWS_DEFAULT		1024U			/* where flows are needed */
+/* of flows for which there is no other class */
+#define WALE_CLASS_CROWD		65535U
+/* where flows are not told apart, its qdisc is the buffer */
+#define WALE_CHILD_CLASS		1U
+#define WALE_INPUT_RATE_MIN		1000ULL
+#define WALE_INPUT_RATE_MAX		53000000000ULL		/* a cell in a ns */
+#define WALE_REM_INTERVAL_MIN		1000000ULL		/* 1 ms */
+#define WALE_REM_INTERVAL_MAX		1000000000ULL		/* 1 s */
+#define WALE_REM_GAMMA_MAX		1000000000U		/* 1000 */
+#define WALE_REM_TARGET_MAX		1099511627776ULL	/* 2^40 */
+#define WALE_REM_PHI_MIN		1001000U		/* 1.001 */
+#define WALE_REM_PHI_MAX		1000000000U		/* 1000 */
+#define WALE_REM_PRICE_UNIT		1000000000U		/* of the price in statistics */
+#define WALE_JITTER_TABLE_MAX		16384U			/* entries */
+#define WALE_JITTER_UNIT		8192			/* one, of an entry */
+#define WALE_JITTER_NAME_MAX		128			/* with its end */
+#define WALE_DROP_RANGES_MAX		32
+#define WALE_TRACE_STEP_MIN		1000ULL			/* 1 us */
+/* what TCA_OPTIONS, 64 kB, can carry */
+#define WALE_TRACE_STEPS_MAX		4000
+#define WALE_TRACE_DUMP_MAX		100			/* steps that are shown */
+#define WALE_TRACE_FILE_STEPS_MAX	65536U			/* read while RTNL is held */
+#define WALE_TRACE_FD_STEPS_MAX		16777216U		/* 256 MB */
+#define WALE_TRACE_PERIOD_MAX		345600000000000000ULL	/* 4000 days, in ns */
+#define WALE_SLACK_MAX			1000000000U		/* 1 s, in ns */
+#define WALE_START_AHEAD_MAX		31622400000000000ULL	/* 366 days, in ns */
+/* of a chain, drawn while the qdisc waits */
+#define WALE_START_MOVES_MAX		100000U
+#define WALE_SESSIONS_MAX		63
+#define WALE_SESSIONS_MEAN_MIN		4294968ULL		/* 0.001, in 2^-32 */
+#define WALE_SESSIONS_MEAN_MAX		4294967296000000ULL	/* 10^6, in 2^-32 */
+#define WALE_SESSIONS_STEP_MIN		1000000ULL		/* 1 ms */
+#define WALE_FEEDBACK_IDLE_MIN		1000000ULL		/* 1 ms */
+#define WALE_FEEDBACK_IDLE_MAX		3600000000000ULL	/* 1 hour */
+#define WALE_FEEDBACK_IDLE_DEFAULT	2000000000ULL		/* 2 s; what tc sends */
+/* active flows that feedback tells apart */
+#define WALE_FLOWS_MAX			16384
+/* generated: end */
 
-/* Largest propagation delay, and longest trace step: one day, in ns. */
-#define WALE_TIME_MAX		86400000000000ULL
-
-/* TCA_WALE_LOSS: every packet is lost. */
-#define WALE_LOSS_ALWAYS	0xffffffffU
-
-/* TCA_WALE_JITTER_TABLE: entries, and one; TCA_WALE_JITTER_NAME: with its end. */
-#define WALE_JITTER_TABLE_MAX	16384U
-#define WALE_JITTER_UNIT	8192
-#define WALE_JITTER_NAME_MAX	128
-
-#define WALE_DROP_RANGES_MAX	32	/* of TCA_WALE_DROP_LIST */
-
-#define WALE_TRACE_STEP_MIN	1000ULL	/* 1 us, in ns */
-#define WALE_TRACE_STEPS_MAX	4000	/* what TCA_OPTIONS, 64 kB, can carry */
-#define WALE_TRACE_DUMP_MAX	100
-#define WALE_TRACE_FILE_STEPS_MAX	65536U	/* read while RTNL is held */
-#define WALE_TRACE_FD_STEPS_MAX	16777216U	/* 256 MB */
-#define WALE_TRACE_PERIOD_MAX	345600000000000000ULL	/* 4000 days, in ns */
-
-#define WALE_SLACK_MAX		1000000000U	/* 1 s, in ns */
-
-#define WALE_START_AHEAD_MAX	31622400000000000ULL	/* 366 days, in ns */
-#define WALE_START_MOVES_MAX	100000U	/* of a chain, drawn while the qdisc waits */
-
-#define WALE_SESSIONS_MAX	63
-#define WALE_SESSIONS_MEAN_MIN	4294968ULL		/* 0.001, in 2^-32 */
-#define WALE_SESSIONS_MEAN_MAX	4294967296000000ULL	/* 10^6, in 2^-32 */
-#define WALE_SESSIONS_STEP_MIN	1000000ULL	/* 1 ms, in ns */
-
-#define WALE_FEEDBACK_IDLE_MIN	1000000ULL		/* 1 ms, in ns */
-#define WALE_FEEDBACK_IDLE_MAX	3600000000000ULL	/* 1 hour */
-#define WALE_FEEDBACK_IDLE_DEFAULT	2000000000ULL	/* 2 s; what tc sends */
-
-/* Active flows that feedback tells apart. */
-#define WALE_FLOWS_MAX		16384
-
-/* TCA_WALE_LIMIT_CELLS, and with seldrop and fba any limit. */
-#define WALE_LIMIT_CELLS_MAX	4194304U
-#define WALE_POLICY_LIMIT_MAX	0xffffffffULL
-
-/* TCA_WALE_Z and TCA_WALE_THRESHOLD_SHARE: one; the largest Z is 1000. */
-#define WALE_POLICY_UNIT	1000000U
-#define WALE_POLICY_Z_MAX	1000000000U
-#define WALE_POLICY_LAST_MAX	1024U
-
-/* TCA_WALE_FLOWS, and the class of flows for which there is no other. */
-#define WALE_CLASSES_MAX	65534U
-#define WALE_FLOWS_DEFAULT	1024U
-#define WALE_CLASS_CROWD	0xffffU
-
-/* Where flows are not told apart: the class whose qdisc is the buffer. */
-#define WALE_CHILD_CLASS	1U
-
-/* TCA_WALE_INPUT_RATE64: at most a cell in a ns; WALE_RATE_UNLIMITED: none. */
-#define WALE_INPUT_RATE_MIN	1000ULL
-#define WALE_INPUT_RATE_MAX	53000000000ULL
-
-#define WALE_REM_INTERVAL_MIN	1000000ULL	/* 1 ms, in ns */
-#define WALE_REM_INTERVAL_MAX	1000000000ULL	/* 1 s */
-#define WALE_REM_GAMMA_MAX	1000000000U	/* 1000 */
-#define WALE_REM_TARGET_MAX	1099511627776ULL	/* 2^40 */
-#define WALE_REM_PHI_MIN	1001000U	/* 1.001 */
-#define WALE_REM_PHI_MAX	1000000000U	/* 1000 */
-#define WALE_REM_PRICE_UNIT	1000000000U	/* of TCA_WALE_STATS_PRICE */
-
+/* generated: enums */
 /* What a packet of n bytes of IP takes on the wire, in bytes. */
 enum wale_overhead {
-	WALE_OVERHEAD_RAW,	/* n */
-	WALE_OVERHEAD_ETHERNET,	/* max(n + 38, 84): preamble, FCS, gap */
-	WALE_OVERHEAD_ATM,	/* 53 per cell of 48; LLC and AAL5: n + 16 */
+	WALE_OVERHEAD_RAW,		/* n */
+	WALE_OVERHEAD_ETHERNET,		/* max(n + 38, 84): preamble, FCS, gap */
+	WALE_OVERHEAD_ATM,		/* 53 per cell of 48; LLC and AAL5: n + 16 */
 	__WALE_OVERHEAD_MAX
 };
 
 /* Who learns of a packet that does not fit into the buffer. */
 enum wale_drops {
-	WALE_DROPS_REMOTE,	/* nobody, as at a router far away */
-	WALE_DROPS_LOCAL,	/* the sender, as from any other qdisc */
+	WALE_DROPS_REMOTE,		/* nobody, as at a router far away */
+	WALE_DROPS_LOCAL,		/* the sender, as from any other qdisc */
 	__WALE_DROPS_MAX
 };
 
@@ -237,8 +181,8 @@ enum wale_drops {
  * than TCP and UDP, and those of more than 64 kB but for TCP over IPv4.
  */
 enum wale_gso_mode {
-	WALE_GSO_SPLIT,	/* it is split into them when it arrives */
-	WALE_GSO_KEEP,	/* it stays in one piece */
+	WALE_GSO_SPLIT,			/* it is split into them when it arrives */
+	WALE_GSO_KEEP,			/* it stays in one piece */
 	__WALE_GSO_MAX
 };
 
@@ -258,11 +202,12 @@ enum wale_policy_kind {
 
 /* What comes after the last step of a trace. */
 enum wale_trace_end {
-	WALE_TRACE_LOOP,	/* the first step again */
-	WALE_TRACE_HOLD,	/* the last rate, for ever */
-	WALE_TRACE_STOP,	/* rate zero, for ever */
+	WALE_TRACE_LOOP,		/* the first step again */
+	WALE_TRACE_HOLD,		/* the last rate, for ever */
+	WALE_TRACE_STOP,		/* rate zero, for ever */
 	__WALE_TRACE_END_MAX
 };
+/* generated: end */
 
 /**
  * struct wale_trace_step - the link has this rate for this long
@@ -291,50 +236,76 @@ struct wale_drop_range {
 	__u32 last;
 };
 
+/* generated: options */
 enum {
 	TCA_WALE_UNSPEC,
 	TCA_WALE_PAD,
+	/* u64, bytes/s; the rate C of the link; 1 .. WALE_RATE_MAX */
 	TCA_WALE_RATE64,
+	/* u64, ns; propagation delay after service; 0 .. WALE_TIME_MAX */
 	TCA_WALE_DELAY64,
-	TCA_WALE_LIMIT_PACKETS,
+	TCA_WALE_LIMIT_PACKETS,		/* u32, buffer, in wire packets, or */
+	/* u64, buffer, in wire bytes, or; 1 .. WALE_LIMIT_BYTES_MAX */
 	TCA_WALE_LIMIT_BYTES,
-	TCA_WALE_LOSS,
-	TCA_WALE_OVERHEAD,
-	TCA_WALE_DROPS,
-	TCA_WALE_SEED,
-	TCA_WALE_TRACE,
-	TCA_WALE_TRACE_END,
-	TCA_WALE_TRACE_STEPS,
-	TCA_WALE_SESSIONS,
-	TCA_WALE_FEEDBACK,
+	TCA_WALE_LOSS,			/* u32, loss probability, fraction of 2^32 */
+	TCA_WALE_OVERHEAD,		/* u32, enum wale_overhead */
+	TCA_WALE_DROPS,			/* u32, enum wale_drops */
+	TCA_WALE_SEED,			/* u64, seed of every random draw */
+	TCA_WALE_TRACE,			/* array of struct wale_trace_step */
+	TCA_WALE_TRACE_END,		/* u32, enum wale_trace_end */
+	TCA_WALE_TRACE_STEPS,		/* u32, (dump only) steps of the running trace */
+	TCA_WALE_SESSIONS,		/* nest of TCA_WALE_SESSIONS_* */
+	TCA_WALE_FEEDBACK,		/* nest of TCA_WALE_FEEDBACK_* */
+	/* u32, buffer, in cells of ATM; 1 .. WALE_LIMIT_CELLS_MAX */
 	TCA_WALE_LIMIT_CELLS,
-	TCA_WALE_POLICY,
+	TCA_WALE_POLICY,		/* u32, enum wale_policy_kind */
+	/* u64, R of the policy, in the unit of the limit, or; 0 .. WALE_LIMIT_BYTES_MAX */
 	TCA_WALE_THRESHOLD,
+	/* u32, R, in millionths of the limit; 1 .. WALE_POLICY_UNIT */
 	TCA_WALE_THRESHOLD_SHARE,
+	/* u32, Z of the policy, in millionths; 0 .. WALE_POLICY_Z_MAX */
 	TCA_WALE_Z,
+	/* u32, n of the policy random_tail; 1 .. WALE_POLICY_LAST_MAX */
 	TCA_WALE_LAST,
+	/* u32, number of flows that are told apart; 1 .. WALE_CLASSES_MAX */
 	TCA_WALE_FLOWS,
+	/*
+	 * u64, bytes/s; rate of each flow's input link; WALE_INPUT_RATE_MIN ..
+	 * WALE_INPUT_RATE_MAX
+	 */
 	TCA_WALE_INPUT_RATE64,
+	/* u32, 1: mark (ECN) what epd, seldrop, fba or rem would refuse, if it can be marked */
 	TCA_WALE_MARK,
-	TCA_WALE_REM,
-	TCA_WALE_LOSS_GEMODEL,
-	TCA_WALE_LOSS_STATE,
+	TCA_WALE_REM,			/* nest of TCA_WALE_REM_* */
+	TCA_WALE_LOSS_GEMODEL,		/* nest of TCA_WALE_LOSS_GEMODEL_*, or */
+	TCA_WALE_LOSS_STATE,		/* nest of TCA_WALE_LOSS_STATE_*: losses in bursts */
+	/* u32, 1: mark (ECN) what would be lost at random, if it can be marked */
 	TCA_WALE_LOSS_ECN,
-	TCA_WALE_JITTER,
-	TCA_WALE_REORDER,
-	TCA_WALE_REORDER_GAP,
-	TCA_WALE_DUPLICATE,
-	TCA_WALE_CORRUPT,
+	TCA_WALE_JITTER,		/* nest of TCA_WALE_JITTER_* */
+	TCA_WALE_REORDER,		/* u32, probability that a packet skips the delay */
+	TCA_WALE_REORDER_GAP,		/* u32, but only the n-th since the last that did */
+	TCA_WALE_DUPLICATE,		/* u32, probability that two of a packet leave */
+	TCA_WALE_CORRUPT,		/* u32, probability that a bit of a packet is turned */
+	/* array of struct wale_drop_range: packets that are lost; empty: none */
 	TCA_WALE_DROP_LIST,
-	TCA_WALE_SLOT,
+	TCA_WALE_SLOT,			/* nest of TCA_WALE_SLOT_* */
+	/* u32, (request only) TCA_WALE_TRACE, but in a file: its descriptor */
 	TCA_WALE_TRACE_FD,
+	/*
+	 * u64, when the trace or the chain of sessions starts: ns since 1970 (CLOCK_REALTIME)
+	 */
 	TCA_WALE_START,
+	/*
+	 * u32, ns; a packet may leave that much late, so that one timer is enough for several;
+	 * 0 .. WALE_SLACK_MAX
+	 */
 	TCA_WALE_SLACK,
-	TCA_WALE_GSO,
+	TCA_WALE_GSO,			/* u32, enum wale_gso_mode */
 	__TCA_WALE_MAX
 };
 
 #define TCA_WALE_MAX (__TCA_WALE_MAX - 1)
+/* generated: end */
 
 /*
  * Files for long traces.  While a request to a qdisc is dealt with, all configuration
@@ -374,17 +345,20 @@ enum {
  * All four are needed.  Arrival and departure exclude each other in a step, so
  * ARRIVAL and the departures of any M must not add up to more than one.
  */
+/* generated: sessions */
 enum {
 	TCA_WALE_SESSIONS_UNSPEC,
 	TCA_WALE_SESSIONS_PAD,
 	TCA_WALE_SESSIONS_ARRIVAL,	/* u32, fraction of 2^32, per step */
-	TCA_WALE_SESSIONS_MEAN,		/* u64, in 2^-32 of C * STEP bytes */
-	TCA_WALE_SESSIONS_LIMIT,		/* u32, 1 .. WALE_SESSIONS_MAX */
-	TCA_WALE_SESSIONS_STEP,		/* u64, ns */
+	/* u64, in 2^-32 of C * STEP bytes; WALE_SESSIONS_MEAN_MIN .. WALE_SESSIONS_MEAN_MAX */
+	TCA_WALE_SESSIONS_MEAN,
+	TCA_WALE_SESSIONS_LIMIT,	/* u32; 1 .. WALE_SESSIONS_MAX */
+	TCA_WALE_SESSIONS_STEP,		/* u64, ns; WALE_SESSIONS_STEP_MIN .. WALE_TIME_MAX */
 	__TCA_WALE_SESSIONS_MAX
 };
 
 #define TCA_WALE_SESSIONS_MAX (__TCA_WALE_SESSIONS_MAX - 1)
+/* generated: end */
 
 /*
  * The link publishes its rate, in bytes of its overhead's layer, and the number
@@ -400,14 +374,17 @@ enum {
  * extended ACK; the link then publishes within two seconds after it is.  One
  * link of a device can publish; a second is refused with -EBUSY.
  */
+/* generated: feedback */
 enum {
 	TCA_WALE_FEEDBACK_UNSPEC,
 	TCA_WALE_FEEDBACK_PAD,
-	TCA_WALE_FEEDBACK_IDLE,	/* u64, ns; WALE_FEEDBACK_IDLE_MIN .. _MAX */
+	/* u64, ns; WALE_FEEDBACK_IDLE_MIN .. WALE_FEEDBACK_IDLE_MAX */
+	TCA_WALE_FEEDBACK_IDLE,
 	__TCA_WALE_FEEDBACK_MAX
 };
 
 #define TCA_WALE_FEEDBACK_MAX (__TCA_WALE_FEEDBACK_MAX - 1)
+/* generated: end */
 
 /*
  * Policy rem, random exponential marking: a packet that would fit is refused with
@@ -425,18 +402,22 @@ enum {
  * and 1.1.  A change keeps the price.  Other policies keep the parameters, but
  * not the price.
  */
+/* generated: rem */
 enum {
 	TCA_WALE_REM_UNSPEC,
 	TCA_WALE_REM_PAD,
-	TCA_WALE_REM_INTERVAL,	/* u64, ns; WALE_REM_INTERVAL_MIN .. _MAX */
-	TCA_WALE_REM_GAMMA,	/* u32, per kB, millionths; 1 .. _GAMMA_MAX */
-	TCA_WALE_REM_ALPHA,	/* u32, millionths; 0 .. WALE_POLICY_UNIT */
-	TCA_WALE_REM_TARGET,	/* u64, bytes; 0 .. WALE_REM_TARGET_MAX */
-	TCA_WALE_REM_PHI,	/* u32, millionths; _PHI_MIN .. _PHI_MAX */
+	/* u64, ns; WALE_REM_INTERVAL_MIN .. WALE_REM_INTERVAL_MAX */
+	TCA_WALE_REM_INTERVAL,
+	TCA_WALE_REM_GAMMA,		/* u32, per kB, millionths; 1 .. WALE_REM_GAMMA_MAX */
+	TCA_WALE_REM_ALPHA,		/* u32, millionths; 0 .. WALE_POLICY_UNIT */
+	TCA_WALE_REM_TARGET,		/* u64, bytes; 0 .. WALE_REM_TARGET_MAX */
+	/* u32, millionths; WALE_REM_PHI_MIN .. WALE_REM_PHI_MAX */
+	TCA_WALE_REM_PHI,
 	__TCA_WALE_REM_MAX
 };
 
 #define TCA_WALE_REM_MAX (__TCA_WALE_REM_MAX - 1)
+/* generated: end */
 
 /*
  * Losses in bursts.  Probabilities are u32, fractions of 2^32; WALE_LOSS_ALWAYS
@@ -448,16 +429,18 @@ enum {
  * good.  P is needed; of the others, what is not given is R = 1 - P, BAD = 1,
  * GOOD = 0.  It begins in good.
  */
+/* generated: gemodel */
 enum {
 	TCA_WALE_LOSS_GEMODEL_UNSPEC,
-	TCA_WALE_LOSS_GEMODEL_P,
-	TCA_WALE_LOSS_GEMODEL_R,
-	TCA_WALE_LOSS_GEMODEL_BAD,
-	TCA_WALE_LOSS_GEMODEL_GOOD,
+	TCA_WALE_LOSS_GEMODEL_P,	/* u32 */
+	TCA_WALE_LOSS_GEMODEL_R,	/* u32 */
+	TCA_WALE_LOSS_GEMODEL_BAD,	/* u32 */
+	TCA_WALE_LOSS_GEMODEL_GOOD,	/* u32 */
 	__TCA_WALE_LOSS_GEMODEL_MAX
 };
 
 #define TCA_WALE_LOSS_GEMODEL_MAX (__TCA_WALE_LOSS_GEMODEL_MAX - 1)
+/* generated: end */
 
 /*
  * Four states: 1, packets come through; 3, a burst, they are lost; 2, they come
@@ -466,17 +449,19 @@ enum {
  * given is P31 = 1 - P13, P32 = 0, P23 = 1, P14 = 0.  It begins in 1.  P13 + P14
  * and P31 + P32 must not exceed one.
  */
+/* generated: state */
 enum {
 	TCA_WALE_LOSS_STATE_UNSPEC,
-	TCA_WALE_LOSS_STATE_P13,
-	TCA_WALE_LOSS_STATE_P31,
-	TCA_WALE_LOSS_STATE_P32,
-	TCA_WALE_LOSS_STATE_P23,
-	TCA_WALE_LOSS_STATE_P14,
+	TCA_WALE_LOSS_STATE_P13,	/* u32 */
+	TCA_WALE_LOSS_STATE_P31,	/* u32 */
+	TCA_WALE_LOSS_STATE_P32,	/* u32 */
+	TCA_WALE_LOSS_STATE_P23,	/* u32 */
+	TCA_WALE_LOSS_STATE_P14,	/* u32 */
 	__TCA_WALE_LOSS_STATE_MAX
 };
 
 #define TCA_WALE_LOSS_STATE_MAX (__TCA_WALE_LOSS_STATE_MAX - 1)
+/* generated: end */
 
 /*
  * Jitter J: to the delay of each packet is added a random time, and the sum is
@@ -488,10 +473,11 @@ enum {
  * What is not given stays as it is.  An empty TABLE is the uniform distribution.
  * NAME is what TABLE is called by people; it alone is shown.
  */
+/* generated: jitter */
 enum {
 	TCA_WALE_JITTER_UNSPEC,
 	TCA_WALE_JITTER_PAD,
-	TCA_WALE_JITTER_TIME64,		/* u64, ns; J, 0 .. WALE_TIME_MAX */
+	TCA_WALE_JITTER_TIME64,		/* u64, ns; J; 0 .. WALE_TIME_MAX */
 	TCA_WALE_JITTER_TABLE,		/* array of __s16 */
 	TCA_WALE_JITTER_NAME,		/* string */
 	TCA_WALE_JITTER_REORDERING,	/* u32, 0 or 1 */
@@ -499,6 +485,7 @@ enum {
 };
 
 #define TCA_WALE_JITTER_MAX (__TCA_WALE_JITTER_MAX - 1)
+/* generated: end */
 
 /*
  * Packets leave in slots.  One that is to leave, by its delay, waits for the next
@@ -510,89 +497,89 @@ enum {
  * MIN is needed.  Without MAX, it is MIN; without PACKETS or BYTES, or if they are 0,
  * there is room for any number.  An empty nest ends the slots.
  */
+/* generated: slot */
 enum {
 	TCA_WALE_SLOT_UNSPEC,
 	TCA_WALE_SLOT_PAD,
-	TCA_WALE_SLOT_MIN64,	/* u64, ns; 0 .. MAX */
-	TCA_WALE_SLOT_MAX64,	/* u64, ns; 1 .. WALE_TIME_MAX */
-	TCA_WALE_SLOT_PACKETS,	/* u32 */
-	TCA_WALE_SLOT_BYTES,	/* u32 */
+	TCA_WALE_SLOT_MIN64,		/* u64, ns; 0 .. MAX; 0 .. WALE_TIME_MAX */
+	TCA_WALE_SLOT_MAX64,		/* u64, ns; 1 .. WALE_TIME_MAX */
+	TCA_WALE_SLOT_PACKETS,		/* u32 */
+	TCA_WALE_SLOT_BYTES,		/* u32 */
 	__TCA_WALE_SLOT_MAX
 };
 
 #define TCA_WALE_SLOT_MAX (__TCA_WALE_SLOT_MAX - 1)
+/* generated: end */
 
 /*
  * Statistics.  All are u64.  Packets and bytes are those of the wire: after
  * GSO splitting (one that is kept is one packet), with the overhead.  Counters start
  * at zero when the qdisc is created, and no change resets them.
  */
+/* generated: stats */
 enum {
 	TCA_WALE_STATS_UNSPEC,
 	TCA_WALE_STATS_PAD,
-	TCA_WALE_STATS_OFFERED_PACKETS,
-	TCA_WALE_STATS_OFFERED_BYTES,
-	TCA_WALE_STATS_SENT_PACKETS,
-	TCA_WALE_STATS_SENT_BYTES,
-	TCA_WALE_STATS_DROPPED_BUFFER_PACKETS,	/* the buffer was full */
-	TCA_WALE_STATS_DROPPED_BUFFER_BYTES,
-	TCA_WALE_STATS_DROPPED_LOSS_PACKETS,	/* random loss, after service */
-	TCA_WALE_STATS_DROPPED_LOSS_BYTES,
-	TCA_WALE_STATS_DROPPED_MEMORY_PACKETS,	/* could not be split */
-	TCA_WALE_STATS_DROPPED_MEMORY_BYTES,
-	TCA_WALE_STATS_BACKLOG_PACKETS,		/* waiting or in service now */
-	TCA_WALE_STATS_BACKLOG_BYTES,
-	TCA_WALE_STATS_PEAK_BACKLOG_PACKETS,	/* largest backlog so far */
-	TCA_WALE_STATS_PEAK_BACKLOG_BYTES,
-	TCA_WALE_STATS_LINE_PACKETS,		/* on their way, after service */
-	TCA_WALE_STATS_LINE_BYTES,
-	TCA_WALE_STATS_RATE,		/* bytes/s now, rounded down; or unlimited */
-	TCA_WALE_STATS_SESSIONS,	/* M now; absent without sessions */
-	TCA_WALE_STATS_NOW_NS,		/* CLOCK_MONOTONIC of this report */
-	TCA_WALE_STATS_EPOCH_NS,	/* start of trace or chain, s64; absent without */
-	TCA_WALE_STATS_DROPPED_PURGE_PACKETS,	/* held at device down, or by a replaced child */
-	TCA_WALE_STATS_DROPPED_PURGE_BYTES,
-	/* absent without feedback: */
-	TCA_WALE_STATS_ACTIVE_FLOWS,	/* now */
-	TCA_WALE_STATS_UNCOUNTED_PACKETS,	/* of flows without a place */
-	TCA_WALE_STATS_PUBLISHED,	/* updates that rate_feedback took */
-	TCA_WALE_STATS_ATTACHED,	/* 1 if rate_feedback is there, else 0 */
-	/* refused by a policy though it would have fitted: */
-	TCA_WALE_STATS_DROPPED_EARLY_PACKETS,
-	TCA_WALE_STATS_DROPPED_EARLY_BYTES,
-	TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS,	/* damaged: some cells did not fit */
-	TCA_WALE_STATS_DROPPED_PARTIAL_BYTES,
-	/* absent unless the limit is in cells: */
-	TCA_WALE_STATS_BACKLOG_CELLS,	/* in the buffer now */
-	TCA_WALE_STATS_PEAK_BACKLOG_CELLS,
-	TCA_WALE_STATS_DROPPED_CELLS,	/* not admitted */
-	TCA_WALE_STATS_WASTED_CELLS,	/* served, of packets dropped as partial */
-	/* absent where flows are not told apart: */
-	TCA_WALE_STATS_BUSY_FLOWS,	/* with something in the buffer now */
-	TCA_WALE_STATS_CROWDED_PACKETS,	/* for which there was no class */
-	TCA_WALE_STATS_MARKED_PACKETS,	/* got a mark: not refused, not lost */
-	TCA_WALE_STATS_MARKED_BYTES,
-	TCA_WALE_STATS_UNMARKABLE_PACKETS,	/* rem: drawn, but not ECT */
-	TCA_WALE_STATS_UNMARKABLE_BYTES,
-	/* absent with other policies than rem: */
-	TCA_WALE_STATS_PRICE,		/* now, 1 / WALE_REM_PRICE_UNIT */
-	TCA_WALE_STATS_MARK_PROBABILITY,	/* now, fraction of 2^32 */
-	TCA_WALE_STATS_PRICE_NEXT_NS,	/* CLOCK_MONOTONIC of its next update */
-	TCA_WALE_STATS_DUPLICATED_PACKETS,	/* copies that were made */
-	TCA_WALE_STATS_DUPLICATED_BYTES,
-	TCA_WALE_STATS_CORRUPTED_PACKETS,	/* a bit was turned */
-	TCA_WALE_STATS_CORRUPTED_BYTES,
-	TCA_WALE_STATS_REORDERED_PACKETS,	/* overtook others */
-	TCA_WALE_STATS_REORDERED_BYTES,
-	TCA_WALE_STATS_DROPPED_CHILD_PACKETS,	/* by the child qdisc */
-	TCA_WALE_STATS_DROPPED_CHILD_BYTES,
-	TCA_WALE_STATS_DROPPED_LINE_PACKETS,	/* the line was full */
-	TCA_WALE_STATS_DROPPED_LINE_BYTES,
-	TCA_WALE_STATS_LINE_LIMIT,	/* bytes on the line with which it is full */
-	TCA_WALE_STATS_MEMORY,		/* bytes of memory that packets take now */
+	TCA_WALE_STATS_OFFERED_PACKETS,	/* u64 */
+	TCA_WALE_STATS_OFFERED_BYTES,	/* u64 */
+	TCA_WALE_STATS_SENT_PACKETS,	/* u64 */
+	TCA_WALE_STATS_SENT_BYTES,	/* u64 */
+	TCA_WALE_STATS_DROPPED_BUFFER_PACKETS,	/* u64, the buffer was full */
+	TCA_WALE_STATS_DROPPED_BUFFER_BYTES,	/* u64 */
+	TCA_WALE_STATS_DROPPED_LOSS_PACKETS,	/* u64, random loss, after service */
+	TCA_WALE_STATS_DROPPED_LOSS_BYTES,	/* u64 */
+	TCA_WALE_STATS_DROPPED_MEMORY_PACKETS,	/* u64, could not be split */
+	TCA_WALE_STATS_DROPPED_MEMORY_BYTES,	/* u64 */
+	TCA_WALE_STATS_BACKLOG_PACKETS,	/* u64, waiting or in service now */
+	TCA_WALE_STATS_BACKLOG_BYTES,	/* u64 */
+	TCA_WALE_STATS_PEAK_BACKLOG_PACKETS,	/* u64, largest backlog so far */
+	TCA_WALE_STATS_PEAK_BACKLOG_BYTES,	/* u64 */
+	TCA_WALE_STATS_LINE_PACKETS,	/* u64, on their way, after service */
+	TCA_WALE_STATS_LINE_BYTES,	/* u64 */
+	TCA_WALE_STATS_RATE,		/* u64, bytes/s now, rounded down; or unlimited */
+	TCA_WALE_STATS_SESSIONS,	/* u64, M now; absent without sessions */
+	TCA_WALE_STATS_NOW_NS,		/* u64, CLOCK_MONOTONIC of this report */
+	TCA_WALE_STATS_EPOCH_NS,	/* u64, start of trace or chain, s64; absent without */
+	/* u64, held at device down, or by a replaced child */
+	TCA_WALE_STATS_DROPPED_PURGE_PACKETS,
+	TCA_WALE_STATS_DROPPED_PURGE_BYTES,	/* u64 */
+	TCA_WALE_STATS_ACTIVE_FLOWS,	/* u64, now */
+	TCA_WALE_STATS_UNCOUNTED_PACKETS,	/* u64, of flows without a place */
+	TCA_WALE_STATS_PUBLISHED,	/* u64, updates that rate_feedback took */
+	TCA_WALE_STATS_ATTACHED,	/* u64, 1 if rate_feedback is there, else 0 */
+	TCA_WALE_STATS_DROPPED_EARLY_PACKETS,	/* u64 */
+	TCA_WALE_STATS_DROPPED_EARLY_BYTES,	/* u64 */
+	TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS,	/* u64, damaged: some cells did not fit */
+	TCA_WALE_STATS_DROPPED_PARTIAL_BYTES,	/* u64 */
+	TCA_WALE_STATS_BACKLOG_CELLS,	/* u64, in the buffer now */
+	TCA_WALE_STATS_PEAK_BACKLOG_CELLS,	/* u64 */
+	TCA_WALE_STATS_DROPPED_CELLS,	/* u64, not admitted */
+	TCA_WALE_STATS_WASTED_CELLS,	/* u64, served, of packets dropped as partial */
+	TCA_WALE_STATS_BUSY_FLOWS,	/* u64, with something in the buffer now */
+	TCA_WALE_STATS_CROWDED_PACKETS,	/* u64, for which there was no class */
+	TCA_WALE_STATS_MARKED_PACKETS,	/* u64, got a mark: not refused, not lost */
+	TCA_WALE_STATS_MARKED_BYTES,	/* u64 */
+	TCA_WALE_STATS_UNMARKABLE_PACKETS,	/* u64, rem: drawn, but not ECT */
+	TCA_WALE_STATS_UNMARKABLE_BYTES,	/* u64 */
+	TCA_WALE_STATS_PRICE,		/* u64, now, 1 / WALE_REM_PRICE_UNIT */
+	TCA_WALE_STATS_MARK_PROBABILITY,	/* u64, now, fraction of 2^32 */
+	TCA_WALE_STATS_PRICE_NEXT_NS,	/* u64, CLOCK_MONOTONIC of its next update */
+	TCA_WALE_STATS_DUPLICATED_PACKETS,	/* u64, copies that were made */
+	TCA_WALE_STATS_DUPLICATED_BYTES,	/* u64 */
+	TCA_WALE_STATS_CORRUPTED_PACKETS,	/* u64, a bit was turned */
+	TCA_WALE_STATS_CORRUPTED_BYTES,	/* u64 */
+	TCA_WALE_STATS_REORDERED_PACKETS,	/* u64, overtook others */
+	TCA_WALE_STATS_REORDERED_BYTES,	/* u64 */
+	TCA_WALE_STATS_DROPPED_CHILD_PACKETS,	/* u64, by the child qdisc */
+	TCA_WALE_STATS_DROPPED_CHILD_BYTES,	/* u64 */
+	TCA_WALE_STATS_DROPPED_LINE_PACKETS,	/* u64, the line was full */
+	TCA_WALE_STATS_DROPPED_LINE_BYTES,	/* u64 */
+	TCA_WALE_STATS_LINE_LIMIT,	/* u64, bytes on the line with which it is full */
+	TCA_WALE_STATS_MEMORY,		/* u64, bytes of memory that packets take now */
 	__TCA_WALE_STATS_MAX
 };
 
 #define TCA_WALE_STATS_MAX (__TCA_WALE_STATS_MAX - 1)
+/* generated: end */
 
 #endif /* _UAPI_LINUX_PKT_SCHED_WALE_H */

@@ -21,8 +21,8 @@ from wale_lab.tree import SOURCES, guest_program
 
 HERE = Path(__file__).resolve().parent
 SPECIFICATIONS = {
-    "rate_feedback": SOURCES / "Documentation/netlink/specs/rate_feedback.yaml",
-    "sch_wale": HERE / "sch_wale.yaml",
+    name: SOURCES / f"Documentation/netlink/specs/{name}.yaml"
+    for name in ("rate_feedback", "sch_wale")
 }
 #: Messages that have surroundings of their own: see guest.py.
 EPOCH = 10_000

@@ -24,6 +24,7 @@ class Attribute:
     usual: tuple[int, ...]
     inner: tuple[Attribute, ...]  # attributes of a nest, members of a struct
     most: int  # elements of an array
+    dump_only: bool  # no request may have it
 
     @property
     def size(self) -> int:
@@ -87,7 +88,8 @@ class Grammar:
             kind = "struct"
             members = self._definitions[entry["struct"]]["members"]
             inner = tuple(self._attribute(n, e) for n, e in enumerate(members, start=1))
-        checks = entry.get("checks", {})
+        option = entry.get("option", {})  # what specifications have no keys for
+        checks = {**option, **entry.get("checks", {})}
         greatest = checks.get("max", (1 << 8 * SIZES.get(kind, 0)) - 1)
         if "enum" in entry:
             greatest = len(self._definitions[entry["enum"]]["entries"]) - 1
@@ -98,10 +100,11 @@ class Grammar:
             order="big" if entry.get("byte-order") == "big-endian" else "little",
             least=self._constant(checks.get("min", 0)),
             greatest=self._constant(greatest),
-            also=tuple(map(self._constant, entry.get("also", ()))),
-            usual=tuple(entry.get("usual", ())),
+            also=tuple(map(self._constant, option.get("also", ()))),
+            usual=tuple(option.get("usual", ())),
             inner=inner,
-            most=checks.get("max-elements", 1),
+            most=self._constant(option.get("max-elements", 1)),
+            dump_only=option.get("dump-only", False),
         )
 
     def _operation(self, number: int, entry: Mapping[str, Any]) -> Operation:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Messages for sch_wale, from sch_wale.yaml, and what must hold of its links."""
+"""Messages for sch_wale, from its specification, and what must hold of its links."""
 
 from __future__ import annotations
 
@@ -68,8 +68,7 @@ class Link:
 
     def __init__(self, grammar: Grammar) -> None:
         self.options = grammar.sets["options"]
-        settable = grammar.operations[0].do or frozenset()
-        self.settable = tuple(a for a in self.options if a.name in settable)
+        self.settable = tuple(a for a in self.options if a.kind != "pad" and not a.dump_only)
         self.nested = {a.name for a in self.options if a.kind == "nest"}
         self.number = {attribute.name: attribute.number for attribute in self.options}
         self.positions: Sequence[Position] = ()
