@@ -328,9 +328,9 @@ static void wale_link_replay(struct Qdisc *sch, u64 now)
 }
 
 /*
- * So many changes that are published are replayed one by one; of those that are
- * behind them, the last is published.  Only steps of a trace that are shorter
- * than a tick are ever that many, or those of a machine that slept.
+ * So many changes that are published are replayed one by one.  If there are more, the
+ * last one is published: only steps of a trace that are shorter than a tick are ever
+ * that many, or those of a machine that slept.
  */
 #define WALE_PUBLISH_STEPS	32
 
@@ -340,6 +340,9 @@ static void wale_link_replay_published(struct Qdisc *sch, u64 now)
 	u64 next = wale_feedback_next(q);
 	int left = WALE_PUBLISH_STEPS;
 
+	if (next <= now &&
+	    wale_schedule_change_ns(&q->schedule, left + 1) <= now)
+		left = 0;
 	for (; next <= now && left; left--) {
 		wale_link_replay(sch, next);
 		wale_feedback_update(q, next);

@@ -434,6 +434,30 @@ void wale_schedule_serve(struct wale_schedule *schedule, u64 *need, u64 now)
 }
 
 /**
+ * wale_schedule_change_ns() - when does a step begin that is so many ahead?
+ * @schedule: the schedule
+ * @n: 1: the next one
+ *
+ * Return: ns; U64_MAX: there are not so many.
+ */
+u64 wale_schedule_change_ns(const struct wale_schedule *schedule, u32 n)
+{
+	const struct wale_trace *trace = schedule->trace;
+	u32 step = schedule->step + n - 1;
+
+	if (schedule->until_ns == U64_MAX)
+		return U64_MAX;
+	if (!trace)
+		return schedule->until_ns +
+		       (n - 1) * schedule->sessions->params.step_ns;
+	if (step >= trace->count && trace->end != WALE_TRACE_LOOP)
+		return U64_MAX;
+	return schedule->until_ns + wale_trace_over(trace, step % trace->count) -
+	       wale_trace_over(trace, schedule->step) +
+	       step / trace->count * trace->period_ns;
+}
+
+/**
  * wale_schedule_reach_ns() - before when can so much work not be done?
  * @schedule: the schedule, of which a change of the rate is ahead
  * @work: that is left when it changes, at @schedule->until_ns; above 0

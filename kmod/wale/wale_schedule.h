@@ -134,6 +134,7 @@ void wale_schedule_set_sessions(struct wale_schedule *schedule,
 				struct wale_sessions *sessions, u64 seed,
 				u64 now, s64 elapsed_ns);
 u64 wale_schedule_bytes_per_s(const struct wale_schedule *schedule);
+u64 wale_schedule_change_ns(const struct wale_schedule *schedule, u32 n);
 u64 wale_schedule_reach_ns(const struct wale_schedule *schedule, u64 work);
 void wale_schedule_pass(struct wale_schedule *schedule, u64 now);
 void wale_schedule_serve(struct wale_schedule *schedule, u64 *need, u64 now);

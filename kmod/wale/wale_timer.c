@@ -61,6 +61,12 @@ static unsigned long wale_timer_period(const struct wale_sched_data *q)
 	return min(period, wale_timer_jiffies(step_ns * WALE_TIMER_STEPS));
 }
 
+/*
+ * A rate that changes faster is published this often, as long as nothing else moves the
+ * link.  A timer rings one jiffy after it is due, or later.
+ */
+#define WALE_TIMER_PUBLISH	(msecs_to_jiffies(10) - 1)
+
 /* From now until the link must run, in jiffies; MAX_JIFFY_OFFSET: it need not. */
 static unsigned long wale_timer_delay(const struct wale_sched_data *q,
 				      u64 now)
@@ -73,7 +79,8 @@ static unsigned long wale_timer_delay(const struct wale_sched_data *q,
 	next = wale_feedback_next(q);
 	if (next == U64_MAX)
 		return delay;
-	return min(delay, wale_timer_jiffies(next > now ? next - now : 0));
+	return min(delay, max(wale_timer_jiffies(next > now ? next - now : 0),
+			      WALE_TIMER_PUBLISH));
 }
 
 /**

@@ -59,6 +59,10 @@ class Links:
         """Delete them: a packet that is held would keep its namespace."""
         net.ip_batch([f"link del d{number}" for number in range(self.count)])
 
+    def published(self) -> int:
+        """Return how often the channel was told by the first of them."""
+        return self.control.get(socket.if_nametoindex("d0")).stats["published"]
+
     def run(self) -> None:
         """Have them run up to now."""
         self.control.list(0)
@@ -115,6 +119,22 @@ def test_a_fine_trace_rings_seldom() -> None:
     """Once a second, as any other."""
     count = rings(4, steps=FINE)
     true(count <= 5, f"{count} times in 4 s")
+
+
+def test_a_fine_trace_is_published_seldom() -> None:
+    """Every 10 ms at most, and of many steps that are due the last one."""
+    options = {"steps": FINE, "feedback": {"idle": 1000 * MS}}
+    count = rings(2, **options)
+    true(20 <= count <= 210, f"{count} times in 2 s")
+
+    def published() -> tuple[int, float]:
+        with contextlib.closing(Links(1, **options)) as links:
+            before, start = links.published(), time.monotonic()
+            time.sleep(2)
+            return links.published() - before, time.monotonic() - start
+
+    count, seconds = bounds.as_user(published)
+    true(0 < count <= 101 * seconds, f"{count} times in {seconds} s")
 
 
 def test_what_adds_up_does_not_wait() -> None:

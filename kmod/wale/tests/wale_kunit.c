@@ -589,6 +589,31 @@ static void wale_trace_positions(struct kunit *test)
 	}
 }
 
+/* When does a step begin that is some steps ahead? */
+static void wale_schedule_changes(struct kunit *test)
+{
+	static const u64 ends[] = { 10, 11, 111 };
+	struct wale_trace *trace = wale_test_steps(test, 3, WALE_TRACE_LOOP);
+	struct wale_schedule schedule = {};
+	u32 n;
+
+	wale_trace_append(trace, 10, 1);
+	wale_trace_append(trace, 1, 2);
+	wale_trace_append(trace, 100, 3);
+	wale_schedule_set_trace(&schedule, trace, 1000, 4);
+	for (n = 1; n < 20; n++)
+		KUNIT_EXPECT_EQ(test, wale_schedule_change_ns(&schedule, n),
+				996 + (n - 1) / 3 * 111 + ends[(n - 1) % 3]);
+	wale_schedule_run(&schedule, 996 + 11);
+	KUNIT_EXPECT_EQ(test, wale_schedule_change_ns(&schedule, 1), 996 + 111);
+	KUNIT_EXPECT_EQ(test, wale_schedule_change_ns(&schedule, 2), 996 + 121);
+	trace->end = WALE_TRACE_HOLD;
+	KUNIT_EXPECT_EQ(test, wale_schedule_change_ns(&schedule, 1), 996 + 111);
+	KUNIT_EXPECT_EQ(test, wale_schedule_change_ns(&schedule, 2), U64_MAX);
+	wale_schedule_run(&schedule, 996 + 111);
+	KUNIT_EXPECT_EQ(test, wale_schedule_change_ns(&schedule, 1), U64_MAX);
+}
+
 /* A schedule that starts then is one that runs since then, ahead of it and behind. */
 static void wale_schedule_started(struct kunit *test)
 {
@@ -667,6 +692,7 @@ static struct kunit_case wale_cases[] = {
 	KUNIT_CASE(wale_sessions_refused),
 	KUNIT_CASE(wale_schedule_since),
 	KUNIT_CASE(wale_trace_positions),
+	KUNIT_CASE(wale_schedule_changes),
 	KUNIT_CASE(wale_schedule_started),
 	KUNIT_CASE(wale_sessions_started),
 	{}
