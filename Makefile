@@ -15,7 +15,7 @@
 #   MESSAGES=N SEED=S  what fuzz-kernel sends (default: 1000000, 1)
 #   BENCH_ARGS   words for the benchmarks, such as "--rounds 9 --json"
 
-VERSION := 0.1.0
+VERSION := 1.0.0
 
 include testbed/setup/paths.mk
 

@@ -647,4 +647,5 @@ MODULE_ALIAS("tcp_tahoe");
 MODULE_ALIAS("tcp_reno_classic");
 MODULE_ALIAS("tcp_reno_rfc2001");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(WALE_VERSION);
 MODULE_DESCRIPTION("Rate Adaptive TCP, and the TCPs that it was compared with");

@@ -225,4 +225,5 @@ static void __exit rate_feedback_exit(void)
 module_init(rate_feedback_init);
 module_exit(rate_feedback_exit);
 MODULE_LICENSE("GPL");
+MODULE_VERSION(WALE_VERSION);
 MODULE_DESCRIPTION("Rate advice for senders: the channel between links and congestion controls");

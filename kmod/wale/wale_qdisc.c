@@ -142,4 +142,5 @@ MODULE_ALIAS("sch_wale");
 MODULE_ALIAS("net-sch-wale");
 MODULE_SOFTDEP("pre: rate_feedback");	/* where there is one */
 MODULE_LICENSE("GPL");
+MODULE_VERSION(WALE_VERSION);
 MODULE_DESCRIPTION("Emulator of a wide-area link: rate, delay, buffer, loss");

@@ -21,6 +21,7 @@ import pytest
 
 from clean_debian import CleanDebian, output
 from wale_lab.engines.kernel_source import version_key
+from wale_lab.tree import version
 
 TOP = Path(__file__).resolve().parents[2]
 LAB = TOP / "testbed/wale-lab"
@@ -78,10 +79,11 @@ def built(system: CleanDebian) -> set[str]:
 
 
 def check_modules(system: CleanDebian, release: str) -> None:
-    """All modules are there for a kernel, found by name, made for it, and signed."""
+    """All modules are there for a kernel, found by name, made for it, of this tree, signed."""
     for module in sorted(MODULES):
         about = system.run("modinfo", "-k", release, module)
         assert re.search(rf"^vermagic: +{re.escape(release)} ", about, re.M), about
+        assert re.search(rf"^version: +{re.escape(version())}$", about, re.M), about
         assert re.search(r"^signer: +DKMS module signing key$", about, re.M), about
     folder = system.root / "lib/modules" / release / "updates/dkms"
     assert {path.name.split(".")[0] for path in folder.iterdir()} == MODULES
@@ -105,9 +107,7 @@ def test_lintian(packages: Path) -> None:
 
 def test_tools(debian: CleanDebian) -> None:
     """tc finds the plugin, wale runs, pages and completion are where they are looked for."""
-    version = re.search(r"^VERSION := (\S+)$", (TOP / "Makefile").read_text(), re.M)
-    assert version
-    assert debian.run("wale", "--version") == f"wale {version[1]}\n"
+    assert debian.run("wale", "--version") == f"wale {version()}\n"
     said = debian.run("sh", "-c", "tc qdisc add dev lo root wale help 2>&1 || true")
     assert "One direction of a wide-area link" in said
     for page in sorted((TOP / "userspace/man").glob("*.[1-8]")):

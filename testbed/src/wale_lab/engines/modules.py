@@ -28,8 +28,8 @@ from wale_lab.tree import IN_CHECKOUT, INSTALLED_PROGRAMS, SOURCES
 
 #: How a user starts it: at the top of the tree, or installed.
 LAB = "testbed/wale-lab" if IN_CHECKOUT else "wale-lab"
-_MODULE_SOURCES = ("kmod", "tcp_ratcp")
-_USERSPACE_SOURCES = ("userspace", "kmod/include")
+_MODULE_SOURCES = ("kmod", "tcp_ratcp", "testbed/setup/Kbuild", "Makefile")
+_USERSPACE_SOURCES = ("userspace", "kmod/include", "Makefile")
 
 
 def _build_folder() -> Path:
@@ -60,15 +60,14 @@ def _writable(folder: Path) -> bool:
     return os.access(next(p for p in (folder, *folder.parents) if p.exists()), os.W_OK)
 
 
-def _newest(folders: Iterable[str]) -> float:
-    """When the newest source file in these folders was changed."""
-    newest = 0.0
-    for folder in folders:
-        for base, _, files in os.walk(SOURCES / folder):
-            for name in files:
-                if name.endswith((".c", ".h", ".mk", "Kbuild", "Makefile")):
-                    newest = max(newest, (Path(base) / name).stat().st_mtime)
-    return newest
+def _newest(sources: Iterable[str]) -> float:
+    """When the newest of these files, and of the sources in these folders, was changed."""
+    found = [SOURCES / name for name in sources]
+    for folder in tuple(found):
+        for base, _, files in os.walk(folder):
+            ends = (".c", ".h", ".mk", "Kbuild", "Makefile")
+            found += [Path(base) / name for name in files if name.endswith(ends)]
+    return max((path.stat().st_mtime for path in found if path.is_file()), default=0.0)
 
 
 def _build(log: Log, name: str, command: Sequence[str | Path]) -> None:
@@ -89,12 +88,12 @@ def _mark_current(products: Iterable[Path], began: float) -> None:
         os.utime(path, (began, began))
 
 
-def _stale(products: Sequence[Path], folders: Iterable[str]) -> bool:
+def _stale(products: Sequence[Path], sources: Iterable[str]) -> bool:
     if not products or not all(p.exists() for p in products):
         return True
     if os.environ.get("WALE_NO_BUILD"):
         return False
-    older = min(p.stat().st_mtime for p in products) < _newest(folders)
+    older = min(p.stat().st_mtime for p in products) < _newest(sources)
     if older and not os.access(BUILD, os.W_OK):
         _say_once(
             f"{products[0].parent} is older than its sources, and {BUILD} is not writable: "
