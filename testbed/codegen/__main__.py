@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import regions
+import scenarios
 import uapi
 from spec import TOP, Spec
 
@@ -19,6 +20,7 @@ def texts(spec: Spec, top: Path = TOP) -> dict[str, str]:
     old = (top / uapi.PATH).read_text(encoding="utf-8")
     return {
         uapi.PATH: regions.replace(old, uapi.parts(spec)),
+        scenarios.PATH: scenarios.render(spec),
     }
 
 

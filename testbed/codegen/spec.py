@@ -32,6 +32,7 @@ import yaml
 TOP = Path(__file__).resolve().parents[2]
 PATH = TOP / "Documentation/netlink/specs/sch_wale.yaml"
 BITS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}
+SIGNED = {"s16": 16, "s64": 64}
 NS = (("day", 86_400 * 10**9), ("hour", 3600 * 10**9), ("s", 10**9), ("ms", 10**6), ("us", 1000))
 
 
@@ -120,12 +121,12 @@ class Attribute:
 
     @property
     def is_number(self) -> bool:
-        return self.kind in BITS
+        return self.kind in BITS or self.kind in SIGNED
 
     @property
     def is_bounded(self) -> bool:
         """Does its range leave something out?"""
-        return self.is_number and (self.minimum, self.maximum) != (0, (1 << BITS[self.kind]) - 1)
+        return self.is_number and (self.minimum, self.maximum) != _full(self.kind)
 
     @property
     def must(self) -> str:
@@ -141,6 +142,13 @@ class Attribute:
         if self.form == "time":
             return f"{_time(self.minimum)} to {_time(self.maximum)}"
         return f"{self.minimum} to {self.maximum}"
+
+
+def _full(kind: str) -> tuple[int, int]:
+    """The least and the greatest number of a type."""
+    if kind in SIGNED:
+        return -1 << (SIGNED[kind] - 1), (1 << (SIGNED[kind] - 1)) - 1
+    return 0, (1 << BITS.get(kind, 0)) - 1
 
 
 def _time(ns: int) -> str:
@@ -238,6 +246,19 @@ class Spec:
     def nests(self) -> list[AttributeSet]:
         return [self.nest(one) for one in self.options.attributes if one.nested]
 
+    @property
+    def structs(self) -> dict[str, tuple[Attribute, ...]]:
+        """The members of what is in arrays."""
+        used = {one.struct for group in self.sets.values() for one in group.attributes}
+        return {
+            entry["name"]: tuple(
+                self._attribute("", number, one)
+                for number, one in enumerate(entry["members"], start=1)
+            )
+            for entry in self._of_type("struct")
+            if entry["name"] in used
+        }
+
     def constant(self, value: int | str) -> int:
         """A number, or that of a name."""
         return value if isinstance(value, int) else self.constants[value].value
@@ -247,8 +268,8 @@ class Spec:
         option = entry.get("option", {})
         checks = {**option, **entry.get("checks", {})}
         enum = self.enums[entry["enum"]] if "enum" in entry else None
-        top = len(enum.entries) - 1 if enum else (1 << BITS.get(kind, 0)) - 1
-        least, most = checks.get("min", 0), checks.get("max", top)
+        bottom, top = (0, len(enum.entries) - 1) if enum else _full(kind)
+        least, most = checks.get("min", bottom), checks.get("max", top)
         return Attribute(
             entry["name"],
             number,

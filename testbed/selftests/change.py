@@ -11,11 +11,11 @@ import random
 import struct
 from typing import Any
 
+from wale_lab.options import NESTS
 from wale_lab.selftest import net, netlink
 from wale_lab.selftest.pair import MS, Pair
 from wale_lab.selftest.tap import equal, main, true, virtual_time
 from wale_lab.selftest.wale import DROPPED, LOSS_ALWAYS, POLICY, RATE_UNLIMITED, encode
-from wale_lab.selftest.wale import SESSIONS as SESSIONS_TABLE
 
 BASE = {"rate": 10**6, "delay": 20 * MS, "limit_packets": 100_000, "seed": 424242}
 TRACE = [(5 * MS, 10**6), (5 * MS, 2 * 10**6)]
@@ -458,7 +458,7 @@ def test_random_requests() -> None:
                     for name in SESSIONS
                     if rng.random() < 0.9
                 }
-                payload = encode(nest, SESSIONS_TABLE)
+                payload = encode(nest, NESTS["sessions"])
             body += netlink.attribute(number, payload)
         rest = netlink.attribute(1, b"wale\0") + netlink.attribute(
             2 | rng.choice([0, 0x8000]), body

@@ -539,7 +539,7 @@ enum {
 	TCA_WALE_STATS_RATE,		/* u64, bytes/s now, rounded down; or unlimited */
 	TCA_WALE_STATS_SESSIONS,	/* u64, M now; absent without sessions */
 	TCA_WALE_STATS_NOW_NS,		/* u64, CLOCK_MONOTONIC of this report */
-	TCA_WALE_STATS_EPOCH_NS,	/* u64, start of trace or chain, s64; absent without */
+	TCA_WALE_STATS_EPOCH_NS,	/* s64, start of trace or chain; absent without */
 	/* u64, held at device down, or by a replaced child */
 	TCA_WALE_STATS_DROPPED_PURGE_PACKETS,
 	TCA_WALE_STATS_DROPPED_PURGE_BYTES,	/* u64 */

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-SIZES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
+SIZES = {"u8": 1, "u16": 2, "s16": 2, "u32": 4, "u64": 8, "s64": 8}
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Attribute:
 
     name: str
     number: int
-    kind: str  # u8 to u64, binary, string, nest, struct (an array), pad
+    kind: str  # u8 to u64, s16, s64, binary, string, nest, struct (an array), pad
     order: str  # of bytes: little or big
     least: int
     greatest: int

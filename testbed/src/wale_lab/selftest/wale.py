@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A second rtnetlink client for wale qdiscs, written from the UAPI header alone.
+"""A second rtnetlink client for wale qdiscs, from their contract alone (wale_lab/options.py).
 
 It needs no tc plugin and starts no process, can send what tc would never
 send, and hands back the kernel's own message (extack) when refused.
-Numbers are from kmod/include/uapi/linux/pkt_sched_wale.h.
 """
 
 from __future__ import annotations
@@ -27,6 +26,14 @@ from wale_lab.netlink import (
     attribute,
     attributes,
 )
+from wale_lab.options import DROPS as DROPS
+from wale_lab.options import LINK, NESTS, STATISTICS, STRUCTS, TRACE_FILE_STEPS_MAX, Option
+from wale_lab.options import LOSS_ALWAYS as LOSS_ALWAYS
+from wale_lab.options import OVERHEAD as OVERHEAD
+from wale_lab.options import POLICY as POLICY
+from wale_lab.options import RATE_UNLIMITED as RATE_UNLIMITED
+from wale_lab.options import TRACE_END as TRACE_END
+from wale_lab.options import TRACE_STEPS_MAX as TRACE_STEPS_MAX
 
 RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
 RTM_GETTCLASS = 42
@@ -35,120 +42,13 @@ TCA_STATS_BASIC, TCA_STATS_QUEUE, TCA_STATS_APP = 1, 3, 4
 TC_H_ROOT = 0xFFFFFFFF
 NLM_F_ECHO = 8
 WALE_CMD_TRACE_NEW, WALE_A_FD = 1, 1
-TRACE_FILE_STEPS_MAX = 65536
 
-RATE_UNLIMITED = (1 << 64) - 1
-LOSS_ALWAYS = 0xFFFFFFFF
-
-# name: (attribute, format)
-OPTIONS: dict[str, tuple[int, str]] = {
-    "rate": (2, "Q"),
-    "delay": (3, "Q"),
-    "limit_packets": (4, "I"),
-    "limit_bytes": (5, "Q"),
-    "loss": (6, "I"),
-    "overhead": (7, "I"),
-    "drops": (8, "I"),
-    "seed": (9, "Q"),
-    "trace": (10, "trace"),
-    "trace_end": (11, "I"),
-    "trace_steps": (12, "I"),
-    "sessions": (13, "sessions"),
-    "feedback": (14, "feedback"),
-    "limit_cells": (15, "I"),
-    "policy": (16, "I"),
-    "threshold": (17, "Q"),
-    "threshold_share": (18, "I"),
-    "z": (19, "I"),
-    "last": (20, "I"),
-    "flows": (21, "I"),
-    "input_rate": (22, "Q"),
-    "mark": (23, "I"),
-    "rem": (24, "rem"),
-    "gemodel": (25, "gemodel"),
-    "state": (26, "state"),
-    "ecn": (27, "I"),
-    "jitter": (28, "jitter"),
-    "reorder": (29, "I"),
-    "gap": (30, "I"),
-    "duplicate": (31, "I"),
-    "corrupt": (32, "I"),
-    "drop": (33, "ranges"),
-    "slot": (34, "slot"),
-    "trace_fd": (35, "I"),
-    "start": (36, "Q"),
-    "slack": (37, "I"),
-    "gso": (38, "I"),
-}
-TRACE_STEPS_MAX = 4000  # of a request; more come in a file
-SESSIONS: dict[str, tuple[int, str]] = {
-    "arrival": (2, "I"),
-    "mean": (3, "Q"),
-    "max": (4, "I"),
-    "step": (5, "Q"),
-}
-FEEDBACK: dict[str, tuple[int, str]] = {"idle": (2, "Q")}
-REM: dict[str, tuple[int, str]] = {
-    "interval": (2, "Q"),
-    "gamma": (3, "I"),
-    "alpha": (4, "I"),
-    "target": (5, "Q"),
-    "phi": (6, "I"),
-}
-GEMODEL: dict[str, tuple[int, str]] = {
-    name: (number, "I") for number, name in enumerate(("p", "r", "bad", "good"), start=1)
-}
-STATE: dict[str, tuple[int, str]] = {
-    name: (number, "I") for number, name in enumerate(("p13", "p31", "p32", "p23", "p14"), start=1)
-}
-JITTER: dict[str, tuple[int, str]] = {
-    "time": (2, "Q"),
-    "table": (3, "table"),
-    "name": (4, "text"),
-    "reordering": (5, "I"),
-}
-SLOT: dict[str, tuple[int, str]] = {
-    "min": (2, "Q"),
-    "max": (3, "Q"),
-    "packets": (4, "I"),
-    "bytes": (5, "I"),
-}
-NESTS = {
-    "sessions": SESSIONS,
-    "feedback": FEEDBACK,
-    "rem": REM,
-    "gemodel": GEMODEL,
-    "state": STATE,
-    "jitter": JITTER,
-    "slot": SLOT,
-}
-STATISTICS = (
-    "offered_packets offered_bytes sent_packets sent_bytes dropped_buffer_packets "
-    "dropped_buffer_bytes dropped_loss_packets dropped_loss_bytes dropped_memory_packets "
-    "dropped_memory_bytes backlog_packets backlog_bytes peak_backlog_packets "
-    "peak_backlog_bytes line_packets line_bytes rate sessions now_ns epoch_ns "
-    "dropped_purge_packets dropped_purge_bytes active_flows uncounted_packets published attached "
-    "dropped_early_packets dropped_early_bytes dropped_partial_packets dropped_partial_bytes "
-    "backlog_cells peak_backlog_cells dropped_cells wasted_cells busy_flows crowded_packets "
-    "marked_packets marked_bytes unmarkable_packets unmarkable_bytes price mark_probability "
-    "price_next_ns duplicated_packets duplicated_bytes corrupted_packets corrupted_bytes "
-    "reordered_packets reordered_bytes dropped_child_packets dropped_child_bytes "
-    "dropped_line_packets dropped_line_bytes line_limit memory"
-).split()
-DROPPED = (
-    "dropped_buffer",
-    "dropped_loss",
-    "dropped_memory",
-    "dropped_purge",
-    "dropped_early",
-    "dropped_partial",
-    "dropped_child",
-    "dropped_line",
+Table = Mapping[str, Option]
+DROPPED = tuple(
+    name.removesuffix("_packets")
+    for name in STATISTICS
+    if name.startswith("dropped_") and name.endswith("_packets")
 )
-OVERHEAD = {"raw": 0, "ethernet": 1, "atm": 2}
-DROPS = {"remote": 0, "local": 1}
-TRACE_END = {"loop": 0, "hold": 1, "stop": 2}
-POLICY = {"tail": 0, "epd": 1, "seldrop": 2, "fba": 3, "random_tail": 4, "rem": 5}
 
 
 def new_trace_file() -> int:
@@ -168,51 +68,47 @@ def trace_file(data: bytes) -> int:
     return file
 
 
-def encode(values: Mapping[str, Any], table: Mapping[str, tuple[int, str]] = OPTIONS) -> bytes:
+def _payload(value: Any, form: str) -> bytes:
+    """Return what an attribute carries."""
+    if isinstance(value, bytes):
+        return value
+    if form in NESTS:
+        return encode(value, NESTS[form])
+    if form == "string":
+        return bytes(value.encode(errors="surrogateescape") + b"\0")
+    if form not in STRUCTS:
+        return struct.pack(form, value)
+    entries = value if len(STRUCTS[form]) > 1 else ((one,) for one in value)
+    return b"".join(struct.pack(STRUCTS[form], *one) for one in entries)
+
+
+def _value(payload: bytes, form: str) -> Any:
+    """Return what a payload says."""
+    if form in NESTS:
+        return decode(payload, NESTS[form])
+    if form == "string":
+        return payload.rstrip(b"\0").decode(errors="surrogateescape")
+    if form not in STRUCTS:
+        return struct.unpack(form, payload)[0]
+    entries = list(struct.iter_unpack(STRUCTS[form], payload))
+    return entries if len(STRUCTS[form]) > 1 else [one for (one,) in entries]
+
+
+def encode(values: Mapping[str, Any], table: Table = LINK) -> bytes:
     """Return attributes for named values; bytes are sent as they are."""
     result = b""
     for name, value in values.items():
-        number, form = table[name]
-        if isinstance(value, bytes):
-            payload = value
-        elif form == "trace":
-            payload = b"".join(struct.pack("QQ", duration, rate) for duration, rate in value)
-        elif form == "ranges":
-            payload = b"".join(struct.pack("III", *one) for one in value)
-        elif form == "table":
-            payload = struct.pack(f"{len(value)}h", *value)
-        elif form == "text":
-            payload = value.encode(errors="surrogateescape") + b"\0"
-        elif form in NESTS:
-            number |= NLA_F_NESTED
-            payload = encode(value, NESTS[form])
-        else:
-            payload = struct.pack(form, value)
-        result += attribute(number, payload)
+        number, form, *_ = table[name]
+        flag = NLA_F_NESTED if form in NESTS and not isinstance(value, bytes) else 0
+        result += attribute(number | flag, _payload(value, form))
     return result
 
 
-def decode(data: bytes, table: Mapping[str, tuple[int, str]] = OPTIONS) -> dict[str, Any]:
+def decode(data: bytes, table: Table = LINK) -> dict[str, Any]:
     """Return named values of attributes."""
-    names = {number: (name, form) for name, (number, form) in table.items()}
-    result: dict[str, Any] = {}
-    for number, payload in attributes(data):
-        if number not in names:
-            continue
-        name, form = names[number]
-        if form == "trace":
-            result[name] = list(struct.iter_unpack("QQ", payload))
-        elif form == "table":
-            result[name] = list(struct.unpack(f"{len(payload) // 2}h", payload))
-        elif form == "ranges":
-            result[name] = list(struct.iter_unpack("III", payload))
-        elif form == "text":
-            result[name] = payload.rstrip(b"\0").decode(errors="surrogateescape")
-        elif form in NESTS:
-            result[name] = decode(payload, NESTS[form])
-        else:
-            result[name] = struct.unpack(form, payload)[0]
-    return result
+    names = {option.number: (name, option.format) for name, option in table.items()}
+    known = [(names[number], payload) for number, payload in attributes(data) if number in names]
+    return {name: _value(payload, form) for (name, form), payload in known}
 
 
 def size_table(sizes: Sequence[int] = (), **spec: int) -> bytes:
@@ -248,11 +144,10 @@ class Qdisc:
             elif number == TCA_STATS_QUEUE:
                 self.qlen, self.backlog, self.drops = struct.unpack_from("III", payload)
             elif number == TCA_STATS_APP and self.kind == "wale":
-                for which, value in attributes(payload):
-                    if 2 <= which < len(STATISTICS) + 2:
-                        name = STATISTICS[which - 2]
-                        form = "q" if name == "epoch_ns" else "Q"
-                        self.stats[name] = struct.unpack(form, value)[0]
+                counted = dict(attributes(payload))
+                for name, (which, form) in STATISTICS.items():
+                    if which in counted:
+                        self.stats[name] = struct.unpack(form, counted[which])[0]
 
     def imbalance(self) -> int:
         """Return offered + duplicated - (sent + dropped + backlog + line), in packets."""
