@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from wale_lab.cli import main
 from wale_lab.results.plot import figure_of
 from wale_lab.results.series import RunSeries, bin_of, read_runs
 from wale_lab.scenario import check_scenario
-from wale_lab.style import plt
 
 TEXT = """\
 name: two
@@ -68,15 +66,6 @@ def make_run(folder: Path, *overrides: str, backlog: float = 0, files: str = "fl
             file = {"f": "flows.csv", "l": "links.csv", "d": "delays.csv"}[letter]
             (folder / file).write_text(series(columns, key, name))
     return read_runs([folder])[0]
-
-
-@pytest.fixture
-def drawn() -> Iterator[list[Figure]]:
-    """Figures that are closed in the end."""
-    figures: list[Figure] = []
-    yield figures
-    for figure in figures:
-        plt.close(figure)
 
 
 def titles(figure: Figure) -> list[str]:
@@ -169,65 +158,63 @@ def test_throughput_is_averaged_over_whole_intervals(tmp_path: Path) -> None:
 # Figures
 
 
-def test_panels_of_a_run(tmp_path: Path, drawn: list[Figure]) -> None:
-    drawn.append(figure_of([make_run(tmp_path, backlog=50_000)]))
-    assert titles(drawn[0]) == [
+def test_panels_of_a_run(tmp_path: Path) -> None:
+    figure = figure_of([make_run(tmp_path, backlog=50_000)])
+    assert titles(figure) == [
         "Throughput, means over 500 ms",
         "Round-trip time, smoothed by the sender",
         "One-way delay: packets of probe; and behind the queue",
         "Congestion window",
         "Queue of the forward link",
     ]
-    assert [axes.get_ylabel() for axes in drawn[0].axes] == ["Mbit/s", "ms", "ms", "packets", "kB"]
-    assert legend(drawn[0]) == [
+    assert [axes.get_ylabel() for axes in figure.axes] == ["Mbit/s", "ms", "ms", "packets", "kB"]
+    assert legend(figure) == [
         "tcp (reno), 8.000 Mbit/s, 100% of ideal",
         "probe, 8.000 Mbit/s",
         "the link that they share",
         "capacity of the link",
     ]
-    title = drawn[0].legends[0].get_title().get_text()
+    title = figure.legends[0].get_title().get_text()
     assert title == "two: 8 Mbit/s, 10 ms one way, 100 kB buffer"
 
 
-def test_a_panel_without_anything_is_left_out(tmp_path: Path, drawn: list[Figure]) -> None:
-    drawn.append(figure_of([make_run(tmp_path, files="f")]))
-    assert [title.partition(",")[0] for title in titles(drawn[0])] == [
+def test_a_panel_without_anything_is_left_out(tmp_path: Path) -> None:
+    figure = figure_of([make_run(tmp_path, files="f")])
+    assert [title.partition(",")[0] for title in titles(figure)] == [
         "Throughput",
         "Round-trip time",
         "Congestion window",
     ]
 
 
-def test_a_capacity_that_changes_is_drawn_where_it_does(
-    tmp_path: Path, drawn: list[Figure]
-) -> None:
-    drawn.append(figure_of([make_run(tmp_path, *OUTAGE)]))
-    (line,) = [ln for ln in drawn[0].axes[0].get_lines() if ln.get_linestyle() == "--"]
+def test_a_capacity_that_changes_is_drawn_where_it_does(tmp_path: Path) -> None:
+    figure = figure_of([make_run(tmp_path, *OUTAGE)])
+    (line,) = [ln for ln in figure.axes[0].get_lines() if ln.get_linestyle() == "--"]
     assert list(np.asarray(line.get_ydata())) == pytest.approx([8, 0, 8, 0, 8, 8])
 
 
-def test_runs_over_each_other(tmp_path: Path, drawn: list[Figure]) -> None:
+def test_runs_over_each_other(tmp_path: Path) -> None:
     """Each has a colour; the same flow of both the same kind of line; one capacity, not two."""
     queue = "bottleneck.forward.limit=null", "bottleneck.forward.queue=fq_codel"
     make_run(tmp_path / "deep", backlog=90_000)
     make_run(tmp_path / "aqm", *queue)
-    drawn.append(figure_of(read_runs([tmp_path / "deep", tmp_path / "aqm"])))
-    assert [entry.partition(",")[0] for entry in legend(drawn[0])] == [
+    figure = figure_of(read_runs([tmp_path / "deep", tmp_path / "aqm"]))
+    assert [entry.partition(",")[0] for entry in legend(figure)] == [
         "deep: tcp (reno)",
         "deep: probe",
         "aqm: tcp (reno)",
         "aqm: probe",
         "capacity of the link",
     ]
-    title = drawn[0].legends[0].get_title().get_text()
+    title = figure.legends[0].get_title().get_text()
     assert title.splitlines() == [
         "deep: 8 Mbit/s, 10 ms one way, 100 kB buffer",
         "aqm: 8 Mbit/s, 10 ms one way, fq_codel",
     ]
-    windows = drawn[0].axes[3].get_lines()
+    windows = figure.axes[3].get_lines()
     assert len({str(line.get_color()) for line in windows}) == 2
     assert len({line.get_linestyle() for line in windows}) == 1
-    assert len([ln for ln in drawn[0].axes[0].get_lines() if ln.get_linestyle() == "--"]) == 3
+    assert len([ln for ln in figure.axes[0].get_lines() if ln.get_linestyle() == "--"]) == 3
 
 
 def test_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
@@ -237,11 +224,11 @@ def test_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert [run.label for run in runs] == [str(tmp_path / "a/run"), str(tmp_path / "b/run")]
 
 
-def test_many_flows_do_not_fill_the_legend(tmp_path: Path, drawn: list[Figure]) -> None:
+def test_many_flows_do_not_fill_the_legend(tmp_path: Path) -> None:
     run = make_run(tmp_path)
     run.result["flows"] = [{**run.flows[0], "name": f"tcp{n}"} for n in range(40)]
-    drawn.append(figure_of([run]))
-    assert legend(drawn[0])[13] == "and 27 more"
+    figure = figure_of([run])
+    assert legend(figure)[13] == "and 27 more"
 
 
 # The command

@@ -21,7 +21,6 @@ from wale_lab.report.page import build
 from wale_lab.report.tables import NO_REASON, matrices
 from wale_lab.studies import compare
 from wale_lab.studies.results import Point, ResultError, read_studies, read_study
-from wale_lab.style import plt
 
 HEADER = "row,x,published,published_kind,measured,ci95,model,unit,note"
 
@@ -298,7 +297,6 @@ def test_gaps_stay_gaps(page: Element, results: Path) -> None:
     assert figure is not None
     lines = [line.get_ydata() for line in figure.axes[0].get_lines()]
     assert any(len(y) == 3 and math.isnan(y[1]) and y[0] == 86.01 for y in lines)
-    plt.close(figure)
 
 
 def test_beyond_the_band_is_marked_and_has_its_reason(page: Element) -> None:
@@ -486,7 +484,6 @@ def test_rows_differ_without_colour(results: Path) -> None:
     ]
     assert axes.get_ylabel() == "Throughput, kB/s"
     assert axes.get_xlabel() == "Arrival rate, 1/s"
-    plt.close(figure)
 
 
 def test_zero_on_a_logarithmic_axis(results: Path, tmp_path: Path) -> None:
@@ -494,14 +491,12 @@ def test_zero_on_a_logarithmic_axis(results: Path, tmp_path: Path) -> None:
     assert figure is not None
     assert figure.axes[0].get_xscale() == "symlog"
     assert [t.get_text() for t in figure.axes[0].get_xticklabels()] == ["0", "0.1", "2"]
-    plt.close(figure)
     folder = write_study(tmp_path, "paper/table1")
     lines = [line for line in TABLE.split() if ",0.0," not in line]
     (folder / "summary.csv").write_text("\n".join([HEADER, *lines[:2]]) + "\n")
     figure = figures.draw(read_study(folder))
     assert figure is not None
     assert figure.axes[0].get_xscale() == "log"
-    plt.close(figure)
 
 
 def test_limits_of_a_panel(results: Path) -> None:
@@ -511,7 +506,6 @@ def test_limits_of_a_panel(results: Path) -> None:
     low, high = figure.axes[0].get_ylim()
     assert low == 0
     assert 100 < high < 110
-    plt.close(figure)
 
 
 # Numbers

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How every plot looks, and how it is saved: the same results give the same bytes."""
+"""How every plot looks, and how it is saved: the same results give the same bytes.
+
+Figures are made without pyplot, which would choose a backend for the whole program.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,12 @@ from wale_lab.engines.kernel_build import cache_root
 
 os.environ.setdefault("MPLCONFIGDIR", str(cache_root() / "matplotlib"))
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
+from matplotlib import rc_context
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 __all__ = ["COLOURS", "FAINT", "HATCHES", "INK", "LINES", "MARKERS", "PAPER", "STYLE"]
-__all__ += ["plt", "save", "tint"]
+__all__ += ["rc_context", "save", "tint"]
 
 #: Okabe and Ito's colours, which most colour-blind people can tell apart; the dark ones first.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
@@ -83,11 +83,10 @@ def tint(colour: str, share: float) -> tuple[float, float, float]:
 
 
 def save(figure: Figure, base: Path) -> tuple[Path, Path]:
-    """Write BASE.svg and BASE.png (200 dpi), without dates; close the figure."""
+    """Write BASE.svg and BASE.png (200 dpi), without dates."""
     svg, png = base.with_suffix(".svg"), base.with_suffix(".png")
     about = {"Creator": "wale-lab", "Date": None, "Format": None, "Type": None}
-    with plt.rc_context(PAPER):
+    with rc_context(PAPER):
         figure.savefig(svg, transparent=True, metadata=about)
         figure.savefig(png, dpi=200, facecolor="white", metadata={"Software": "wale-lab"})
-    plt.close(figure)
     return svg, png

@@ -15,7 +15,7 @@ from wale_lab.bench.cases import packet_cases
 from wale_lab.bench.packets import BASELINE, Case
 from wale_lab.bench.sheets import Sheet
 from wale_lab.bench.summary import Row
-from wale_lab.style import COLOURS, LINES, MARKERS, PAPER, plt, save
+from wale_lab.style import COLOURS, LINES, MARKERS, PAPER, rc_context, save
 
 HERE = Path(__file__).parent
 
@@ -74,11 +74,10 @@ def draw(rows: Sequence[Row]) -> Figure | None:
     panels = _panels(cases)
     if not panels:
         return None
-    with plt.rc_context(PAPER):
+    with rc_context(PAPER):
         lines = -(-len(panels) // 2)
-        figure, grid = plt.subplots(
-            lines, 2, figsize=(9, 3.1 * lines), layout="constrained", squeeze=False
-        )
+        figure = Figure(figsize=(9, 3.1 * lines), layout="constrained")
+        grid = figure.subplots(lines, 2, squeeze=False)
         for axes, panel in zip(grid.flat, panels, strict=False):
             _draw_panel(axes, panel, rows, subjects)
         for axes in list(grid.flat)[len(panels) :]:

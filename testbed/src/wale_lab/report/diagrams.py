@@ -11,14 +11,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from wale_lab.studies.results import ResultError
-from wale_lab.style import COLOURS, FAINT, INK, PAPER, plt
+from wale_lab.style import COLOURS, FAINT, INK, PAPER, rc_context
 
 _BLUE, _ORANGE, _GREEN = COLOURS[:3]
 
 
 def _canvas(width: float, height: float) -> tuple[Figure, Axes]:
     """An empty drawing, 10 units to the inch."""
-    figure = plt.figure(figsize=(width / 10, height / 10))
+    figure = Figure(figsize=(width / 10, height / 10))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_xlim(0, width)
     axes.set_ylim(0, height)
@@ -132,11 +132,8 @@ def _feedback(axes: Axes) -> None:
 
 
 def queueing_model() -> Figure:
-    """The model of Karnik and Kumar's Section III (their Fig. 1): one session's closed queue.
-
-    Returns a figure that the caller saves and closes.
-    """
-    with plt.rc_context(PAPER):
+    """The model of Karnik and Kumar's Section III (their Fig. 1): one session's closed queue."""
+    with rc_context(PAPER):
         figure, axes = _canvas(94, 52)
         for part in (_source, _buffer, _server, _modulation, _delay, _feedback):
             part(axes)

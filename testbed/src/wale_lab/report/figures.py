@@ -22,7 +22,7 @@ from matplotlib.patches import Patch
 from wale_lab.report import diagrams
 from wale_lab.studies.compare import BAND_PERCENT, measured_deviation
 from wale_lab.studies.results import Panel, Point, Study
-from wale_lab.style import COLOURS, FAINT, HATCHES, INK, LINES, MARKERS, PAPER, plt, tint
+from wale_lab.style import COLOURS, FAINT, HATCHES, INK, LINES, MARKERS, PAPER, rc_context, tint
 
 #: A logarithmic axis this short, in decades, has a tick for each value.
 _SHORT_DECADES = 2
@@ -272,10 +272,8 @@ def _grid(panels: int, heads: int, sharey: bool) -> tuple[Figure, Any]:
     rows = math.ceil(panels / columns)
     width, height = {1: (6.6, 3.6), 2: (4.5, 2.7), 3: (3.15, 2.4)}[columns]
     size = (width * columns, (height + 0.15 * heads) * rows)
-    return plt.subplots(
-        rows, columns, figsize=size, layout="constrained", sharex=True, sharey=sharey,
-        squeeze=False,
-    )  # fmt: skip
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots(rows, columns, sharex=True, sharey=sharey, squeeze=False)
 
 
 def _multiples(study: Study) -> Figure:
@@ -320,7 +318,7 @@ def draw(study: Study) -> Figure | None:
     Raises ResultError if it names a diagram that there is not.
     """
     about = study.about
-    with plt.rc_context(PAPER):
+    with rc_context(PAPER):
         if about.plot == "diagram":
             return diagrams.draw(about.diagram)
         if about.plot == "table" or not study.rows:
@@ -337,8 +335,9 @@ def draw_deviations(studies: list[Study]) -> Figure | None:
     if not compared:
         return None
     kinds = list(dict.fromkeys(kind for study in compared for kind in study.kinds))
-    with plt.rc_context(PAPER):
-        figure, axes = plt.subplots(figsize=(8.2, 0.9 + 0.34 * len(compared)), layout="constrained")
+    with rc_context(PAPER):
+        figure = Figure(figsize=(8.2, 0.9 + 0.34 * len(compared)), layout="constrained")
+        axes = figure.subplots()
         for n, study in enumerate(compared):
             _deviation_marks(axes, study, n, kinds)
         axes.axvspan(-BAND_PERCENT, BAND_PERCENT, color="#e4e4e4", zorder=0, lw=0)

@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 
 from wale_lab.errors import ScenarioError
 from wale_lab.results.series import Curve, RunSeries, bin_of, read_runs
-from wale_lab.style import COLOURS, FAINT, INK, LINES, STYLE, plt, tint
+from wale_lab.style import COLOURS, FAINT, INK, LINES, STYLE, rc_context, tint
 from wale_lab.units import show_goodput, show_rate, show_time_ns
 
 #: What a picture may be, by the end of its name.
@@ -235,26 +235,24 @@ def _finish(axes: Axes, title: str, unit: str) -> None:
 
 def _shown(picture: Picture) -> list[tuple[str, str, Callable[[Axes, Picture], None]]]:
     """The panels that have something to show."""
-    figure, axes = plt.subplots()
+    axes = Figure().subplots()
     found = []
     for panel in _PANELS:
         axes.clear()
         panel[2](axes, picture)
         if any(np.size(line.get_xdata()) for line in axes.get_lines()):
             found.append(panel)
-    plt.close(figure)
     return found
 
 
 def figure_of(runs: list[RunSeries]) -> Figure:
-    """The figure of some runs; who asked for it closes it."""
+    """The figure of some runs."""
     picture = Picture(runs)
     panels = _shown(picture)
     height = 0.8 + 0.25 * (len(runs) + len(_entries(picture)) / 2) + 1.75 * len(panels)
-    with plt.rc_context(_STYLE):
-        figure, rows = plt.subplots(
-            len(panels), 1, figsize=(9, height), sharex=True, layout="constrained", squeeze=False
-        )
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(9, height), layout="constrained")
+        rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)
         for axes, (title, unit, draw_panel) in zip(rows[:, 0], panels, strict=True):
             draw_panel(axes, picture)
             _finish(axes, title.format(**_words(picture)), unit)
@@ -270,9 +268,8 @@ def draw(folders: list[Path], path: Path | None = None) -> Path:
     """Draw the runs in some folders; by default into the first."""
     path = path or folders[0] / ("result.png" if len(folders) == 1 else "comparison.png")
     figure = figure_of(read_runs(folders))
-    with plt.rc_context(_STYLE):
+    with rc_context(_STYLE):
         _save(figure, path)
-    plt.close(figure)
     return path
 
 
