@@ -28,7 +28,7 @@ from wale_lab.results import result as results
 from wale_lab.results import sessions
 from wale_lab.results.plot import draw
 from wale_lab.results.table import print_result
-from wale_lab.run import run_scenario
+from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, check_scenario, find_scenario, load_scenario
 from wale_lab.topologies import dumbbell
 

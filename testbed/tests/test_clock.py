@@ -15,7 +15,7 @@ from wale_lab import yaml_lines
 from wale_lab.cli import main
 from wale_lab.engines import get_engine, vm
 from wale_lab.engines.base import RELEASED, EngineError, Job, Kernel, ns_since_1970
-from wale_lab.run import run_scenario
+from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, check_scenario
 
 SCENARIO = """

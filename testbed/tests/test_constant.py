@@ -17,7 +17,7 @@ from wale_lab.guest.agent import delays, send_command
 from wale_lab.results import constant
 from wale_lab.results import result as results
 from wale_lab.results.measures import measure
-from wale_lab.run import run_scenario
+from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, check_scenario
 from wale_lab.topologies import dumbbell
 

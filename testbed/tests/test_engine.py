@@ -46,7 +46,7 @@ from wale_lab.engines.base import (
     is_of_line,
 )
 from wale_lab.engines.modules import check_file
-from wale_lab.run import run_scenario
+from wale_lab.runner import run_scenario
 from wale_lab.scenario import find_scenario, load_scenario
 
 LAB = Path(__file__).resolve().parents[1] / "wale-lab"

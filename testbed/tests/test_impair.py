@@ -20,7 +20,7 @@ from wale_lab.models.feedback import Numbers, Steps
 from wale_lab.models.sessions import Chain, Parameters, mean_share, realised_share, walk_array
 from wale_lab.models.streams import Purpose, Stream
 from wale_lab.results.result import problems
-from wale_lab.run import run_scenario
+from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, check_scenario
 from wale_lab.timeline import LEAD_NS
 from wale_lab.topologies import dumbbell

@@ -13,6 +13,7 @@ from conftest import TESTBED
 
 #: Packages that take longer to load than all that a short command needs.
 HEAVY = {"pydantic", "numpy", "scipy", "rich", "matplotlib", "snakemake", "pyarrow", "jinja2"}
+HEAVY |= {"pandas"}
 
 #: `list` had 129 modules when this was written and `exec` 144; with pydantic it is over 400.
 MOST = 180

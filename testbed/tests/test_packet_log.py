@@ -26,7 +26,7 @@ from wale_lab.packets import pcapng
 from wale_lab.packets.log import TraceError, write_log
 from wale_lab.packets.table import PACKET_COLUMNS, SCHEMA
 from wale_lab.packets.trace_pages import EventFormat, Trace, page_size
-from wale_lab.run import run_scenario
+from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, load_scenario
 from wale_lab.topologies import dumbbell
 

@@ -13,7 +13,7 @@ import pytest
 
 from wale_lab.results.measures import measure
 from wale_lab.results.result import problems
-from wale_lab.run import run_scenario
+from wale_lab.runner import run_scenario
 from wale_lab.scenario import find_scenario, load_scenario
 
 pytestmark = pytest.mark.guest

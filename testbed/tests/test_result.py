@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from wale_lab import files
-from wale_lab import run as runs
+from wale_lab import runner as runs
 from wale_lab.cli import main
 from wale_lab.engines.base import EngineError, Outcome
 from wale_lab.errors import ScenarioError
@@ -28,7 +28,7 @@ from wale_lab.results import result as results
 from wale_lab.results.plot import draw, link_text
 from wale_lab.results.series import read_series
 from wale_lab.results.table import print_result, sharing
-from wale_lab.run import run_scenario
+from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
 from wale_lab.topologies import dumbbell
 from wale_lab.topologies.dumbbell import Plan

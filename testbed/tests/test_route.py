@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from wale_lab import yaml_lines
-from wale_lab.run import run_scenario
+from wale_lab.runner import run_scenario
 from wale_lab.scenario import RouteSettings, check_scenario
 
 pytestmark = pytest.mark.guest

@@ -12,7 +12,7 @@ import pytest
 from wale_lab import yaml_lines
 from wale_lab.errors import ScenarioError
 from wale_lab.results.result import problems, utilisation
-from wale_lab.run import run_scenario
+from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, check_scenario
 from wale_lab.timeline import LEAD_NS
 from wale_lab.topologies import dumbbell

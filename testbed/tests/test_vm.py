@@ -20,7 +20,7 @@ from wale_lab.engines import get_engine
 from wale_lab.engines.base import Job, Kernel, Outcome
 from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.results.result import problems
-from wale_lab.run import run_scenario
+from wale_lab.runner import run_scenario
 from wale_lab.scenario import find_scenario, load_scenario
 
 pytestmark = pytest.mark.vm

@@ -72,6 +72,8 @@ def test_a_fresh_environment_runs_the_demo(wheel: Path, tmp_path: Path) -> None:
     assert run["versions"]["tree"] == f"installed, wale {version()}"
     here = json.loads(lab(*words, tmp_path / "here", program=TESTBED / "wale-lab"))
     assert run["digest"] == here["digest"]
+    script = "import wale_lab; r = wale_lab.run('demo'); print(r.digest, len(r.flows), r.plot())"
+    assert lab("-c", script, program=programs / "python").split()[:2] == [run["digest"], "3"]
 
 
 def test_what_is_missing_to_build_the_tools_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

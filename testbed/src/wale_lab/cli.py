@@ -178,7 +178,7 @@ def _parser(with_models: bool = True) -> argparse.ArgumentParser:
     sub.add_argument("--plot", action="store_true", help="draw result.png too")
     sub.add_argument("--packets", nargs="?", const="parquet", choices=["parquet", "csv"],
                      help="log every packet: a table (parquet), and a capture")  # fmt: skip
-    sub.set_defaults(module="wale_lab.run", function="run_command")
+    sub.set_defaults(module="wale_lab.runner", function="run_command")
 
     sub = add(
         "study",
@@ -299,7 +299,7 @@ def _parser(with_models: bool = True) -> argparse.ArgumentParser:
     scenario_options(sub)
     start_option(sub)
     sub.add_argument("-c", dest="command_line", metavar="COMMANDS", help="run these, no prompt")
-    sub.set_defaults(module="wale_lab.run", function="shell_command")
+    sub.set_defaults(module="wale_lab.runner", function="shell_command")
 
     sub = add(
         "plot",

@@ -10,7 +10,11 @@ MAX_LINE = 600
 LINE_END = 100
 
 
-class ScenarioError(Exception):
+class LabError(Exception):
+    """Why something cannot be done, in words for the user: all errors of the package are one."""
+
+
+class ScenarioError(LabError):
     """What is wrong with a scenario, a study or an option, one line for each error."""
 
     def __init__(self, text: str) -> None:

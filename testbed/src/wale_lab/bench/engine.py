@@ -12,7 +12,7 @@ from wale_lab.bench.sheets import Sheet
 from wale_lab.engines.base import Engine, EngineError, Job, Kernel
 from wale_lab.progress import Progress
 from wale_lab.results.result import problems
-from wale_lab.run import run_scenario
+from wale_lab.runner import run_scenario
 from wale_lab.scenario import load_scenario
 
 SCENARIO = Path(__file__).with_name("engine.yaml")

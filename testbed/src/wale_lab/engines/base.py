@@ -17,6 +17,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, Protocol
 
+from wale_lab.errors import LabError
+
 #: Where a job finds its output folder, in every engine.
 OUT_DIR = "/run/wale/out"
 
@@ -56,7 +58,7 @@ _KERNEL_COMPLAINT = re.compile(
 MAPPINGS = "vm.max_map_count"
 
 
-class EngineError(Exception):
+class EngineError(LabError):
     """A reason, in one sentence for the user, why an engine cannot do what was asked."""
 
 

@@ -23,7 +23,7 @@ from wale_lab.files import make_folder, write_whole
 from wale_lab.progress import Progress
 from wale_lab.results.measures import curves, measure
 from wale_lab.results.result import problems
-from wale_lab.run import run_scenario
+from wale_lab.runner import run_scenario
 from wale_lab.studies import schedule
 from wale_lab.studies.points import Build, Point, find_build, points_of
 from wale_lab.studies.results import Check

@@ -33,7 +33,7 @@ from wale_lab.yaml_lines import Document
 CODE = (
     "engines/base.py", "engines/guest_init.c", "engines/guest_preload.c", "engines/uml.py",
     "guest/agent.py", "guest/channel_recorder.py", "results/constant.py", "link.py",
-    "results/measures.py", "netlink.py", "results/result.py", "run.py", "scenario.py",
+    "results/measures.py", "netlink.py", "results/result.py", "runner.py", "scenario.py",
     "results/sessions.py", "results/trace_work.py", "studies/command.py", "models/arrivals.py",
     "models/sessions.py", "models/streams.py", "timeline.py", "topologies/dumbbell.py",
 )  # fmt: skip
