@@ -39,6 +39,8 @@ class Option(NamedTuple):
     """of a new link"""
     must: str
     """the range, in words"""
+    example: str
+    """a value as it is written"""
 
 
 '''
@@ -81,6 +83,7 @@ def option(spec: Spec, attribute: Attribute) -> list[str]:
         attribute.maximum,
         spec.default(attribute),
         attribute.must if attribute.kind in BITS else "",
+        attribute.option.get("example", ""),
     )
     return [text(value) for value in fields]
 

@@ -149,7 +149,10 @@ def test_modules(overrides: list[str], modules: list[str]) -> None:
         ([f"{SENDERS}={{swing: 50}}"], "expected whole percents from 0% to 100%"),
         ([f"{SENDERS}={{swing: 12.5%}}"], "expected whole percents from 0% to 100%"),
         ([f"{SENDERS}={{rise: slow}}"], "advice.rise: expected 'fast' or 'additive', got 'slow'"),
-        (["bottleneck.forward.feedback={idle: 1us}"], "feedback.idle: expected a time from 1ms"),
+        (
+            ["bottleneck.forward.feedback={idle: 1us}"],
+            "feedback.idle: expected a time from 1 ms to 1 hour",
+        ),
         (
             ["bottleneck.forward={qdisc: netem, feedback: on}"],
             "expected qdisc alone, it comes with feedback",

@@ -14,6 +14,9 @@ from wale_lab.cli import main
 from wale_lab.describe import json_schema, markdown
 from wale_lab.errors import ScenarioError
 from wale_lab.guest.agent import is_plain
+from wale_lab.link import Link
+from wale_lab.link_words import PLAIN, is_new
+from wale_lab.options import LINK, Option
 from wale_lab.scenario import Scenario, check_scenario, find_scenario, load_scenario
 from wale_lab.topologies import dumbbell
 from wale_lab.tree import PACKAGE
@@ -101,14 +104,32 @@ def test_marks() -> None:
         (f"{SWITCH}, policy: red", "policy"),
         ("limit: 30kB, rem: {phi: 2}", "rem with policy rem"),
         ("limit: 30kB, mark: true", "mark with policy epd, seldrop, fba or rem"),
-        ("limit: 30kB, policy: rem, rem: {interval: 2s}", "interval from 1ms to 1s"),
-        ("limit: 30kB, policy: rem, rem: {interval: 999us}", "interval from 1ms to 1s"),
+        (
+            "limit: 30kB, policy: rem, rem: {interval: 2s}",
+            "interval: expected a time from 1 ms to 1 s",
+        ),
+        (
+            "limit: 30kB, policy: rem, rem: {interval: 999us}",
+            "interval: expected a time from 1 ms to 1 s",
+        ),
         ("limit: 30kB, policy: rem, rem: {gamma: 0}", "gamma"),
-        ("limit: 30kB, policy: rem, rem: {target: 2TB}", "target of at most 2^40 bytes"),
-        ("overhead: atm, limit: 5000000 cells", "limit of at most 4194304 cells"),
-        (f"{SWITCH}, input_rate: 900B/s", "input_rate from 8kbit to 424gbit"),
-        (f"{SWITCH}, input_rate: 425gbit", "input_rate from 8kbit to 424gbit"),
-        ("limit: 30kB, sessions: {arrival: 1%, mean: 10, max: 3, step: 900us}", "at least 1ms"),
+        (
+            "limit: 30kB, policy: rem, rem: {target: 2TB}",
+            "target: expected a size from 0 to 1099511627776 bytes",
+        ),
+        ("overhead: atm, limit: 5000000 cells", "limit: expected 1 to 4194304 cells"),
+        (
+            f"{SWITCH}, input_rate: 900B/s",
+            "input_rate: expected a rate from 1000 to 53000000000 bytes/s, or unlimited",
+        ),
+        (
+            f"{SWITCH}, input_rate: 425gbit",
+            "input_rate: expected a rate from 1000 to 53000000000 bytes/s, or unlimited",
+        ),
+        (
+            "limit: 30kB, sessions: {arrival: 1%, mean: 10, max: 3, step: 900us}",
+            "step: expected a time from 1 ms to",
+        ),
         ("limit: 30kB, sessions: {arrival: 1%, mean: 1e7, max: 3, step: 1s}", "mean"),
         ("limit: 30kB, sessions: {arrival: 1%, mean: 0.0001, max: 3, step: 1s}", "mean"),
     ],
@@ -122,7 +143,7 @@ def test_no_switch(words: str, says: str) -> None:
     [
         ("slot: {min: 3ms, max: 1ms}", "slot: expected a min of at most max"),
         ("slot: {min: 0}", "a max of 1ns to 1 day"),
-        ("jitter: {time: 2d}", "jitter.time: expected a delay from 0 to 1 day"),
+        ("jitter: {time: 2d}", "jitter.time: expected a time from 0 to 1 day"),
         (
             "jitter: {time: 1ms, distribution: nosuch}",
             "distribution: expected one of uniform, normal",
@@ -139,13 +160,14 @@ def test_no_switch(words: str, says: str) -> None:
         ('trace: {steps: "25h:1mbit"}', "trace.steps.0: expected a duration from 1us to 1 day"),
         ("trace: {steps: [" + '"24h:1mbit",' * 4001 + "]}", "a trace of at most 4000 days"),
         ('trace: {steps: "1s:1mbit"}, start: -400000d', "a start at most 19000 days ago"),
-        ("limit: 4294967296p", "a limit of at most 4294967295 packets"),
-        ("limit: 18446744073709551615b", "a limit of less than 2^64 - 1 bytes"),
+        ("limit: 4294967296p", "limit: expected 1 to 4294967295 packets"),
+        ("limit: 0B", "limit: expected 1 to 2^64 - 2 bytes, got '0B'"),
+        ("limit: 18446744073709551615b", "limit: expected 1 to 2^64 - 2 bytes"),
         (
             "rate: 1mbit, sessions: {arrival: 100%, mean: 0.01, max: 9, step: 10ms}",
             "at most 1 together",
         ),
-        ("rate: 1mbit, sessions: {arrival: 1%, mean: 5, max: 9, step: 25h}", "at most 1 day"),
+        ("rate: 1mbit, sessions: {arrival: 1%, mean: 5, max: 9, step: 25h}", "from 1 ms to 1 day"),
         ('qdisc: " "', "qdisc: expected a qdisc and its options"),
     ],
 )
@@ -253,7 +275,7 @@ def test_scenarios_of_the_tree(path: Path) -> None:
             "name: good\nhosts: {all: {sysctls: {kernel.panic: 1}}}\n",
             "s.yaml:2: hosts.all.sysctls: expected names that begin with net., got 'kernel.panic'",
         ),
-        ("delay: 50ms", "delay: 25h", "s.yaml:3: bottleneck.forward.delay: expected a delay from"),
+        ("delay: 50ms", "delay: 25h", "s.yaml:3: bottleneck.forward.delay: expected a time from"),
         ("rate: 2mbit", "rate: 9e15", "s.yaml:3: bottleneck.forward.rate: expected a rate from"),
         ("rate: 2mbit", "rate: 1e99999999", "s.yaml:3: bottleneck.forward.rate: expected a rate"),
         ("size: 1MB", "size: 9223372036854775808", "s.yaml:7: flows.0.size: expected a size from"),
@@ -571,6 +593,34 @@ def test_link_options() -> None:
         "wale rate 2000000bit delay 50000000ns limit 30000b loss 1% overhead raw drops remote seed 5"
     )
     assert dumbbell.planned_trace(scenario.bottleneck.forward) is None
+
+
+def test_every_plain_option_is_a_key() -> None:
+    """What the contract has for a link, a scenario can say, and its words name it."""
+    plain = {option.word for option in LINK.values() if option.form in PLAIN}
+    assert plain - {"seed"} <= set(Link.model_fields)
+    new = [Link.model_fields[name] for name in Link.model_fields if is_new(name)]
+    assert [field.default for field in new] == [None] * len(new)  # so that no digest has it
+
+
+def test_an_option_that_is_new_changes_nothing_unless_it_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is in the words by its number, behind all others, and in no digest without a value."""
+    given = {"rate": "2mbit", "delay": "50ms", "limit": "30kB"}
+    link = Link.model_validate(given)
+    before = link.model_dump(mode="json")
+
+    class Newer(Link):
+        line: str | None = None
+
+    option = Option(39, "I", "line", "amount", 1, 1000, None, "1 to 1000 packets", "")
+    monkeypatch.setitem(LINK, "line_packets", option)
+    assert Newer.model_validate(given).model_dump(mode="json") == before
+    newer = Newer.model_validate({**given, "line": "5p"})
+    assert newer.model_dump(mode="json") == before | {"line": "5p"}
+    words = dumbbell.wale_words(link, 5)
+    assert dumbbell.wale_words(newer, 5) == [*words, "line", "5p"]
 
 
 def test_a_plan_has_words_as_they_are() -> None:

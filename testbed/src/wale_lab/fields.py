@@ -16,22 +16,20 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from wale_lab import units
+from wale_lab import options, units
+from wale_lab.options import Option
 
 #: Of every part of a scenario: unknown keys are errors.
 STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True)
 
-#: What the qdisc takes at least and at most, what a transfer's size may be, and how long a run.
-MIN_STEP_NS = 1000
-MAX_DELAY_NS = 86_400 * 10**9
+#: The highest rate of a link, how long a run may be, and what a transfer's size may be.
+MAX_RATE_BPS = 8 * options.RATE_MAX
 MAX_LIMIT_NS = 4000 * 86_400 * 10**9
-MAX_TRACE_NS = 4000 * 86_400 * 10**9
-MAX_RATE_BPS = 8 * 10**15
 MAX_FLOW_BYTES = 2**63 - 1
 MAX_U32 = 2**32 - 1
 
 
-def quantity(parse: Any, what: str) -> Any:
+def quantity(parse: Any, what: str) -> list[Any]:
     """A field type: parsed by a function of units.py, text or number in the schema."""
     schema = {"type": ["string", "number"], "quantity": what}
     return [BeforeValidator(parse), WithJsonSchema(schema)]
@@ -44,13 +42,6 @@ def _rate(value: object) -> int | str:
     if rate > MAX_RATE_BPS:  # the parser has none between 0 and 8 bit/s
         raise ValueError(f"expected a rate from 8 bit/s to 8e15 bit/s, got {value!r}")
     return rate
-
-
-def _delay_ns(value: object) -> int:
-    delay = units.parse_time_ns(value)
-    if delay > MAX_DELAY_NS:
-        raise ValueError(f"expected a delay from 0 to 1 day, got {value!r}")
-    return delay
 
 
 def _time_limit_ns(value: object) -> int:
@@ -110,24 +101,99 @@ def _step(step: tuple[int, int | str]) -> tuple[int, int | str]:
 
 
 def _link_step(step: tuple[int, int | str]) -> tuple[int, int | str]:
-    if not MIN_STEP_NS <= step[0] <= MAX_DELAY_NS:
+    if not options.TRACE_STEP_MIN <= step[0] <= options.TIME_MAX:
         raise ValueError(f"expected a duration from 1us to 1 day, got {step[0]} ns")
     return _step(step)
 
 
+def _option(path: str) -> Option:
+    """An option of a link, such as delay, or rem.gamma."""
+    nest, _, name = path.rpartition(".")
+    return (options.NESTS[nest] if nest else options.LINK)[name]
+
+
+def _within(option: Option, parse: Any, scale: int = 1) -> Any:
+    """A parser for numbers in the range of an option."""
+
+    def read(value: object) -> Any:
+        number = parse(value)
+        if not option.least * scale <= number <= option.most * scale:
+            unit = " bytes" if option.form == "size" else ""
+            raise ValueError(f"expected a {option.form} from {option.must}{unit}, got {value!r}")
+        return number
+
+    def read_rate(value: object) -> Any:
+        return value if value == units.UNLIMITED else read(value)
+
+    return read_rate if option.form == "rate" else read
+
+
+def _number(value: float) -> int | float:
+    """A bound as people write it."""
+    rounded = float(f"{value:.6g}")
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def plain(path: str) -> list[Any]:
+    """A field type: a plain option of a link, in its range."""
+    option = _option(path)
+    if option.form == "time":
+        parse = _within(option, units.parse_time_ns)
+        return quantity(parse, f"time: {option.example}; a number: seconds")
+    if option.form == "size":
+        parse = _within(option, units.parse_size_bytes)
+        return quantity(parse, "size: 3MB, 64KiB; a number: bytes")
+    if option.form == "rate":
+        return quantity(_within(option, units.parse_rate_bps, 8), _RATE)
+    if option.form in ("percent", "probability"):
+        return quantity(units.parse_probability, "probability: 1%, 0.01")
+    unit = {"millionths": 10**6, "fixed32": 2**32}.get(option.form)
+    if unit:
+        return [Field(ge=_number(option.least / unit), le=_number(option.most / unit))]
+    return [Field(ge=option.least, le=option.most)]
+
+
+def default(path: str) -> Any:
+    """What a new link has."""
+    option = _option(path)
+    assert option.default is not None
+    if option.form in ("percent", "probability"):
+        return 1.0 if option.default == options.LOSS_ALWAYS else option.default / 2**32
+    return option.default / 10**6 if option.form == "millionths" else option.default
+
+
+def amount(word: str, what: str) -> list[Any]:
+    """A field type: so many packets, bytes or cells, as far as an option has these units."""
+    units_of = {
+        name.rpartition("_")[2]: option
+        for name, option in options.LINK.items()
+        if option.word == word
+    }
+
+    def read(value: object) -> str:
+        text = units.parse_limit(value)
+        number, unit = units.split_limit(text)
+        if unit not in units_of:
+            raise ValueError(f"expected {' or '.join(units_of)}, got {value!r}")
+        if not units_of[unit].least <= number <= units_of[unit].most:
+            raise ValueError(f"expected {units_of[unit].must}, got {value!r}")
+        return text
+
+    return quantity(read, f"{what}; a number: packets")
+
+
+_RATE = "rate: 2mbit, 250kB/s, unlimited; a number: bit/s"
 TimeNs = Annotated[int, *quantity(units.parse_time_ns, "time: 50ms, 1.5s; a number: seconds")]
-Delay = Annotated[int, *quantity(_delay_ns, "time: 50ms, 1.5s; a number: seconds")]
+Delay = Annotated[int, *plain("delay")]
 TimeLimit = Annotated[int, *quantity(_time_limit_ns, "time: 5s, 2min; a number: seconds")]
-Rate = Annotated[int | str, *quantity(_rate, "rate: 2mbit, 250kB/s, unlimited; a number: bit/s")]
+Rate = Annotated[int | str, *quantity(_rate, _RATE)]
 Date = Annotated[
     datetime,
     BeforeValidator(units.parse_date),
     WithJsonSchema({"type": "string", "quantity": "date: 2026-11-27, 2026-11-27T18:30:00Z"}),
 ]
 FlowSize = Annotated[int, *quantity(_flow_size, "size: 3MB, 64KiB; a number: bytes")]
-Limit = Annotated[
-    str, *quantity(units.parse_limit, "buffer: 30kB, 20p, 1000 cells; a number: packets")
-]
+Limit = Annotated[str, *amount("limit", "buffer: 30kB, 20p, 1000 cells")]
 Threshold = Annotated[
     str, *quantity(units.parse_threshold, "share of the buffer, or part of it: 90%, 27kB, 18p")
 ]

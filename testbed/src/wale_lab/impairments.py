@@ -11,20 +11,20 @@ from typing import Annotated
 from pydantic import BaseModel, Field, field_serializer, field_validator, model_validator
 
 from wale_lab.fields import (
-    MAX_DELAY_NS,
     MAX_U32,
     STRICT,
-    Delay,
-    Positive,
     Probability,
     Switch,
     TimeNs,
+    default,
+    plain,
     quantity,
 )
+from wale_lab.link_words import percent
+from wale_lab.options import CLASS_CROWD, DROP_RANGES_MAX, TIME_MAX
 
-#: Tables of tc, and none; how many ranges of packets a link can be told (pkt_sched_wale.h).
+#: Tables of tc, and none.
 DISTRIBUTIONS = ("uniform", "normal", "pareto", "paretonormal", "experimental")
-MAX_DROP_RANGES = 32
 
 
 def _packets(value: object) -> str:
@@ -39,44 +39,45 @@ def _packets(value: object) -> str:
     return text
 
 
-def _percent(probability: float) -> str:
-    return f"{probability * 100:.12g}%"
-
-
-class Gemodel(BaseModel):
-    """Losses in bursts, after Gilbert and Elliott: a chain moves once before each packet."""
+class OfItsOwn(BaseModel):
+    """An option whose words only it knows."""
 
     model_config = STRICT
+
+    def options(self) -> list[str]:
+        """Return the tc options."""
+        raise NotImplementedError
+
+
+class Gemodel(OfItsOwn):
+    """Losses in bursts, after Gilbert and Elliott: a chain moves once before each packet."""
 
     p: Probability
     """probability of a step from the good state to the bad one"""
     r: Probability | None = None
     """back (1 - p)"""
-    bad: Probability = 1.0
+    bad: Probability = default("gemodel.bad")
     """probability that a packet is lost in the bad state: 1-h"""
-    good: Probability = 0.0
+    good: Probability = default("gemodel.good")
     """probability that a packet is lost in the good state: 1-k"""
 
     def options(self) -> list[str]:
-        """Return the tc options."""
         r = 1 - self.p if self.r is None else self.r
-        return ["loss", "gemodel", *map(_percent, (self.p, r, self.bad, self.good))]
+        return ["loss", "gemodel", *map(percent, (self.p, r, self.bad, self.good))]
 
 
-class FourStates(BaseModel):
+class FourStates(OfItsOwn):
     """Losses in bursts: good (1), good amid a burst (2), burst (3), single loss (4)."""
-
-    model_config = STRICT
 
     p13: Probability
     """probability of a step from good to a burst"""
     p31: Probability | None = None
     """back (1 - p13)"""
-    p32: Probability = 0.0
+    p32: Probability = default("state.p32")
     """from a burst to good packets in it"""
-    p23: Probability = 1.0
+    p23: Probability = default("state.p23")
     """back"""
-    p14: Probability = 0.0
+    p14: Probability = default("state.p14")
     """from good to a single loss"""
 
     @model_validator(mode="after")
@@ -86,10 +87,9 @@ class FourStates(BaseModel):
         return self
 
     def options(self) -> list[str]:
-        """Return the tc options."""
         p31 = 1 - self.p13 if self.p31 is None else self.p31
         numbers = (self.p13, p31, self.p32, self.p23, self.p14)
-        return ["loss", "state", *map(_percent, numbers)]
+        return ["loss", "state", *map(percent, numbers)]
 
 
 def _check_table(path: Path) -> None:
@@ -103,12 +103,10 @@ def _check_table(path: Path) -> None:
         raise ValueError(f"expected a table of whole numbers in {path}")
 
 
-class Jitter(BaseModel):
+class Jitter(OfItsOwn):
     """A random time that is added to the delay of each packet; the sum is never negative."""
 
-    model_config = STRICT
-
-    time: Delay
+    time: Annotated[int, *plain("jitter.time")]
     """how much: uniform from -time to time, or time times what the table has"""
     distribution: str = "uniform"
     """uniform, or a table of tc: normal, pareto, paretonormal, experimental, or the path of one"""
@@ -135,64 +133,54 @@ class Jitter(BaseModel):
         return f"{value} sha256:{hashlib.sha256(Path(value).read_bytes()).hexdigest()}"
 
     def options(self) -> list[str]:
-        """Return the tc options."""
         words = ["jitter", f"{self.time}ns", "distribution", self.distribution]
         return words + (["reordering"] if self.reordering else [])
 
 
-class Drop(BaseModel):
+class Drop(OfItsOwn):
     """Packets that are lost, by their numbers."""
-
-    model_config = STRICT
 
     packets: Annotated[str, *quantity(_packets, 'numbers: "10,11,20-25", or 10')]
     """such as "10,11,20-25", counted from 1 as they arrive"""
-    flow: Annotated[int, Field(ge=0, le=65535)] = 0
+    flow: Annotated[int, Field(ge=0, le=CLASS_CROWD)] = 0
     """of the flow of this class; 0: of the whole link"""
 
     def options(self) -> list[str]:
-        """Return the tc options."""
         return ["drop", "flow", str(self.flow), "packets", self.packets]
 
 
-class Reorder(BaseModel):
+class Reorder(OfItsOwn):
     """Some packets skip the propagation delay, and so overtake others."""
-
-    model_config = STRICT
 
     share: Probability
     """of the packets"""
-    gap: Positive = 1
+    gap: Annotated[int, *plain("gap")] = default("gap")
     """but only the n-th since the last that did"""
 
     def options(self) -> list[str]:
-        """Return the tc options."""
-        return ["reorder", _percent(self.share), "gap", str(self.gap)]
+        return ["reorder", percent(self.share), "gap", str(self.gap)]
 
 
-class Slot(BaseModel):
+class Slot(OfItsOwn):
     """Packets leave in slots: what waits for one leaves there, as far as it has room."""
-
-    model_config = STRICT
 
     min: TimeNs
     """least time from one to the next"""
     max: TimeNs | None = None
     """most (min)"""
-    packets: Annotated[int, Field(ge=0, le=MAX_U32)] = 0
+    packets: Annotated[int, *plain("slot.packets")] = default("slot.packets")
     """room of a slot; 0: any number"""
-    bytes: Annotated[int, Field(ge=0, le=MAX_U32)] = 0
+    bytes: Annotated[int, *plain("slot.bytes")] = default("slot.bytes")
     """room of a slot, in bytes of the wire; 0: any number"""
 
     @model_validator(mode="after")
     def _check(self) -> Slot:
         most = self.min if self.max is None else self.max
-        if not self.min <= most <= MAX_DELAY_NS or not most:
+        if not self.min <= most <= TIME_MAX or not most:
             raise ValueError("expected a min of at most max, and a max of 1ns to 1 day")
         return self
 
     def options(self) -> list[str]:
-        """Return the tc options."""
         most = self.min if self.max is None else self.max
         words = ["slot", f"{self.min}ns", f"{most}ns"]
         return [*words, "packets", str(self.packets), "bytes", str(self.bytes)]
@@ -203,14 +191,14 @@ class Impairments(BaseModel):
 
     model_config = STRICT
 
-    loss: Probability = 0.0
+    loss: Probability = default("loss")
     """probability that a packet is lost after service"""
     loss_gemodel: Gemodel | None = None
     """instead: losses in bursts"""
     loss_state: FourStates | None = None
     """instead: losses in bursts, by a chain of four states"""
     ecn: Switch = False
-    """packets of senders with ECN are marked in the place of being lost at random"""
+    """packets of senders with ECN are marked instead of being lost at random"""
     jitter: Jitter | None = None
     """how the delay varies from packet to packet"""
     drop: list[Drop] = []
@@ -219,27 +207,15 @@ class Impairments(BaseModel):
     """slots in which packets leave"""
     reorder: Reorder | None = None
     """packets that overtake others"""
-    duplicate: Probability = 0.0
+    duplicate: Probability = default("duplicate")
     """probability that two of a packet leave"""
-    corrupt: Probability = 0.0
+    corrupt: Probability = default("corrupt")
     """probability that a bit of a packet is turned"""
 
     @model_validator(mode="after")
     def _check_losses(self) -> Impairments:
         if bool(self.loss) + bool(self.loss_gemodel) + bool(self.loss_state) > 1:
             raise ValueError("expected one of loss, loss_gemodel and loss_state")
-        if sum(one.packets.count(",") + 1 for one in self.drop) > MAX_DROP_RANGES:
-            raise ValueError(f"expected at most {MAX_DROP_RANGES} packets and ranges to drop")
+        if sum(one.packets.count(",") + 1 for one in self.drop) > DROP_RANGES_MAX:
+            raise ValueError(f"expected at most {DROP_RANGES_MAX} packets and ranges to drop")
         return self
-
-    def impairment_options(self) -> list[str]:
-        """Return the tc options."""
-        words = ["loss", _percent(self.loss)] if self.loss else []
-        for model in (self.loss_gemodel, self.loss_state):
-            words += model.options() if model else []
-        words += ["ecn"] if self.ecn else []
-        for impairment in (self.jitter, self.slot, self.reorder, *self.drop):
-            words += impairment.options() if impairment else []
-        for name, share in (("duplicate", self.duplicate), ("corrupt", self.corrupt)):
-            words += [name, _percent(share)] if share else []
-        return words

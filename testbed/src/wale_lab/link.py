@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
-from wale_lab import units
+from wale_lab import options, units
 from wale_lab.fields import (
-    MAX_DELAY_NS,
-    MAX_TRACE_NS,
-    MAX_U32,
     STRICT,
     Delay,
-    FlowSize,
     Limit,
     LinkSteps,
     Or,
@@ -22,39 +24,20 @@ from wale_lab.fields import (
     Rate,
     Switch,
     Threshold,
-    TimeNs,
+    default,
+    plain,
     quantity,
 )
 from wale_lab.impairments import Impairments
+from wale_lab.link_words import is_new
 from wale_lab.models.sessions import Parameters
+from wale_lab.options import Drops, Gso, Overhead, Policy, TraceEnd
 
-#: Limits of the qdisc (pkt_sched_wale.h).
-MIN_SESSION_STEP_NS = 10**6
-MAX_START_NS = 366 * 86_400 * 10**9
 #: A start is a time after 1970, and a guest's clock begins in 2023.
 MAX_SINCE_NS = 19_000 * 86_400 * 10**9
-MAX_CELLS = 4_194_304
-DEFAULT_FLOWS = 1024
-CROWD = 65_535
-MAX_INPUT_BPS = 8 * 53 * 10**9
-MAX_TARGET_BYTES = 2**40
 
-#: What a link's own buffer has, and a queue in its place has not.
+#: What a link's own buffer has, and a queue instead of it has not.
 _OF_THE_BUFFER = ("limit", "policy", "threshold", "z", "last", "mark", "rem", "flows", "input_rate")
-
-
-def _idle_ns(value: object) -> int:
-    idle = units.parse_time_ns(value)
-    if not 10**6 <= idle <= 3600 * 10**9:
-        raise ValueError(f"expected a time from 1ms to 1h, got {value!r}")
-    return idle
-
-
-def _slack_ns(value: object) -> int:
-    slack = units.parse_time_ns(value)
-    if slack > 10**9:
-        raise ValueError(f"expected a time from 0 to 1s, got {value!r}")
-    return slack
 
 
 def _start_ns(value: object) -> int:
@@ -80,7 +63,7 @@ class Trace(Strict):
     """the steps, each as "DURATION:RATE", such as ["1s:2mbit", "500ms:0bit"]"""
     file: str | None = None
     """instead of steps: a file with lines `DURATION RATE`, relative to the scenario's folder"""
-    end: Literal["loop", "hold", "stop"] = "loop"
+    end: TraceEnd = "loop"
     """after the last step: the first again, its rate for ever, or an outage for ever"""
 
     @model_validator(mode="after")
@@ -94,7 +77,7 @@ class Trace(Strict):
     def _check_steps(cls, steps: LinkSteps) -> LinkSteps:
         if steps and not any(rate for _, rate in steps):
             raise ValueError("expected a step with a rate above 0")
-        if sum(duration for duration, _ in steps) > MAX_TRACE_NS:
+        if sum(duration for duration, _ in steps) > options.TRACE_PERIOD_MAX:
             raise ValueError("expected a trace of at most 4000 days")
         return steps
 
@@ -104,19 +87,12 @@ class Sessions(Strict):
 
     arrival: Probability
     """probability that a session arrives in a step"""
-    mean: Annotated[float, Field(ge=0.001, le=1e6)]
+    mean: Annotated[float, *plain("sessions.mean")]
     """mean size of a session, in units of rate times step"""
-    max: Annotated[int, Field(ge=1, le=63)]
+    max: Annotated[int, *plain("sessions.max")]
     """most sessions at once"""
-    step: TimeNs
+    step: Annotated[int, *plain("sessions.step")]
     """how often sessions arrive and leave, at least 1 ms"""
-
-    @field_validator("step")
-    @classmethod
-    def _long_enough(cls, value: int) -> int:
-        if not MIN_SESSION_STEP_NS <= value <= MAX_DELAY_NS:
-            raise ValueError("expected a step of at least 1ms, and at most 1 day")
-        return value
 
     @model_validator(mode="after")
     def _check(self) -> Sessions:
@@ -136,7 +112,7 @@ class Sessions(Strict):
 class Feedback(Strict):
     """The link tells senders its rate, and how many flows are active on it."""
 
-    idle: Annotated[int, *quantity(_idle_ns, "time: 2s; a number: seconds")] = 2_000_000_000
+    idle: Annotated[int, *plain("feedback.idle")] = options.FEEDBACK_IDLE_DEFAULT
     """a flow that sent nothing for this long is not active"""
 
 
@@ -147,24 +123,16 @@ class Rem(Strict):
     the interval, and c could be sent in it.
     """
 
-    interval: TimeNs = 10_000_000
+    interval: Annotated[int, *plain("rem.interval")] = default("rem.interval")
     """from one change of the price to the next, 1 ms to 1 s"""
-    gamma: Annotated[float, Field(ge=1e-6, le=1000)] = 0.001
+    gamma: Annotated[float, *plain("rem.gamma")] = default("rem.gamma")
     """change of the price for each kB (1000 bytes)"""
-    alpha: Annotated[float, Field(ge=0, le=1)] = 0.1
+    alpha: Annotated[float, *plain("rem.alpha")] = default("rem.alpha")
     """weight of the backlog"""
-    target: FlowSize = 20_000
+    target: Annotated[int, *plain("rem.target")] = default("rem.target")
     """backlog that is aimed at, bytes of the wire"""
-    phi: Annotated[float, Field(ge=1.001, le=1000)] = 1.1
+    phi: Annotated[float, *plain("rem.phi")] = default("rem.phi")
     """base of the probability"""
-
-    @model_validator(mode="after")
-    def _check(self) -> Rem:
-        if not 10**6 <= self.interval <= 10**9:
-            raise ValueError("expected an interval from 1ms to 1s")
-        if self.target > MAX_TARGET_BYTES:
-            raise ValueError("expected a target of at most 2^40 bytes")
-        return self
 
 
 class Link(Impairments):
@@ -172,33 +140,33 @@ class Link(Impairments):
 
     rate: Rate = units.UNLIMITED
     """bit/s"""
-    delay: Delay = 0
+    delay: Delay = default("delay")
     """one-way propagation delay, after service"""
     limit: Limit = "1000p"
     """buffer: packets, bytes or (with overhead atm) cells that wait or are in service"""
-    policy: Literal["tail", "epd", "seldrop", "fba", "random_tail", "rem"] = "tail"
-    """who is refused a place in the buffer"""
+    policy: Policy = "tail"
+    """which packets are refused a place in the buffer"""
     threshold: Threshold | None = None
     """of epd, seldrop and fba: R, above which they refuse (90%)"""
-    z: Annotated[float, Field(ge=0, le=1000)] | None = None
+    z: Annotated[float, *plain("z")] | None = None
     """of seldrop and fba: Z, how much more than its fair share a flow may have (0.8)"""
-    last: Annotated[int, Field(ge=1, le=1024)] | None = None
+    last: Annotated[int, *plain("last")] | None = None
     """of random_tail: so many at the tail of the queue may be the victim (1)"""
     mark: Switch = False
-    """packets of senders with ECN are marked in the place of being refused early"""
+    """packets of senders with ECN are marked instead of being refused early"""
     rem: Rem | None = None
     """of rem: how its price moves"""
-    flows: Annotated[int, Field(ge=1, le=65534)] | None = None
+    flows: Annotated[int, *plain("flows")] | None = None
     """how many flows are told apart (1024 where a policy or cells need it, else none)"""
-    input_rate: Rate | None = None
+    input_rate: Annotated[int | str, *plain("input_rate")] | None = None
     """of each flow's input link, on which cells arrive one by one (all at once)"""
     queue: str | None = None
-    """in the place of the buffer: any qdisc as tc takes it, such as "fq_codel limit 1000 ecn" """
-    overhead: Literal["raw", "ethernet", "atm"] = "raw"
+    """instead of the buffer: any qdisc as tc takes it, such as "fq_codel limit 1000 ecn" """
+    overhead: Overhead = "raw"
     """what a packet takes on the wire beside its IP bytes"""
-    drops: Literal["remote", "local"] = "remote"
+    drops: Drops = "remote"
     """who learns of a packet that does not fit into the buffer"""
-    gso: Literal["split", "keep"] = "split"
+    gso: Gso = "split"
     """is a GSO packet split into those of the wire, or served, counted and lost in one piece?"""
     trace: Trace | None = None
     """a rate that changes in steps, instead of rate"""
@@ -207,12 +175,18 @@ class Link(Impairments):
     start: Start | None = None
     """when trace or sessions begin, from the scenario's start on; those of all links begin together
     without it, just before the flows. Before the start, the rate is that of the first step"""
-    slack: Annotated[int, *quantity(_slack_ns, "time: 10us, up to 1s")] = 0
+    slack: Annotated[int, *plain("slack")] = default("slack")
     """packets may leave that much late, so that the kernel needs fewer timers"""
     feedback: Annotated[Feedback | None, Or(type="boolean")] = None
     """true: the link publishes its rate for senders that listen, such as ratcp"""
     qdisc: str | None = None
     """instead of all others: any qdisc as tc takes it, such as "netem delay 50ms rate 2mbit" """
+
+    @model_serializer(mode="wrap")
+    def _without_new_ones(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """An option that is newer than the others, and not given, is in no digest."""
+        data: dict[str, Any] = handler(self)
+        return {name: v for name, v in data.items() if v is not None or not is_new(name)}
 
     @field_validator("feedback", mode="before")
     @classmethod
@@ -255,12 +229,12 @@ class Link(Impairments):
             raise ValueError("expected a rate that the sessions share")
         if self.start is not None and not (self.trace or self.sessions):
             raise ValueError("expected start with trace or sessions, whose start it is")
-        if self.start is not None and self.start > MAX_START_NS:
+        if self.start is not None and self.start > options.START_AHEAD_MAX:
             raise ValueError("expected a start at most 366 days ahead")
         if self.start is not None and -self.start > MAX_SINCE_NS:
             raise ValueError("expected a start at most 19000 days ago")
         if self.start is not None and self.sessions:
-            if self.start > 0 or -self.start > 100_000 * self.sessions.step:
+            if self.start > 0 or -self.start > options.START_MOVES_MAX * self.sessions.step:
                 raise ValueError("expected a start of sessions 0 to 100000 of their steps ago")
         self._check_buffer()
         if self.rate == 0:
@@ -275,19 +249,11 @@ class Link(Impairments):
                 f"own ({own[0]}=null takes it out)"
             )
         cells = self.limit.endswith(" cells")
-        if self.limit.endswith("p") and int(self.limit[:-1]) > MAX_U32:
-            raise ValueError(f"expected a limit of at most {MAX_U32} packets")
-        if self.limit.endswith("b") and int(self.limit[:-1]) >= 2**64 - 1:
-            raise ValueError("expected a limit of less than 2^64 - 1 bytes")
         by_flow = self.policy in ("seldrop", "fba")
         if self.gso == "keep" and (cells or self.corrupt):
             raise ValueError("expected gso: split with a limit in cells and with corrupt")
         if cells and self.overhead != "atm":
             raise ValueError("expected overhead: atm with a limit in cells")
-        if cells and int(self.limit.split()[0]) > MAX_CELLS:
-            raise ValueError(f"expected a limit of at most {MAX_CELLS} cells")
-        if isinstance(self.input_rate, int) and not 8000 <= self.input_rate <= MAX_INPUT_BPS:
-            raise ValueError("expected an input_rate from 8kbit to 424gbit")
         if self.input_rate is not None and not cells:
             raise ValueError("expected a limit in cells with input_rate, which is that of cells")
         if self.threshold is not None and not (by_flow or self.policy == "epd"):
@@ -298,9 +264,9 @@ class Link(Impairments):
             raise ValueError("expected last with policy random_tail")
         if self.rem is not None and self.policy != "rem":
             raise ValueError("expected rem with policy rem")
-        told_apart = self.flows or (DEFAULT_FLOWS if cells or by_flow else 0)
+        told_apart = self.flows or (options.FLOWS_DEFAULT if cells or by_flow else 0)
         for drop in self.drop:
-            if drop.flow > told_apart and not (told_apart and drop.flow == CROWD):
+            if drop.flow > told_apart and not (told_apart and drop.flow == options.CLASS_CROWD):
                 raise ValueError(
                     f"expected flows of at least {drop.flow} with a drop of flow {drop.flow}: the "
                     f"link tells {told_apart} apart"

@@ -19,11 +19,12 @@ from pathlib import Path
 
 from wale_lab import units
 from wale_lab.errors import ScenarioError, why
-from wale_lab.fields import MAX_DELAY_NS, MAX_RATE_BPS, MAX_TRACE_NS
+from wale_lab.fields import MAX_RATE_BPS
+from wale_lab.options import TIME_MAX, TRACE_PERIOD_MAX
 
 #: Steps that a link's trace may have, and how long one may be (linux/pkt_sched_wale.h).
 MAX_STEPS = 16_777_216
-MAX_DURATION_MS = MAX_DELAY_NS // 10**6
+MAX_DURATION_MS = TIME_MAX // 10**6
 
 #: A first time from here on, 11 days, is rather one of a clock: 1e9 s after 1970 is in 2001.
 LEAST_CLOCK_MS = 10**9
@@ -125,7 +126,7 @@ def _check_times(path: Path, times_ms: Sequence[int]) -> None:
             f"{path}: expected times in ms from the start of the trace, and the first one is "
             f"{first}, which looks like a time of day: subtract it from each"
         )
-    if last > MAX_TRACE_NS // 10**6:
+    if last > TRACE_PERIOD_MAX // 10**6:
         raise ScenarioError(
             f"{path}: expected a trace of at most 4000 days, and the last time is {last} ms"
         )

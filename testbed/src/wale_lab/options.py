@@ -25,6 +25,8 @@ class Option(NamedTuple):
     """of a new link"""
     must: str
     """the range, in words"""
+    example: str
+    """a value as it is written"""
 
 
 RATE_MAX = 1000000000000000
@@ -98,8 +100,9 @@ LINK = {
         1000000000000000,
         18446744073709551615,
         "1 to 10^15 bytes/s, or unlimited",
+        "10mbit",
     ),
-    "delay": Option(3, "Q", "delay", "time", 0, 86400000000000, 0, "0 to 1 day"),
+    "delay": Option(3, "Q", "delay", "time", 0, 86400000000000, 0, "0 to 1 day", "50ms"),
     "limit_packets": Option(
         4,
         "I",
@@ -109,34 +112,45 @@ LINK = {
         4294967295,
         1000,
         "1 to 4294967295 packets: the one in service counts",
+        "",
     ),
     "limit_bytes": Option(
-        5, "Q", "limit", "amount", 1, 18446744073709551614, None, "less than 2^64 - 1 bytes"
+        5, "Q", "limit", "amount", 1, 18446744073709551614, None, "1 to 2^64 - 2 bytes", ""
     ),
-    "loss": Option(6, "I", "loss", "percent", 0, 4294967295, 0, "0 to 4294967295"),
-    "overhead": Option(7, "I", "overhead", "enum", 0, 2, 0, "0 to 2: raw, ethernet or atm"),
-    "drops": Option(8, "I", "drops", "enum", 0, 1, 0, "0 or 1: remote or local"),
+    "loss": Option(6, "I", "loss", "percent", 0, 4294967295, 0, "0 to 4294967295", ""),
+    "overhead": Option(7, "I", "overhead", "enum", 0, 2, 0, "0 to 2: raw, ethernet or atm", ""),
+    "drops": Option(8, "I", "drops", "enum", 0, 1, 0, "0 or 1: remote or local", ""),
     "seed": Option(
-        9, "Q", "seed", "seed", 0, 18446744073709551615, None, "0 to 18446744073709551615"
+        9, "Q", "seed", "seed", 0, 18446744073709551615, None, "0 to 18446744073709551615", ""
     ),
-    "trace": Option(10, "trace-step", "trace", "trace", 0, 0, None, ""),
-    "trace_end": Option(11, "I", "end of trace", "words", 0, 2, 0, "0 to 2: loop, hold or stop"),
-    "trace_steps": Option(12, "I", "trace_steps", "", 0, 4294967295, None, "0 to 4294967295"),
-    "sessions": Option(13, "sessions", "sessions", "nest", 0, 0, None, ""),
-    "feedback": Option(14, "feedback", "feedback", "nest", 0, 0, None, ""),
-    "limit_cells": Option(15, "I", "limit", "amount", 1, 4194304, None, "1 to 4194304 cells"),
+    "trace": Option(10, "trace-step", "trace", "trace", 0, 0, None, "", ""),
+    "trace_end": Option(
+        11, "I", "end of trace", "words", 0, 2, 0, "0 to 2: loop, hold or stop", ""
+    ),
+    "trace_steps": Option(12, "I", "trace_steps", "", 0, 4294967295, None, "0 to 4294967295", ""),
+    "sessions": Option(13, "sessions", "sessions", "nest", 0, 0, None, "", ""),
+    "feedback": Option(14, "feedback", "feedback", "nest", 0, 0, None, "", ""),
+    "limit_cells": Option(15, "I", "limit", "amount", 1, 4194304, None, "1 to 4194304 cells", ""),
     "policy": Option(
-        16, "I", "policy", "enum", 0, 5, 0, "0 to 5: tail, epd, seldrop, fba, random_tail or rem"
+        16,
+        "I",
+        "policy",
+        "enum",
+        0,
+        5,
+        0,
+        "0 to 5: tail, epd, seldrop, fba, random_tail or rem",
+        "",
     ),
     "threshold": Option(
-        17, "Q", "threshold", "threshold", 0, 18446744073709551614, None, "at most the limit"
+        17, "Q", "threshold", "threshold", 0, 18446744073709551614, None, "at most the limit", ""
     ),
     "threshold_share": Option(
-        18, "I", "threshold", "threshold", 1, 1000000, 900000, "above 0, at most the limit"
+        18, "I", "threshold", "threshold", 1, 1000000, 900000, "above 0, at most the limit", ""
     ),
-    "z": Option(19, "I", "z", "millionths", 0, 1000000000, 800000, "0 to 1000000000"),
-    "last": Option(20, "I", "last", "count", 1, 1024, 1, "1 to 1024"),
-    "flows": Option(21, "I", "flows", "count", 1, 65534, None, "1 to 65534"),
+    "z": Option(19, "I", "z", "millionths", 0, 1000000000, 800000, "0 to 1000000000", "0.8"),
+    "last": Option(20, "I", "last", "count", 1, 1024, 1, "1 to 1024", ""),
+    "flows": Option(21, "I", "flows", "count", 1, 65534, None, "1 to 65534", ""),
     "input_rate": Option(
         22,
         "Q",
@@ -146,20 +160,21 @@ LINK = {
         53000000000,
         18446744073709551615,
         "1000 to 53000000000 bytes/s, or unlimited",
+        "155mbit",
     ),
-    "mark": Option(23, "I", "mark", "flag", 0, 1, 0, "0 or 1"),
-    "rem": Option(24, "rem", "rem", "nest", 0, 0, None, ""),
-    "gemodel": Option(25, "gemodel", "gemodel", "losses", 0, 0, None, ""),
-    "state": Option(26, "state", "state", "losses", 0, 0, None, ""),
-    "ecn": Option(27, "I", "ecn", "flag", 0, 1, 0, "0 or 1"),
-    "jitter": Option(28, "jitter", "jitter", "jitter", 0, 0, None, ""),
-    "reorder": Option(29, "I", "reorder", "percent", 0, 4294967295, 0, "0 to 4294967295"),
-    "gap": Option(30, "I", "gap of reorder", "gap", 1, 4294967295, 1, "1 to 4294967295"),
-    "duplicate": Option(31, "I", "duplicate", "percent", 0, 4294967295, 0, "0 to 4294967295"),
-    "corrupt": Option(32, "I", "corrupt", "percent", 0, 4294967295, 0, "0 to 4294967295"),
-    "drop": Option(33, "drop-range", "drop", "drop", 0, 0, None, ""),
-    "slot": Option(34, "slot", "slot", "slot", 0, 0, None, ""),
-    "trace_fd": Option(35, "I", "trace_fd", "", 0, 4294967295, None, "0 to 4294967295"),
+    "mark": Option(23, "I", "mark", "flag", 0, 1, 0, "0 or 1", ""),
+    "rem": Option(24, "rem", "rem", "nest", 0, 0, None, "", ""),
+    "gemodel": Option(25, "gemodel", "gemodel", "losses", 0, 0, None, "", ""),
+    "state": Option(26, "state", "state", "losses", 0, 0, None, "", ""),
+    "ecn": Option(27, "I", "ecn", "flag", 0, 1, 0, "0 or 1", ""),
+    "jitter": Option(28, "jitter", "jitter", "jitter", 0, 0, None, "", ""),
+    "reorder": Option(29, "I", "reorder", "percent", 0, 4294967295, 0, "0 to 4294967295", ""),
+    "gap": Option(30, "I", "gap of reorder", "gap", 1, 4294967295, 1, "1 to 4294967295", ""),
+    "duplicate": Option(31, "I", "duplicate", "percent", 0, 4294967295, 0, "0 to 4294967295", ""),
+    "corrupt": Option(32, "I", "corrupt", "percent", 0, 4294967295, 0, "0 to 4294967295", ""),
+    "drop": Option(33, "drop-range", "drop", "drop", 0, 0, None, "", ""),
+    "slot": Option(34, "slot", "slot", "slot", 0, 0, None, "", ""),
+    "trace_fd": Option(35, "I", "trace_fd", "", 0, 4294967295, None, "0 to 4294967295", ""),
     "start": Option(
         36,
         "Q",
@@ -169,13 +184,16 @@ LINK = {
         18446744073709551615,
         None,
         "a time in ns since 1970, above 0 and at most 366 days from now",
+        "",
     ),
-    "slack": Option(37, "I", "slack", "time", 0, 1000000000, 0, "0 to 1 s"),
-    "gso": Option(38, "I", "gso", "enum", 0, 1, 0, "0 or 1: split or keep"),
+    "slack": Option(37, "I", "slack", "time", 0, 1000000000, 0, "0 to 1 s", "10us"),
+    "gso": Option(38, "I", "gso", "enum", 0, 1, 0, "0 or 1: split or keep", ""),
 }
 NESTS = {
     "sessions": {
-        "arrival": Option(2, "I", "arrival", "probability", 0, 4294967295, None, "0 to 4294967295"),
+        "arrival": Option(
+            2, "I", "arrival", "probability", 0, 4294967295, None, "0 to 4294967295", "0.2 or 20%"
+        ),
         "mean": Option(
             3,
             "Q",
@@ -185,48 +203,65 @@ NESTS = {
             4294967296000000,
             None,
             "0.001 to 1000000 (times rate times step)",
+            "",
         ),
-        "max": Option(4, "I", "max", "count", 1, 63, None, "1 to 63"),
-        "step": Option(5, "Q", "step", "time", 1000000, 86400000000000, None, "1 ms to 1 day"),
+        "max": Option(4, "I", "max", "count", 1, 63, None, "1 to 63", ""),
+        "step": Option(
+            5, "Q", "step", "time", 1000000, 86400000000000, None, "1 ms to 1 day", "50ms"
+        ),
     },
     "feedback": {
-        "idle": Option(2, "Q", "idle", "time", 1000000, 3600000000000, None, "1 ms to 1 hour"),
+        "idle": Option(
+            2, "Q", "idle", "time", 1000000, 3600000000000, None, "1 ms to 1 hour", "2s"
+        ),
     },
     "rem": {
         "interval": Option(
-            2, "Q", "interval", "time", 1000000, 1000000000, 10000000, "1 ms to 1 s"
+            2, "Q", "interval", "time", 1000000, 1000000000, 10000000, "1 ms to 1 s", "10ms"
         ),
-        "gamma": Option(3, "I", "gamma", "millionths", 1, 1000000000, 1000, "1 to 1000000000"),
-        "alpha": Option(4, "I", "alpha", "millionths", 0, 1000000, 100000, "0 to 1000000"),
-        "target": Option(5, "Q", "target", "size", 0, 1099511627776, 20000, "0 to 1099511627776"),
+        "gamma": Option(
+            3, "I", "gamma", "millionths", 1, 1000000000, 1000, "1 to 1000000000", "0.001"
+        ),
+        "alpha": Option(4, "I", "alpha", "millionths", 0, 1000000, 100000, "0 to 1000000", "0.1"),
+        "target": Option(
+            5, "Q", "target", "size", 0, 1099511627776, 20000, "0 to 1099511627776", "20kb"
+        ),
         "phi": Option(
-            6, "I", "phi", "millionths", 1001000, 1000000000, 1100000, "1001000 to 1000000000"
+            6,
+            "I",
+            "phi",
+            "millionths",
+            1001000,
+            1000000000,
+            1100000,
+            "1001000 to 1000000000",
+            "1.1",
         ),
     },
     "gemodel": {
-        "p": Option(1, "I", "p", "percent", 0, 4294967295, None, "0 to 4294967295"),
-        "r": Option(2, "I", "r", "percent", 0, 4294967295, None, "0 to 4294967295"),
-        "bad": Option(3, "I", "1-h", "percent", 0, 4294967295, 4294967295, "0 to 4294967295"),
-        "good": Option(4, "I", "1-k", "percent", 0, 4294967295, 0, "0 to 4294967295"),
+        "p": Option(1, "I", "p", "percent", 0, 4294967295, None, "0 to 4294967295", ""),
+        "r": Option(2, "I", "r", "percent", 0, 4294967295, None, "0 to 4294967295", ""),
+        "bad": Option(3, "I", "1-h", "percent", 0, 4294967295, 4294967295, "0 to 4294967295", ""),
+        "good": Option(4, "I", "1-k", "percent", 0, 4294967295, 0, "0 to 4294967295", ""),
     },
     "state": {
-        "p13": Option(1, "I", "p13", "percent", 0, 4294967295, None, "0 to 4294967295"),
-        "p31": Option(2, "I", "p31", "percent", 0, 4294967295, None, "0 to 4294967295"),
-        "p32": Option(3, "I", "p32", "percent", 0, 4294967295, 0, "0 to 4294967295"),
-        "p23": Option(4, "I", "p23", "percent", 0, 4294967295, 4294967295, "0 to 4294967295"),
-        "p14": Option(5, "I", "p14", "percent", 0, 4294967295, 0, "0 to 4294967295"),
+        "p13": Option(1, "I", "p13", "percent", 0, 4294967295, None, "0 to 4294967295", ""),
+        "p31": Option(2, "I", "p31", "percent", 0, 4294967295, None, "0 to 4294967295", ""),
+        "p32": Option(3, "I", "p32", "percent", 0, 4294967295, 0, "0 to 4294967295", ""),
+        "p23": Option(4, "I", "p23", "percent", 0, 4294967295, 4294967295, "0 to 4294967295", ""),
+        "p14": Option(5, "I", "p14", "percent", 0, 4294967295, 0, "0 to 4294967295", ""),
     },
     "jitter": {
-        "time": Option(2, "Q", "jitter", "time", 0, 86400000000000, 0, "0 to 1 day"),
-        "table": Option(3, "jitter-entry", "table", "", 0, 0, None, ""),
-        "name": Option(4, "string", "name", "", 0, 0, None, ""),
-        "reordering": Option(5, "I", "reordering of jitter", "flag", 0, 1, 0, "0 or 1"),
+        "time": Option(2, "Q", "jitter", "time", 0, 86400000000000, 0, "0 to 1 day", "5ms"),
+        "table": Option(3, "jitter-entry", "table", "", 0, 0, None, "", ""),
+        "name": Option(4, "string", "name", "", 0, 0, None, "", ""),
+        "reordering": Option(5, "I", "reordering of jitter", "flag", 0, 1, 0, "0 or 1", ""),
     },
     "slot": {
-        "min": Option(2, "Q", "min", "time", 0, 86400000000000, None, "0 to 1 day"),
-        "max": Option(3, "Q", "max", "time", 1, 86400000000000, None, "1 ns to 1 day"),
-        "packets": Option(4, "I", "packets", "count", 0, 4294967295, 0, "0 to 4294967295"),
-        "bytes": Option(5, "I", "bytes", "count", 0, 4294967295, 0, "0 to 4294967295"),
+        "min": Option(2, "Q", "min", "time", 0, 86400000000000, None, "0 to 1 day", ""),
+        "max": Option(3, "Q", "max", "time", 1, 86400000000000, None, "1 ns to 1 day", ""),
+        "packets": Option(4, "I", "packets", "count", 0, 4294967295, 0, "0 to 4294967295", ""),
+        "bytes": Option(5, "I", "bytes", "count", 0, 4294967295, 0, "0 to 4294967295", ""),
     },
 }
 STATISTICS = {

@@ -165,6 +165,14 @@ def parse_limit(value: object) -> str:
     return f"{parse_size_bytes(value, expected)}b"
 
 
+def split_limit(text: str) -> tuple[int, str]:
+    """A limit as parse_limit() gives it: how many, and of what."""
+    for end, unit in ((" cells", "cells"), ("p", "packets"), ("b", "bytes")):
+        if text.endswith(end):
+            return int(text.removesuffix(end)), unit
+    raise AssertionError(text)
+
+
 def parse_threshold(value: object) -> str:
     """A threshold as tc takes it: a share of the limit, "90%", or a limit of its own."""
     if isinstance(value, str) and value.endswith("%"):

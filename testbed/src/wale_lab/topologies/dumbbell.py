@@ -31,9 +31,10 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 
-from wale_lab import units
 from wale_lab.advice import Advice
+from wale_lab.impairments import OfItsOwn
 from wale_lab.link import Link
+from wale_lab.link_words import place, plain_option, plain_words
 from wale_lab.scenario import ROLES, Flow, RouteSettings, Scenario
 
 #: Flow number n listens on this port plus n.
@@ -43,6 +44,8 @@ FIRST_PORT = 5001
 #: where each takes some 50 bytes.
 LOGGED_PER_MB = 1000
 
+#: Options of a link that its words name though a new link has the same.
+_ALWAYS = ("delay", "limit", "overhead", "drops", "seed")
 
 _GAMMA = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
@@ -390,27 +393,6 @@ def planned_constant(flow: Flow, scenario: Scenario) -> PlannedConstant | None:
     return PlannedConstant(rate, c.packet, logged)
 
 
-def _buffer_options(link: Link) -> list[str]:
-    """How the buffer is shared, where the scenario says it."""
-    words = [] if link.policy == "tail" else ["policy", link.policy]
-    if link.threshold:
-        words += ["threshold", *link.threshold.split()]
-    if link.z is not None:
-        words += ["z", f"{link.z:.10g}"]
-    for name, value in (("last", link.last), ("flows", link.flows)):
-        if value is not None:
-            words += [name, str(value)]
-    words += ["mark"] if link.mark else []
-    if link.rem is not None:
-        r = link.rem
-        words += ["rem", "interval", f"{r.interval}ns", "gamma", f"{r.gamma:.10g}"]
-        words += ["alpha", f"{r.alpha:.10g}", "target", f"{r.target}b", "phi", f"{r.phi:.10g}"]
-    if link.input_rate is not None:
-        unlimited = link.input_rate == units.UNLIMITED
-        words += ["input_rate", units.UNLIMITED if unlimited else f"{link.input_rate}bit"]
-    return words
-
-
 def planned_trace(link: Link) -> PlannedTrace | None:
     """The steps of a link's rate, if it has any."""
     if link.trace is None:
@@ -421,23 +403,20 @@ def planned_trace(link: Link) -> PlannedTrace | None:
 
 def wale_words(link: Link, seed: int) -> list[str]:
     """A link as tc's words for wale, without its trace and when it begins."""
+    defaults = {name: of.default for name, of in Link.model_fields.items()}
+    given = {**dict(link), "seed": seed}
     words = ["wale"]
-    if link.rate != units.UNLIMITED:
-        words += ["rate", f"{link.rate}bit"]
-    words += ["delay", f"{link.delay}ns"]
-    if link.queue is None:
-        words += ["limit", *link.limit.split(), *_buffer_options(link)]
-    words += link.impairment_options()
-    words += ["overhead", link.overhead, "drops", link.drops, "seed", str(seed)]
-    words += ["gso", link.gso] if link.gso != "split" else []
-    if link.slack:
-        words += ["slack", f"{link.slack}ns"]
-    if link.feedback:
-        words += ["feedback", "idle", f"{link.feedback.idle}ns"]
-    if link.sessions:
-        s = link.sessions
-        words += ["sessions", "arrival", f"{s.arrival * 100:.12g}%", "mean", f"{s.mean:.12g}"]
-        words += ["max", str(s.max), "step", f"{s.step}ns"]
+    for name in sorted(given, key=place):
+        value, option = given[name], plain_option(name)
+        if name == "limit" and link.queue is not None:
+            continue
+        if value == defaults.get(name) and name not in _ALWAYS:
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, OfItsOwn):
+                words += one.options()
+            elif option:
+                words += plain_words(option, one)
     return words
 
 
