@@ -12,15 +12,17 @@ from pathlib import Path
 import regions
 import scenarios
 import uapi
+import userspace
 from spec import TOP, Spec
 
 
 def texts(spec: Spec, top: Path = TOP) -> dict[str, str]:
     """Each file that is generated, or has parts that are, as it should be."""
-    old = (top / uapi.PATH).read_text(encoding="utf-8")
-    return {
-        uapi.PATH: regions.replace(old, uapi.parts(spec)),
-        scenarios.PATH: scenarios.render(spec),
+    partly = {uapi.PATH: uapi.parts(spec), **userspace.parts(spec)}
+    whole = {scenarios.PATH: scenarios.render(spec), userspace.PATH: userspace.render(spec)}
+    return whole | {
+        name: regions.replace((top / name).read_text(encoding="utf-8"), parts)
+        for name, parts in partly.items()
     }
 
 

@@ -15,6 +15,14 @@ specifications has no keys for:
   needed       a nest must have it
   dump-only    no request may have it
   usual        what the fuzzer sends often
+  after        shown behind that attribute (default: the one with the number before)
+  syntax       of a form of its own; the name comes first
+  value        what stands for its value in a syntax, if not what its form has
+  unsaid       [text, json]: the tools do not show it where it is the default
+  kernel-from  from here on, the tools leave it to the kernel to refuse a value
+  behind       the option behind whose value it is written
+  without      how a nest is written that is to be empty
+  assumed      what the tools send if a nest is given without it
   min, max, max-elements  of members and arrays
 
 and a constant: signed, wide (64 bits, whatever it needs).

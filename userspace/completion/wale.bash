@@ -13,11 +13,13 @@ _wale_interfaces()
 
 _wale_link_options()
 {
-	echo --rate --delay --jitter --limit --policy --threshold --z --last --mark \
-		--nomark --rem --flows --input_rate --loss --ecn --noecn --reorder \
-		--duplicate --corrupt --drop --slot --overhead --drops --gso --seed --trace \
-		--loop --hold --stop --start --slack --sessions --feedback --nofeedback \
-		--up --down --replace
+	# generated: options
+	echo --rate --trace --loop --hold --stop --delay --jitter --limit --policy \
+		--threshold --z --last --mark --nomark --rem --flows --input_rate --loss --ecn \
+		--noecn --drop --slot --reorder --duplicate --corrupt --overhead --drops --gso \
+		--seed --slack --sessions --start --feedback --nofeedback
+	# generated: end
+	echo --up --down --replace
 }
 
 # The options of a link; some have words for values.
@@ -25,6 +27,40 @@ _wale_link_add()
 {
 	local cur=$1 prev=$2
 	case $prev in
+	# generated: values
+	--rate)
+		echo unlimited
+		;;
+	--trace)
+		echo file
+		;;
+	--jitter)
+		echo distribution reordering noreordering
+		;;
+	--limit)
+		echo cells
+		;;
+	--policy)
+		echo tail epd seldrop fba random_tail rem
+		;;
+	--rem)
+		echo interval gamma alpha target phi
+		;;
+	--input_rate)
+		echo unlimited
+		;;
+	--loss)
+		echo gemodel state
+		;;
+	--drop)
+		echo off flow packets
+		;;
+	--slot)
+		echo off packets bytes
+		;;
+	--reorder)
+		echo gap
+		;;
 	--overhead)
 		echo raw ethernet atm
 		;;
@@ -34,54 +70,24 @@ _wale_link_add()
 	--gso)
 		echo split keep
 		;;
-	--policy)
-		echo tail epd seldrop fba random_tail rem
-		;;
-	--trace)
-		echo file
+	--sessions)
+		echo off arrival mean max step
 		;;
 	--start)
 		echo at
-		;;
-	at)
-		date -u +%FT%TZ
-		;;
-	--sessions)
-		echo off arrival
-		;;
-	--rate | --input_rate)
-		echo unlimited
 		;;
 	--feedback)
 		echo idle
 		[[ -n $cur ]] || _wale_link_options
 		;;
-	--limit)
-		echo cells
-		[[ -n $cur ]] || _wale_link_options
-		;;
-	--slot)
-		echo off packets bytes
-		;;
-	--drop)
-		echo off flow packets
-		;;
-	--reorder)
-		echo gap
-		;;
-	--rem)
-		echo interval gamma alpha target phi
-		;;
-	--jitter)
-		echo distribution reordering noreordering
+	--delay | --threshold | --z | --last | --flows | --duplicate | --corrupt | --seed | --slack) ;;
+	# generated: end
+	at)
+		date -u +%FT%TZ
 		;;
 	distribution)
 		echo uniform normal pareto paretonormal
 		;;
-	--loss)
-		echo gemodel state
-		;;
-	--delay | --threshold | --z | --last | --flows | --duplicate | --corrupt | --seed | --slack) ;;
 	*)
 		[[ $cur == -* || -z $cur ]] && _wale_link_options
 		;;

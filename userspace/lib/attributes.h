@@ -5,6 +5,7 @@
 #ifndef WALE_ATTRIBUTES_H
 #define WALE_ATTRIBUTES_H
 
+#include <errno.h>
 #include <linux/netlink.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,16 +71,24 @@ static inline int attribute_put_fields(const struct attribute_field *fields,
 	return err;
 }
 
-/* Appends an attribute to a nest in the making, which has room and zeros. */
-static inline void attribute_append(char *buf, size_t *length, int type,
-				    const void *data, size_t size)
+/*
+ * Appends an attribute to those in a buffer of zeros, which has so much room and is
+ * used up to *length.  0, or -EMSGSIZE if it does not fit.
+ */
+static inline int attribute_append(char *buf, size_t room, size_t *length,
+				   int type, const void *data, size_t size)
 {
-	struct nlattr header = { .nla_len = NLA_HDRLEN + size,
-				 .nla_type = type };
+	struct nlattr header = { .nla_type = type };
 
+	if (size > UINT16_MAX - NLA_HDRLEN || *length > room ||
+	    NLA_ALIGN(NLA_HDRLEN + size) > room - *length)
+		return -EMSGSIZE;
+	header.nla_len = NLA_HDRLEN + size;
 	memcpy(buf + *length, &header, sizeof(header));
-	memcpy(buf + *length + NLA_HDRLEN, data, size);
+	if (size)
+		memcpy(buf + *length + NLA_HDRLEN, data, size);
 	*length += NLA_ALIGN(header.nla_len);
+	return 0;
 }
 
 /* 0 if the attribute is shorter than the number. */

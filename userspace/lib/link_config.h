@@ -16,62 +16,15 @@
 #include <stdio.h>
 
 #include "attributes.h"
+#include "link_options.h"
 
-/* What is known of a link; bits of struct link_config.set. */
-enum link_config_bit {
-	LINK_RATE = 1 << 0,
-	LINK_DELAY = 1 << 1,
-	LINK_LIMIT_PACKETS = 1 << 2,
-	LINK_LIMIT_BYTES = 1 << 3,
-	LINK_LOSS = 1 << 4,
-	LINK_OVERHEAD = 1 << 5,
-	LINK_DROPS = 1 << 6,
-	LINK_SEED = 1 << 7,
-	LINK_TRACE = 1 << 8,
-	LINK_TRACE_END = 1 << 9,
-	LINK_SESSIONS = 1 << 10,
-	LINK_FEEDBACK = 1 << 11,
-	LINK_LIMIT_CELLS = 1 << 12,
-	LINK_POLICY = 1 << 13,
-	LINK_THRESHOLD_NUMBER = 1 << 14,
-	LINK_THRESHOLD_SHARE = 1 << 15,
-	LINK_Z = 1 << 16,
-	LINK_LAST = 1 << 17,
-	LINK_FLOWS = 1 << 18,
-	LINK_INPUT_RATE = 1 << 19,
-	LINK_MARK = 1 << 20,
-	LINK_REM = 1 << 21,
-	LINK_LOSS_GEMODEL = 1 << 22,
-	LINK_LOSS_STATE = 1 << 23,
-	LINK_ECN = 1 << 24,
-	LINK_JITTER = 1 << 25,
-	LINK_REORDER = 1 << 26,
-	LINK_DUPLICATE = 1 << 27,
-	LINK_CORRUPT = 1 << 28,
-	LINK_DROP = 1 << 29,
-	LINK_SLOT = 1 << 30,
-	LINK_START = 1ULL << 31,
-	LINK_SLACK = 1ULL << 32,
-	LINK_GSO = 1ULL << 33,
-	LINK_LIMIT = LINK_LIMIT_PACKETS | LINK_LIMIT_BYTES | LINK_LIMIT_CELLS,
-	LINK_THRESHOLD = LINK_THRESHOLD_NUMBER | LINK_THRESHOLD_SHARE,
-	LINK_LOSSES = LINK_LOSS | LINK_LOSS_GEMODEL | LINK_LOSS_STATE,
-};
+/* Room for the numbers of a link, as for those of a nest. */
+#define LINK_VALUES_MAX TCA_WALE_MAX
 
-/* Bits of struct link_sessions.set; none of them: no sessions. */
-enum link_sessions_bit {
-	SESSIONS_ARRIVAL = 1 << 0,
-	SESSIONS_MEAN = 1 << 1,
-	SESSIONS_MAX = 1 << 2,
-	SESSIONS_STEP = 1 << 3,
-};
-
-struct link_sessions {
-	unsigned int set;
-	uint32_t arrival; /* 2^-32 per step */
-	uint64_t mean; /* 2^-32 of rate * step */
-	uint32_t max;
-	uint64_t step_ns;
+/* Numbers by attribute, in its unit; only those that are set mean something. */
+struct link_values {
+	uint64_t set; /* LINK_BIT(attribute) */
+	uint64_t value[LINK_VALUES_MAX + 1];
 };
 
 struct link_trace {
@@ -79,98 +32,35 @@ struct link_trace {
 	uint32_t n_steps;
 };
 
-/* How the buffer is shared. */
-struct link_policy {
-	uint32_t kind;
-	uint64_t threshold; /* in the unit of the limit */
-	uint64_t threshold_unit; /* the LINK_LIMIT_... that it was given in */
-	uint32_t share; /* millionths of the limit */
-	uint32_t z; /* millionths */
-	uint32_t last;
-	uint32_t mark;
-};
-
-/* Bits of struct link_rem.set. */
-enum link_rem_bit {
-	LINK_REM_INTERVAL = 1 << 0,
-	LINK_REM_GAMMA = 1 << 1,
-	LINK_REM_ALPHA = 1 << 2,
-	LINK_REM_TARGET = 1 << 3,
-	LINK_REM_PHI = 1 << 4,
-};
-
-/* The price of policy rem. */
-struct link_rem {
-	unsigned int set;
-	uint64_t interval_ns;
-	uint64_t target; /* bytes */
-	uint32_t gamma; /* millionths, as the two below */
-	uint32_t alpha;
-	uint32_t phi;
-};
-
-/* Bits of struct link_jitter.set. */
-enum link_jitter_bit {
-	LINK_JITTER_TIME = 1 << 0,
-	LINK_JITTER_TABLE = 1 << 1,
-	LINK_JITTER_NAME = 1 << 2,
-	LINK_JITTER_REORDERING = 1 << 3,
-};
-
-struct link_jitter {
-	unsigned int set;
-	uint64_t time_ns;
+/* How jitter is distributed. */
+struct link_table {
 	int16_t *entries; /* in 1 / WALE_JITTER_UNIT of the time */
 	uint32_t n_entries; /* 0: uniform */
 	char name[WALE_JITTER_NAME_MAX];
-	uint32_t reordering;
 };
 
-/* To which departures are held. */
-struct link_slot {
-	uint64_t min_ns;
-	uint64_t max_ns; /* 0: there are none */
-	uint32_t packets; /* 0: any number, as below */
-	uint32_t bytes;
-};
-
-/* Most numbers that a model of losses has. */
-#define LINK_LOSS_NUMBERS TCA_WALE_LOSS_STATE_MAX
-
-/* In the units of the attributes; only what is in @set means something. */
+/* The attributes that are set, and what is not a number of them. */
 struct link_config {
-	uint64_t set;
-	uint64_t rate; /* bytes/s */
-	uint64_t delay_ns;
-	uint32_t limit_packets;
-	uint64_t limit_bytes;
-	uint32_t limit_cells;
-	uint32_t loss; /* 2^-32 */
-	uint32_t loss_numbers[LINK_LOSS_NUMBERS]; /* of a model, 2^-32 */
-	uint32_t ecn;
-	struct link_jitter jitter;
-	uint32_t reorder; /* 2^-32, as the two below the next */
-	uint32_t reorder_gap;
-	uint32_t duplicate;
-	uint32_t corrupt;
+	struct link_values link;
+	struct link_values nest[LINK_NESTS]; /* an empty one: off */
+	struct link_trace trace;
+	struct link_table table; /* of jitter */
 	struct wale_drop_range drop[WALE_DROP_RANGES_MAX];
 	uint32_t n_drop; /* 0: none */
-	struct link_slot slot;
-	uint32_t overhead;
-	uint32_t drops;
-	uint64_t seed;
-	struct link_trace trace;
-	uint32_t trace_end;
-	uint64_t start_ns; /* since 1970 */
-	uint32_t slack_ns;
-	uint32_t gso;
-	struct link_sessions sessions;
-	uint64_t feedback_idle_ns; /* 0: no feedback */
-	struct link_policy policy;
-	struct link_rem rem;
-	uint32_t flows;
-	uint64_t input_rate; /* bytes/s */
+	enum link_unit threshold_unit; /* that it was given in */
 };
+
+static inline bool link_is_set(const struct link_values *values, int type)
+{
+	return values->set & LINK_BIT(type);
+}
+
+static inline void link_value_set(struct link_values *values, int type,
+				  uint64_t value)
+{
+	values->set |= LINK_BIT(type);
+	values->value[type] = value;
+}
 
 enum link_error_kind {
 	LINK_ERROR_MISSING = 1, /* the words end too early */
@@ -187,6 +77,10 @@ struct link_error {
 };
 
 void link_config_free(struct link_config *c);
+
+/* Takes an attribute that @from has, with all that belongs to it. */
+void link_config_take(struct link_config *c, const struct link_config *from,
+		      int type);
 
 /*
  * Takes one option, its name and what belongs to it, from the front of the
@@ -207,12 +101,8 @@ int link_config_unknown(char **argv, int before, const char *dashes,
 /* The syntax of the options, one a line, with @dashes before each name. */
 void link_config_help(FILE *to, const char *dashes);
 
-/* The names of the enums' values; NULL for a value unknown here. */
-const char *link_overhead_name(uint32_t overhead);
-const char *link_drops_name(uint32_t drops);
-const char *link_gso_name(uint32_t gso);
-const char *link_trace_end_name(uint32_t end);
-const char *link_policy_name(uint32_t kind);
+/* Is it shown: not the rate beside a trace, nor an end without one. */
+bool link_config_shows(const struct link_config *c, int type);
 
 /* The options as words with a space between, as they could be typed. */
 void link_config_print(FILE *to, const struct link_config *c);
@@ -246,72 +136,43 @@ int link_trace_read(struct link_trace *trace, const char *path,
  */
 int link_trace_fd(const struct link_trace *trace);
 
-/* link_start.c: start at TIME, as link_config_parse(). */
-int link_parse_start(struct link_config *c, int argc, char **argv,
-		     struct link_error *error);
-void link_start_print(FILE *to, const struct link_config *c);
-uint64_t link_start_now(void); /* ns since 1970 */
+/*
+ * link_value.c: one word as the value of an attribute of @values, which becomes set.
+ * 0, or -1 if it is refused.
+ */
+int link_value_parse(struct link_values *values, const struct link_set *set,
+		     int type, const char *word, struct link_error *error);
+/* The attributes as words with a space behind each, or as members. */
+void link_value_print(FILE *to, const struct link_values *values,
+		      const struct link_set *set, int type);
+void link_value_json(struct json *j, const struct link_values *values,
+		     const struct link_set *set, int type);
+/* All that are set in a nest. */
+void link_values_print(FILE *to, const struct link_values *values,
+		       const struct link_set *set);
+void link_values_json(struct json *j, const struct link_values *values,
+		      const struct link_set *set, const char *name);
 
-/* link_policy.c: the options of the buffer, each as link_config_parse(). */
-int link_parse_limit(struct link_config *c, int argc, char **argv,
-		     struct link_error *error);
-/* Is a threshold in the unit of the limit, as far as both were given? */
+/* Forms of their own, each as link_config_parse(). */
+typedef int link_parse_fn(struct link_config *c, const struct link_option *o,
+			  int argc, char **argv, struct link_error *error);
+link_parse_fn link_parse_nest; /* link_config.c */
+link_parse_fn link_parse_amount, link_parse_threshold; /* link_amount.c */
+link_parse_fn link_parse_losses, link_parse_jitter, link_parse_drop;
+link_parse_fn link_parse_slot, link_parse_start, link_parse_trace;
+
+typedef void link_print_fn(FILE *to, const struct link_config *c, int type);
+link_print_fn link_print_amount, link_print_threshold, link_print_losses;
+link_print_fn link_print_jitter, link_print_drop, link_print_slot;
+link_print_fn link_print_start, link_print_trace;
+
+/* link_amount.c: is a threshold in the unit of the limit, as far as both were given? */
 bool link_threshold_fits(const struct link_config *c);
-int link_parse_policy(struct link_config *c, int argc, char **argv,
-		      struct link_error *error);
-int link_parse_threshold(struct link_config *c, int argc, char **argv,
-			 struct link_error *error);
-int link_parse_z(struct link_config *c, int argc, char **argv,
-		 struct link_error *error);
-int link_parse_last(struct link_config *c, int argc, char **argv,
-		    struct link_error *error);
-int link_parse_flows(struct link_config *c, int argc, char **argv,
-		     struct link_error *error);
-int link_parse_input_rate(struct link_config *c, int argc, char **argv,
-			  struct link_error *error);
-int link_parse_mark(struct link_config *c, int argc, char **argv,
-		    struct link_error *error);
-int link_parse_rem(struct link_config *c, int argc, char **argv,
-		   struct link_error *error);
-/* link_loss.c: random loss, each as link_config_parse(). */
-int link_parse_loss(struct link_config *c, int argc, char **argv,
-		    struct link_error *error);
-int link_parse_ecn(struct link_config *c, int argc, char **argv,
-		   struct link_error *error);
-void link_loss_print(FILE *to, const struct link_config *c);
-/* Of LINK_LOSS_GEMODEL or LINK_LOSS_STATE; NULL: it has fewer numbers. */
-const char *link_loss_number_name(unsigned int bit, unsigned int i);
 
-/* link_jitter.c: as link_config_parse(). */
-int link_parse_jitter(struct link_config *c, int argc, char **argv,
-		      struct link_error *error);
-void link_jitter_print(FILE *to, const struct link_config *c);
+/* link_start.c: ns since 1970 */
+uint64_t link_start_now(void);
 
-/* link_impair.c: each as link_config_parse(). */
-int link_parse_reorder(struct link_config *c, int argc, char **argv,
-		       struct link_error *error);
-int link_parse_duplicate(struct link_config *c, int argc, char **argv,
-			 struct link_error *error);
-int link_parse_corrupt(struct link_config *c, int argc, char **argv,
-		       struct link_error *error);
-void link_impair_print(FILE *to, const struct link_config *c);
-
-/* link_drop.c: as link_config_parse(). */
-int link_parse_drop(struct link_config *c, int argc, char **argv,
-		    struct link_error *error);
-void link_drop_print(FILE *to, const struct link_config *c);
-
-/* link_slot.c: as link_config_parse(). */
-int link_parse_slot(struct link_config *c, int argc, char **argv,
-		    struct link_error *error);
-void link_slot_print(FILE *to, const struct link_config *c);
-
-void link_rem_print(FILE *to, const struct link_rem *rem);
-void link_limit_print(FILE *to, const struct link_config *c);
-void link_policy_print(FILE *to, const struct link_config *c);
-/* A rate, in bytes/s: 0, or -1 as link_parse_failed(). */
-int link_parse_rate(const char *word, uint64_t *rate, const char *expected,
-		    struct link_error *error);
+/* link_error.c */
 int link_parse_failed(const char *word, int err, const char *expected,
 		      struct link_error *error);
 int link_error_set(struct link_error *error, enum link_error_kind kind,

@@ -48,16 +48,18 @@ static int parse_ranges(struct link_config *c, uint32_t flow, const char *word)
 }
 
 /* drop off, drop [flow F] packets LIST */
-int link_parse_drop(struct link_config *c, int argc, char **argv,
-		    struct link_error *error)
+int link_parse_drop(struct link_config *c, const struct link_option *o,
+		    int argc, char **argv, struct link_error *error)
 {
 	uint64_t flow = 0;
 	int taken = 1, err;
 
-	if (c->set & LINK_DROP && (!c->n_drop || !strcmp(argv[1], "off")))
+	if (link_is_set(&c->link, TCA_WALE_DROP_LIST) &&
+	    (!c->n_drop || !strcmp(argv[1], "off")))
 		return link_error_set(
 			error, LINK_ERROR_INVALID, argv[1],
 			"expected either off or lists of packets");
+	link_value_set(&c->link, TCA_WALE_DROP_LIST, 0);
 	if (!strcmp(argv[1], "off"))
 		return 2;
 	if (!strcmp(argv[1], "flow") && argc > 2) {
@@ -82,13 +84,11 @@ int link_parse_drop(struct link_config *c, int argc, char **argv,
 		   : taken + 1;
 }
 
-void link_drop_print(FILE *to, const struct link_config *c)
+void link_print_drop(FILE *to, const struct link_config *c, int type)
 {
 	const struct wale_drop_range *range = c->drop;
 	uint32_t i;
 
-	if (!(c->set & LINK_DROP))
-		return;
 	if (!c->n_drop)
 		fputs("drop off ", to);
 	for (i = 0; i < c->n_drop; i++, range++) {

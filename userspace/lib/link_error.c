@@ -2,6 +2,7 @@
 /*
  * link_error.c - what is wrong with an option of a link, in one sentence
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -18,6 +19,15 @@ int link_error_set(struct link_error *error, enum link_error_kind kind,
 	vsnprintf(error->text, sizeof(error->text), format, args);
 	va_end(args);
 	return -1;
+}
+
+int link_parse_failed(const char *word, int err, const char *expected,
+		      struct link_error *error)
+{
+	return link_error_set(error, LINK_ERROR_INVALID, word,
+			      err == -ERANGE ? "out of range: expected %s"
+					     : "expected %s",
+			      expected);
 }
 
 /* In quotes; of a long word, a list of steps perhaps, the beginning. */

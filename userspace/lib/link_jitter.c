@@ -60,7 +60,7 @@ static FILE *open_table(const char *name)
 }
 
 /* The numbers of a line, up to a #; returns 0, -EINVAL or -ERANGE. */
-static int read_line(struct link_jitter *jitter, char *line)
+static int read_line(struct link_table *table, char *line)
 {
 	char *end;
 	long value;
@@ -71,62 +71,63 @@ static int read_line(struct link_jitter *jitter, char *line)
 		if (end == line || !strchr(" \t\r\n", *end))
 			return -EINVAL;
 		if (value < INT16_MIN || value > INT16_MAX ||
-		    jitter->n_entries == WALE_JITTER_TABLE_MAX)
+		    table->n_entries == WALE_JITTER_TABLE_MAX)
 			return -ERANGE;
-		jitter->entries[jitter->n_entries++] = value;
+		table->entries[table->n_entries++] = value;
 		line = end;
 	}
 	return 0;
 }
 
-static int read_table(struct link_jitter *jitter, FILE *file)
+static int read_table(struct link_table *table, FILE *file)
 {
 	char *line = NULL;
 	size_t size = 0;
 	int err = 0;
 
-	jitter->entries =
-		calloc(WALE_JITTER_TABLE_MAX, sizeof(*jitter->entries));
-	if (!jitter->entries)
+	table->entries = calloc(WALE_JITTER_TABLE_MAX, sizeof(*table->entries));
+	if (!table->entries)
 		return -ENOMEM;
 	while (!err && getline(&line, &size, file) >= 0)
-		err = read_line(jitter, line);
+		err = read_line(table, line);
 	free(line);
-	return !err && !jitter->n_entries ? -EINVAL : err;
+	return !err && !table->n_entries ? -EINVAL : err;
 }
 
-static int parse_distribution(struct link_jitter *jitter, const char *word,
+static int parse_distribution(struct link_config *c, const char *word,
 			      struct link_error *error)
 {
+	struct link_values *jitter = &c->nest[LINK_NEST_JITTER];
 	FILE *file;
 	int err;
 
-	jitter->set |= LINK_JITTER_TABLE;
+	jitter->set |= LINK_BIT(TCA_WALE_JITTER_TABLE);
 	if (!strcmp(word, "uniform"))
 		return 0;
-	if (strlen(word) >= sizeof(jitter->name))
+	if (strlen(word) >= sizeof(c->table.name))
 		return link_parse_failed(word, -ERANGE, distribution_expected,
 					 error);
 	file = open_table(word);
 	if (!file)
 		return link_parse_failed(word, -ENOENT, distribution_expected,
 					 error);
-	err = read_table(jitter, file);
+	err = read_table(&c->table, file);
 	fclose(file);
 	if (err)
 		return link_error_set(
 			error, LINK_ERROR_INVALID, word,
 			"not a table: expected 1 to %u numbers from -32768 to 32767",
 			WALE_JITTER_TABLE_MAX);
-	jitter->set |= LINK_JITTER_NAME;
-	strcpy(jitter->name, word);
+	jitter->set |= LINK_BIT(TCA_WALE_JITTER_NAME);
+	strcpy(c->table.name, word);
 	return 0;
 }
 
 /* The words behind the time; returns how many, or -1. */
-static int parse_rest(struct link_jitter *jitter, int argc, char **argv,
+static int parse_rest(struct link_config *c, int argc, char **argv,
 		      struct link_error *error)
 {
+	struct link_values *jitter = &c->nest[LINK_NEST_JITTER];
 	int taken = 0;
 
 	for (; taken < argc; taken++) {
@@ -134,8 +135,8 @@ static int parse_rest(struct link_jitter *jitter, int argc, char **argv,
 
 		if (!strcmp(word, "reordering") ||
 		    !strcmp(word, "noreordering")) {
-			jitter->set |= LINK_JITTER_REORDERING;
-			jitter->reordering = *word == 'r';
+			link_value_set(jitter, TCA_WALE_JITTER_REORDERING,
+				       *word == 'r');
 			continue;
 		}
 		if (strcmp(word, "distribution"))
@@ -144,50 +145,49 @@ static int parse_rest(struct link_jitter *jitter, int argc, char **argv,
 			return link_error_set(error, LINK_ERROR_MISSING, word,
 					      "expected %s",
 					      distribution_expected);
-		if (jitter->set & LINK_JITTER_TABLE)
+		if (link_is_set(jitter, TCA_WALE_JITTER_TABLE))
 			return link_error_set(error, LINK_ERROR_DUPLICATE, word,
 					      "%s", argv[taken]);
-		if (parse_distribution(jitter, argv[taken], error))
+		if (parse_distribution(c, argv[taken], error))
 			return -1;
 	}
 	return taken;
 }
 
 /* jitter TIME [distribution NAME] [reordering|noreordering] */
-int link_parse_jitter(struct link_config *c, int argc, char **argv,
-		      struct link_error *error)
+int link_parse_jitter(struct link_config *c, const struct link_option *o,
+		      int argc, char **argv, struct link_error *error)
 {
-	int err = units_parse_time(argv[1], &c->jitter.time_ns), rest;
+	int rest;
 
-	if (!err && c->jitter.time_ns > WALE_TIME_MAX)
-		err = -ERANGE;
-	if (err)
-		return link_parse_failed(
-			argv[1], err, "a jitter from 0 to 86400s, such as 5ms",
-			error);
-	c->jitter.set |= LINK_JITTER_TIME;
-	rest = parse_rest(&c->jitter, argc - 2, argv + 2, error);
+	c->link.set |= LINK_BIT(TCA_WALE_JITTER);
+	if (link_value_parse(&c->nest[LINK_NEST_JITTER],
+			     link_options_set.attributes[TCA_WALE_JITTER].nest,
+			     TCA_WALE_JITTER_TIME64, argv[1], error))
+		return -1;
+	rest = parse_rest(c, argc - 2, argv + 2, error);
 	return rest < 0 ? -1 : 2 + rest;
 }
 
 /* Without what every link has: no jitter. */
-void link_jitter_print(FILE *to, const struct link_config *c)
+void link_print_jitter(FILE *to, const struct link_config *c, int type)
 {
-	const struct link_jitter *jitter = &c->jitter;
+	const struct link_values *jitter = &c->nest[LINK_NEST_JITTER];
+	const uint64_t time_ns = jitter->value[TCA_WALE_JITTER_TIME64];
+	const bool reordering = jitter->value[TCA_WALE_JITTER_REORDERING];
+	const bool named = link_is_set(jitter, TCA_WALE_JITTER_NAME);
 	char buf[UNITS_MAX];
 	const char *p;
 
-	if (!(c->set & LINK_JITTER) ||
-	    (!jitter->time_ns && !(jitter->set & LINK_JITTER_NAME) &&
-	     !jitter->reordering))
+	if (!time_ns && !named && !reordering)
 		return;
-	fprintf(to, "jitter %s ", units_format_time(buf, jitter->time_ns));
-	if (jitter->set & LINK_JITTER_NAME) {
+	fprintf(to, "jitter %s ", units_format_time(buf, time_ns));
+	if (named) {
 		fputs("distribution ", to);
-		for (p = jitter->name; *p; p++)
+		for (p = c->table.name; *p; p++)
 			fputc(isgraph((unsigned char)*p) ? *p : '?', to);
 		fputc(' ', to);
 	}
-	if (jitter->reordering)
+	if (reordering)
 		fputs("reordering ", to);
 }

@@ -9,27 +9,7 @@
 #include "link_config.h"
 #include "units.h"
 
-static const struct model {
-	const char *name;
-	unsigned int bit;
-	unsigned int n;
-	const char *numbers[LINK_LOSS_NUMBERS];
-	uint32_t usual[LINK_LOSS_NUMBERS]; /* the second: 1 - the first */
-	const char *expected;
-} models[] = {
-	{ "gemodel",
-	  LINK_LOSS_GEMODEL,
-	  4,
-	  { "p", "r", "1-h", "1-k" },
-	  { 0, 0, WALE_LOSS_ALWAYS, 0 },
-	  "gemodel P [R [1-H [1-K]]], each from 0% to 100%" },
-	{ "state",
-	  LINK_LOSS_STATE,
-	  5,
-	  { "p13", "p31", "p32", "p23", "p14" },
-	  { 0, 0, 0, WALE_LOSS_ALWAYS, 0 },
-	  "state P13 [P31 [P32 [P23 [P14]]]], each from 0% to 100%" },
-};
+static const int models[] = { TCA_WALE_LOSS_GEMODEL, TCA_WALE_LOSS_STATE };
 
 /* 1 - p, where 2^32 - 1 is one. */
 static uint32_t complement(uint32_t p)
@@ -39,87 +19,83 @@ static uint32_t complement(uint32_t p)
 	return p ? -p : WALE_LOSS_ALWAYS;
 }
 
-/* The numbers behind the name of a model. */
-static int parse_model(struct link_config *c, const struct model *model,
-		       int argc, char **argv, struct link_error *error)
+/* The syntax of a model, without "loss". */
+static const char *syntax_of(int type)
 {
-	uint32_t *number = c->loss_numbers;
-	unsigned int i = 0;
-	int err = 0;
+	const struct link_option *o = link_options;
 
-	memcpy(number, model->usual, sizeof(model->usual[0]) * model->n);
-	for (; i < model->n && (int)i < argc; i++) {
+	while (o->type != type)
+		o++;
+	return strchr(o->syntax, ' ') + 1;
+}
+
+/*
+ * The numbers behind the name of a model; those that are not there are usual, and the
+ * second is 1 - the first.
+ */
+static int parse_model(struct link_config *c, int type, int argc, char **argv,
+		       struct link_error *error)
+{
+	static const char all[] = ", each from 0% to 100%";
+	const struct link_attribute *a = &link_options_set.attributes[type];
+	struct link_values *numbers = &c->nest[a->index];
+	char expected[100];
+	int i = 0, k, err;
+	uint32_t share;
+
+	snprintf(expected, sizeof(expected), "%s%s", syntax_of(type), all);
+	for (; i < a->nest->max && i < argc; i++) {
 		if (!isdigit((unsigned char)*argv[i]))
 			break;
-		err = units_parse_percent(argv[i], &number[i]);
+		err = units_parse_percent(argv[i], &share);
 		if (err)
-			return link_parse_failed(argv[i], err, model->expected,
-						 error);
+			return link_parse_failed(argv[i], err, expected, error);
+		link_value_set(numbers, i + 1, share);
 	}
 	if (!i)
-		return link_error_set(error, LINK_ERROR_MISSING, model->name,
-				      "expected %s", model->expected);
-	if (i == 1)
-		number[1] = complement(number[0]);
-	c->set |= model->bit;
+		return link_error_set(error, LINK_ERROR_MISSING, a->word,
+				      "expected %s", expected);
+	for (k = i + 1; k <= a->nest->max; k++)
+		link_value_set(numbers, k,
+			       k == 2 ? complement(numbers->value[1])
+				      : a->nest->attributes[k].usual);
+	c->link.set |= LINK_BIT(type);
 	return i;
 }
 
 /* loss P, loss gemodel P ..., loss state P13 ... */
-int link_parse_loss(struct link_config *c, int argc, char **argv,
-		    struct link_error *error)
+int link_parse_losses(struct link_config *c, const struct link_option *o,
+		      int argc, char **argv, struct link_error *error)
 {
+	const struct link_attribute *a = link_options_set.attributes;
+	uint32_t share = 0;
 	unsigned int i;
 	int err;
 
 	for (i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
-		if (strcmp(argv[1], models[i].name))
+		if (strcmp(argv[1], a[models[i]].word))
 			continue;
-		err = parse_model(c, &models[i], argc - 2, argv + 2, error);
+		err = parse_model(c, models[i], argc - 2, argv + 2, error);
 		return err < 0 ? err : err + 2;
 	}
-	err = units_parse_percent(argv[1], &c->loss);
+	err = units_parse_percent(argv[1], &share);
 	if (err)
 		return link_parse_failed(
 			argv[1], err,
 			"a loss from 0% to 100%, such as 1%, or gemodel, or state",
 			error);
-	c->set |= LINK_LOSS;
+	link_value_set(&c->link, TCA_WALE_LOSS, share);
 	return 2;
 }
 
-/* ecn, noecn */
-int link_parse_ecn(struct link_config *c, int argc, char **argv,
-		   struct link_error *error)
+void link_print_losses(FILE *to, const struct link_config *c, int type)
 {
-	(void)argc;
-	(void)error;
-	c->ecn = *argv[0] == 'e';
-	return 1;
-}
-
-void link_loss_print(FILE *to, const struct link_config *c)
-{
+	const struct link_attribute *a = &link_options_set.attributes[type];
 	char buf[UNITS_MAX];
-	unsigned int i, k;
+	int i;
 
-	if (c->set & LINK_LOSS)
-		fprintf(to, "loss %s ", units_format_percent(buf, c->loss));
-	for (i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
-		if (!(c->set & models[i].bit))
-			continue;
-		fprintf(to, "loss %s ", models[i].name);
-		for (k = 0; k < models[i].n; k++)
-			fprintf(to, "%s ",
-				units_format_percent(buf, c->loss_numbers[k]));
-	}
-	if (c->set & LINK_ECN)
-		fputs(c->ecn ? "ecn " : "noecn ", to);
-}
-
-const char *link_loss_number_name(unsigned int bit, unsigned int i)
-{
-	const struct model *model = &models[bit == LINK_LOSS_STATE];
-
-	return i < model->n ? model->numbers[i] : NULL;
+	fprintf(to, "loss %s ", a->word);
+	for (i = 1; i <= a->nest->max; i++)
+		fprintf(to, "%s ",
+			units_format_percent(buf, c->nest[a->index].value[i]));
 }

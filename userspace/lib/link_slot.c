@@ -14,12 +14,13 @@ static const char times_expected[] =
 	"a time from 0 to 86400s, or two, the first not above the second, which is not 0";
 
 /* packets N, bytes N; how many words, or -1. */
-static int parse_room(struct link_slot *slot, int argc, char **argv,
+static int parse_room(struct link_values *slot, int argc, char **argv,
 		      struct link_error *error)
 {
-	uint64_t count = 0;
-	int taken = 0, err;
+	int taken = 0;
 
+	link_value_set(slot, TCA_WALE_SLOT_PACKETS, 0);
+	link_value_set(slot, TCA_WALE_SLOT_BYTES, 0);
 	for (; taken < argc; taken += 2) {
 		bool bytes = !strcmp(argv[taken], "bytes");
 
@@ -28,56 +29,59 @@ static int parse_room(struct link_slot *slot, int argc, char **argv,
 		if (taken + 1 == argc)
 			return link_error_set(error, LINK_ERROR_MISSING,
 					      argv[taken], "expected a number");
-		err = units_parse_count(argv[taken + 1], UINT32_MAX, &count);
-		if (err)
-			return link_parse_failed(argv[taken + 1], err,
-						 "a number up to 4294967295",
-						 error);
-		*(bytes ? &slot->bytes : &slot->packets) = count;
+		if (link_value_parse(
+			    slot,
+			    link_options_set.attributes[TCA_WALE_SLOT].nest,
+			    bytes ? TCA_WALE_SLOT_BYTES : TCA_WALE_SLOT_PACKETS,
+			    argv[taken + 1], error))
+			return -1;
 	}
 	return taken;
 }
 
 /* slot off, slot MIN [MAX] [packets N] [bytes N] */
-int link_parse_slot(struct link_config *c, int argc, char **argv,
-		    struct link_error *error)
+int link_parse_slot(struct link_config *c, const struct link_option *o,
+		    int argc, char **argv, struct link_error *error)
 {
-	struct link_slot *slot = &c->slot;
+	struct link_values *slot = &c->nest[LINK_NEST_SLOT];
+	uint64_t min = 0, max;
 	int taken = 2, err, rest;
 
+	c->link.set |= LINK_BIT(TCA_WALE_SLOT);
 	if (!strcmp(argv[1], "off"))
 		return 2;
-	err = units_parse_time(argv[1], &slot->min_ns);
-	slot->max_ns = slot->min_ns;
+	err = units_parse_time(argv[1], &min);
+	max = min;
 	if (!err && argc > 2 && isdigit((unsigned char)*argv[2])) {
-		err = units_parse_time(argv[2], &slot->max_ns);
+		err = units_parse_time(argv[2], &max);
 		taken = 3;
 	}
-	if (!err && (!slot->max_ns || slot->max_ns > WALE_TIME_MAX ||
-		     slot->min_ns > slot->max_ns))
+	if (!err && (!max || max > WALE_TIME_MAX || min > max))
 		err = -ERANGE;
 	if (err)
 		return link_parse_failed(argv[taken - 1], err, times_expected,
 					 error);
+	link_value_set(slot, TCA_WALE_SLOT_MIN64, min);
+	link_value_set(slot, TCA_WALE_SLOT_MAX64, max);
 	rest = parse_room(slot, argc - taken, argv + taken, error);
 	return rest < 0 ? -1 : taken + rest;
 }
 
-void link_slot_print(FILE *to, const struct link_config *c)
+void link_print_slot(FILE *to, const struct link_config *c, int type)
 {
-	const struct link_slot *slot = &c->slot;
+	const uint64_t *slot = c->nest[LINK_NEST_SLOT].value;
 	char min[UNITS_MAX], max[UNITS_MAX];
 
-	if (!(c->set & LINK_SLOT))
-		return;
-	if (!slot->max_ns) {
+	if (!slot[TCA_WALE_SLOT_MAX64]) {
 		fputs("slot off ", to);
 		return;
 	}
-	fprintf(to, "slot %s %s ", units_format_time(min, slot->min_ns),
-		units_format_time(max, slot->max_ns));
-	if (slot->packets)
-		fprintf(to, "packets %" PRIu32 " ", slot->packets);
-	if (slot->bytes)
-		fprintf(to, "bytes %" PRIu32 " ", slot->bytes);
+	fprintf(to, "slot %s %s ",
+		units_format_time(min, slot[TCA_WALE_SLOT_MIN64]),
+		units_format_time(max, slot[TCA_WALE_SLOT_MAX64]));
+	if (slot[TCA_WALE_SLOT_PACKETS])
+		fprintf(to, "packets %" PRIu64 " ",
+			slot[TCA_WALE_SLOT_PACKETS]);
+	if (slot[TCA_WALE_SLOT_BYTES])
+		fprintf(to, "bytes %" PRIu64 " ", slot[TCA_WALE_SLOT_BYTES]);
 }

@@ -104,9 +104,10 @@ uint64_t link_start_now(void)
 }
 
 /* start at TIME */
-int link_parse_start(struct link_config *c, int argc, char **argv,
-		     struct link_error *error)
+int link_parse_start(struct link_config *c, const struct link_option *o,
+		     int argc, char **argv, struct link_error *error)
 {
+	uint64_t start_ns = 0;
 	const char *word;
 	int err;
 
@@ -118,31 +119,30 @@ int link_parse_start(struct link_config *c, int argc, char **argv,
 				      "a time must follow at");
 	word = argv[2];
 	if (*word == '@')
-		err = parse_seconds(word + 1, &c->start_ns);
+		err = parse_seconds(word + 1, &start_ns);
 	else if (*word == '+' || *word == '-')
-		err = parse_from_now(word, &c->start_ns);
+		err = parse_from_now(word, &start_ns);
 	else
-		err = parse_date(word, &c->start_ns);
-	if (!err && !c->start_ns)
+		err = parse_date(word, &start_ns);
+	if (!err && !start_ns)
 		err = -ERANGE;
 	if (err)
 		return link_parse_failed(
 			word, err,
 			"a time after 1970, in UTC as 2026-11-22T10:00:00Z, as seconds since 1970 @1795341600, or from now as +5s",
 			error);
+	link_value_set(&c->link, TCA_WALE_START, start_ns);
 	return 3;
 }
 
-void link_start_print(FILE *to, const struct link_config *c)
+void link_print_start(FILE *to, const struct link_config *c, int type)
 {
-	uint64_t fraction = c->start_ns % NS_PER_S;
-	time_t seconds = c->start_ns / NS_PER_S;
+	uint64_t fraction = c->link.value[type] % NS_PER_S;
+	time_t seconds = c->link.value[type] / NS_PER_S;
 	char text[32];
 	struct tm tm;
 	int digits = 9;
 
-	if (!(c->set & LINK_START))
-		return;
 	strftime(text, sizeof(text), day_and_time, gmtime_r(&seconds, &tm));
 	fprintf(to, "start at %s", text);
 	for (; digits && fraction % 10 == 0; digits--)

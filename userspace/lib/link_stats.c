@@ -6,70 +6,14 @@
 #include <string.h>
 
 #include "attributes.h"
+#include "link_options.h"
 #include "link_stats.h"
 #include "units.h"
 
-static const char *const names[TCA_WALE_STATS_MAX + 1] = {
-	[TCA_WALE_STATS_OFFERED_PACKETS] = "offered_packets",
-	[TCA_WALE_STATS_OFFERED_BYTES] = "offered_bytes",
-	[TCA_WALE_STATS_SENT_PACKETS] = "sent_packets",
-	[TCA_WALE_STATS_SENT_BYTES] = "sent_bytes",
-	[TCA_WALE_STATS_DROPPED_BUFFER_PACKETS] = "dropped_buffer_packets",
-	[TCA_WALE_STATS_DROPPED_BUFFER_BYTES] = "dropped_buffer_bytes",
-	[TCA_WALE_STATS_DROPPED_LOSS_PACKETS] = "dropped_loss_packets",
-	[TCA_WALE_STATS_DROPPED_LOSS_BYTES] = "dropped_loss_bytes",
-	[TCA_WALE_STATS_DROPPED_MEMORY_PACKETS] = "dropped_memory_packets",
-	[TCA_WALE_STATS_DROPPED_MEMORY_BYTES] = "dropped_memory_bytes",
-	[TCA_WALE_STATS_BACKLOG_PACKETS] = "backlog_packets",
-	[TCA_WALE_STATS_BACKLOG_BYTES] = "backlog_bytes",
-	[TCA_WALE_STATS_PEAK_BACKLOG_PACKETS] = "peak_backlog_packets",
-	[TCA_WALE_STATS_PEAK_BACKLOG_BYTES] = "peak_backlog_bytes",
-	[TCA_WALE_STATS_LINE_PACKETS] = "line_packets",
-	[TCA_WALE_STATS_LINE_BYTES] = "line_bytes",
-	[TCA_WALE_STATS_RATE] = "rate",
-	[TCA_WALE_STATS_SESSIONS] = "sessions",
-	[TCA_WALE_STATS_NOW_NS] = "now_ns",
-	[TCA_WALE_STATS_EPOCH_NS] = "epoch_ns",
-	[TCA_WALE_STATS_DROPPED_PURGE_PACKETS] = "dropped_purge_packets",
-	[TCA_WALE_STATS_DROPPED_PURGE_BYTES] = "dropped_purge_bytes",
-	[TCA_WALE_STATS_ACTIVE_FLOWS] = "active_flows",
-	[TCA_WALE_STATS_UNCOUNTED_PACKETS] = "uncounted_packets",
-	[TCA_WALE_STATS_PUBLISHED] = "published",
-	[TCA_WALE_STATS_ATTACHED] = "attached",
-	[TCA_WALE_STATS_DROPPED_EARLY_PACKETS] = "dropped_early_packets",
-	[TCA_WALE_STATS_DROPPED_EARLY_BYTES] = "dropped_early_bytes",
-	[TCA_WALE_STATS_DROPPED_PARTIAL_PACKETS] = "dropped_partial_packets",
-	[TCA_WALE_STATS_DROPPED_PARTIAL_BYTES] = "dropped_partial_bytes",
-	[TCA_WALE_STATS_DROPPED_CHILD_PACKETS] = "dropped_child_packets",
-	[TCA_WALE_STATS_DROPPED_CHILD_BYTES] = "dropped_child_bytes",
-	[TCA_WALE_STATS_DROPPED_LINE_PACKETS] = "dropped_line_packets",
-	[TCA_WALE_STATS_DROPPED_LINE_BYTES] = "dropped_line_bytes",
-	[TCA_WALE_STATS_LINE_LIMIT] = "line_limit",
-	[TCA_WALE_STATS_MEMORY] = "memory",
-	[TCA_WALE_STATS_BACKLOG_CELLS] = "backlog_cells",
-	[TCA_WALE_STATS_PEAK_BACKLOG_CELLS] = "peak_backlog_cells",
-	[TCA_WALE_STATS_DROPPED_CELLS] = "dropped_cells",
-	[TCA_WALE_STATS_WASTED_CELLS] = "wasted_cells",
-	[TCA_WALE_STATS_BUSY_FLOWS] = "busy_flows",
-	[TCA_WALE_STATS_CROWDED_PACKETS] = "crowded_packets",
-	[TCA_WALE_STATS_MARKED_PACKETS] = "marked_packets",
-	[TCA_WALE_STATS_MARKED_BYTES] = "marked_bytes",
-	[TCA_WALE_STATS_UNMARKABLE_PACKETS] = "unmarkable_packets",
-	[TCA_WALE_STATS_UNMARKABLE_BYTES] = "unmarkable_bytes",
-	[TCA_WALE_STATS_PRICE] = "price",
-	[TCA_WALE_STATS_MARK_PROBABILITY] = "mark_probability",
-	[TCA_WALE_STATS_PRICE_NEXT_NS] = "price_next_ns",
-	[TCA_WALE_STATS_DUPLICATED_PACKETS] = "duplicated_packets",
-	[TCA_WALE_STATS_DUPLICATED_BYTES] = "duplicated_bytes",
-	[TCA_WALE_STATS_CORRUPTED_PACKETS] = "corrupted_packets",
-	[TCA_WALE_STATS_CORRUPTED_BYTES] = "corrupted_bytes",
-	[TCA_WALE_STATS_REORDERED_PACKETS] = "reordered_packets",
-	[TCA_WALE_STATS_REORDERED_BYTES] = "reordered_bytes",
-};
-
 const char *link_stats_name(int type)
 {
-	return type >= 0 && type <= TCA_WALE_STATS_MAX ? names[type] : NULL;
+	return type >= 0 && type <= TCA_WALE_STATS_MAX ? link_stats_names[type]
+						       : NULL;
 }
 
 void link_stats_decode(struct link_stats *s, const void *data, size_t length)

@@ -7,6 +7,7 @@
  * unit: a scenario, which may read the same file, would take seconds without one.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,4 +208,36 @@ int link_trace_read(struct link_trace *trace, const char *path,
 	free(line);
 	fclose(file);
 	return err ? err : check_whole(trace, at, error);
+}
+
+/* trace STEPS, trace file PATH */
+int link_parse_trace(struct link_config *c, const struct link_option *o,
+		     int argc, char **argv, struct link_error *error)
+{
+	c->link.set |= LINK_BIT(TCA_WALE_TRACE);
+	if (strcmp(argv[1], "file"))
+		return link_trace_parse(&c->trace, argv[1], error) ? -1 : 2;
+	if (argc < 3)
+		return link_error_set(error, LINK_ERROR_MISSING, argv[1],
+				      "expected a path");
+	return link_trace_read(&c->trace, argv[2], error) ? -1 : 3;
+}
+
+void link_print_trace(FILE *to, const struct link_config *c, int type)
+{
+	const struct link_trace *trace = &c->trace;
+	char duration[UNITS_MAX], rate[UNITS_MAX];
+	uint32_t i;
+
+	if (!trace->steps) {
+		fprintf(to, "trace (%" PRIu32 " steps) ", trace->n_steps);
+		return;
+	}
+	fputs("trace ", to);
+	for (i = 0; i < trace->n_steps; i++)
+		fprintf(to, "%s%s:%s", i ? "," : "",
+			units_format_time(duration,
+					  trace->steps[i].duration_ns),
+			units_format_rate(rate, trace->steps[i].rate));
+	fputc(' ', to);
 }

@@ -80,9 +80,11 @@ static int family_find(int sock)
 	size_t length = 0;
 	int err;
 
-	attribute_append(m.attributes, &length, CTRL_ATTR_FAMILY_NAME,
-			 WALE_GENL_NAME, sizeof(WALE_GENL_NAME));
-	err = family_ask(sock, &m, length);
+	err = attribute_append(m.attributes, sizeof(m.attributes), &length,
+			       CTRL_ATTR_FAMILY_NAME, WALE_GENL_NAME,
+			       sizeof(WALE_GENL_NAME));
+	if (!err)
+		err = family_ask(sock, &m, length);
 	return err ? err : family_number(&m, CTRL_ATTR_FAMILY_ID);
 }
 

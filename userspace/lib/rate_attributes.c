@@ -59,14 +59,21 @@ static int encode_follow(const struct rate_path *path, attribute_put_fn put,
 {
 	char buf[32] = { 0 };
 	size_t length = 0;
+	int err = 0;
 
 	if (path->follow_netns_fd >= 0)
-		attribute_append(buf, &length, RATE_FEEDBACK_A_FOLLOW_NETNS_FD,
-				 &path->follow_netns_fd,
-				 sizeof(path->follow_netns_fd));
-	attribute_append(buf, &length, RATE_FEEDBACK_A_FOLLOW_IFINDEX,
-			 &path->follow_ifindex, sizeof(path->follow_ifindex));
-	return put(to, RATE_FEEDBACK_A_PATH_FOLLOW | NLA_F_NESTED, buf, length);
+		err = attribute_append(buf, sizeof(buf), &length,
+				       RATE_FEEDBACK_A_FOLLOW_NETNS_FD,
+				       &path->follow_netns_fd,
+				       sizeof(path->follow_netns_fd));
+	if (!err)
+		err = attribute_append(buf, sizeof(buf), &length,
+				       RATE_FEEDBACK_A_FOLLOW_IFINDEX,
+				       &path->follow_ifindex,
+				       sizeof(path->follow_ifindex));
+	return err ? err
+		   : put(to, RATE_FEEDBACK_A_PATH_FOLLOW | NLA_F_NESTED, buf,
+			 length);
 }
 
 int rate_path_encode(const struct rate_path *path, attribute_put_fn put,

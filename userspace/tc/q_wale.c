@@ -64,7 +64,7 @@ static int put(void *to, int type, const void *data, size_t length)
 static int wale_parse_opt(struct qdisc_util *qu, int argc, char **argv,
 			  struct nlmsghdr *request, const char *dev)
 {
-	struct link_config c = { .set = 0 };
+	struct link_config c = { .n_drop = 0 };
 	struct rtattr *nest;
 	int err;
 

@@ -2,6 +2,7 @@
 /*
  * test_link_config.c - the options of a link: words to attributes and back
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -252,7 +253,7 @@ static void test_errors(void)
 static void test_unknown(const char *text, const char *dashes,
 			 const char *expected)
 {
-	struct link_config c = { .set = 0 };
+	struct link_config c = { .n_drop = 0 };
 	struct link_error error;
 	char said[256] = "";
 	int i, taken = 0, before = 0;
@@ -320,8 +321,9 @@ static void test_tail(void)
 	struct words w;
 
 	ok(!parse(&c, &w, "policy tail input_rate unlimited", &error) &&
-		   c.set == (LINK_POLICY | LINK_INPUT_RATE) &&
-		   c.policy.kind == WALE_POLICY_TAIL,
+		   c.link.set == (LINK_BIT(TCA_WALE_POLICY) |
+				  LINK_BIT(TCA_WALE_INPUT_RATE64)) &&
+		   c.link.value[TCA_WALE_POLICY] == WALE_POLICY_TAIL,
 	   "policy tail and no input links");
 	print(printed, sizeof(printed), &c);
 	ok(!*printed, "are shown as nothing");
@@ -456,7 +458,7 @@ static void test_long_trace(void)
 	static struct payload payload;
 	struct link_trace trace = { 0 };
 	struct link_error error;
-	struct link_config c = { .set = LINK_TRACE };
+	struct link_config c = { .link.set = LINK_BIT(TCA_WALE_TRACE) };
 	char *text = malloc(WALE_TRACE_STEPS_MAX * 8 + 16), *at = text;
 	int i;
 
@@ -487,7 +489,8 @@ static void test_trace_beside_a_table(void)
 	static struct payload payload;
 	struct link_trace trace = { 0 };
 	struct link_error error;
-	struct link_config c = { .set = LINK_TRACE | LINK_JITTER };
+	struct link_config c = { .link.set = LINK_BIT(TCA_WALE_TRACE) |
+					     LINK_BIT(TCA_WALE_JITTER) };
 	char *text = malloc(3600 * 8 + 16), *at = text;
 	size_t length;
 	int i;
@@ -496,19 +499,20 @@ static void test_trace_beside_a_table(void)
 		at += sprintf(at, "%s1s:8", i ? "," : "");
 	ok(!link_trace_parse(&trace, text, &error), "a trace of 3600 steps");
 	c.trace = trace;
-	c.jitter.set = LINK_JITTER_TIME | LINK_JITTER_TABLE;
-	c.jitter.n_entries = 4096;
-	c.jitter.entries = calloc(4096, sizeof(*c.jitter.entries));
+	c.nest[LINK_NEST_JITTER].set = LINK_BIT(TCA_WALE_JITTER_TIME64) |
+				       LINK_BIT(TCA_WALE_JITTER_TABLE);
+	c.table.n_entries = 4096;
+	c.table.entries = calloc(4096, sizeof(*c.table.entries));
 	ok(!link_config_encode(&c, payload_put, &payload) &&
 		   payload.length < 16384,
 	   "is in a file beside a table of 4096 entries");
 	length = payload.length;
-	c.jitter.n_entries = 8;
+	c.table.n_entries = 8;
 	payload.length = 0;
 	ok(!link_config_encode(&c, payload_put, &payload) &&
 		   payload.length > 3600 * 16 && payload.length > length,
 	   "and is not beside a short one");
-	free(c.jitter.entries);
+	free(c.table.entries);
 	free(trace.steps);
 	free(text);
 }
@@ -540,6 +544,28 @@ static void test_broken_attributes(void)
 		free(copy);
 	}
 	ok(true, "attributes cut at every length");
+}
+
+/* A nest in the making is never longer than its buffer. */
+static void test_append(void)
+{
+	char buf[16] = { 0 }, *large = calloc(2, UINT16_MAX);
+	const uint64_t value = 1;
+	size_t length = 0;
+
+	ok(!attribute_append(buf, sizeof(buf), &length, 1, &value, 8) &&
+		   length == 12,
+	   "an attribute that fits is appended");
+	ok(attribute_append(buf, sizeof(buf), &length, 2, &value, 1) ==
+			   -EMSGSIZE &&
+		   length == 12,
+	   "one that does not is refused");
+	length = 0;
+	ok(attribute_append(large, 2 * UINT16_MAX, &length, 1, large,
+			    UINT16_MAX - 3) == -EMSGSIZE &&
+		   !length,
+	   "and so is one too long for its header");
+	free(large);
 }
 
 static void test_sessions_off(void)
@@ -619,9 +645,9 @@ static void test_table(const char *contents, const char *expected)
 	if (parse(&c, &w, text, &error))
 		snprintf(got, sizeof(got), "%s", error.text);
 	else
-		for (i = 0; i < c.jitter.n_entries; i++)
+		for (i = 0; i < c.table.n_entries; i++)
 			snprintf(got + strlen(got), sizeof(got) - strlen(got),
-				 "%d ", c.jitter.entries[i]);
+				 "%d ", c.table.entries[i]);
 	if (!ok(strstr(got, expected), "a table gives \"%s\"", expected))
 		printf("# got \"%s\"\n", got);
 	link_config_free(&c);
@@ -763,6 +789,7 @@ int main(void)
 	test_long_trace();
 	test_trace_beside_a_table();
 	test_broken_attributes();
+	test_append();
 	test_sessions_off();
 	test_nofeedback();
 	test_feedback_stats();

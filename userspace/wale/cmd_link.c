@@ -72,7 +72,8 @@ struct add_request {
  */
 static int check_feedback(const struct add_request *a)
 {
-	if (!(a->down.set & LINK_FEEDBACK) || !a->down.feedback_idle_ns)
+	if (!link_is_set(&a->down.link, TCA_WALE_FEEDBACK) ||
+	    !a->down.nest[LINK_NEST_FEEDBACK].set)
 		return WALE_EXIT_OK;
 	return wrong("no sender of this host listens to down: give",
 		     "--feedback to up");
@@ -124,123 +125,48 @@ static int parse_add(struct add_request *a, int argc, char **argv)
 	return WALE_EXIT_OK;
 }
 
-static void merge_policy(struct link_policy *policy,
-			 const struct link_config *own)
-{
-	if (own->set & LINK_POLICY)
-		policy->kind = own->policy.kind;
-	if (own->set & LINK_THRESHOLD_NUMBER) {
-		policy->threshold = own->policy.threshold;
-		policy->threshold_unit = own->policy.threshold_unit;
-	}
-	if (own->set & LINK_THRESHOLD_SHARE)
-		policy->share = own->policy.share;
-	if (own->set & LINK_Z)
-		policy->z = own->policy.z;
-	if (own->set & LINK_LAST)
-		policy->last = own->policy.last;
-	if (own->set & LINK_MARK)
-		policy->mark = own->policy.mark;
-}
-
-static void merge_impairments(struct link_config *c,
-			      const struct link_config *own)
-{
-	if (own->set & LINK_LOSS)
-		c->loss = own->loss;
-	if (own->set & (LINK_LOSS_GEMODEL | LINK_LOSS_STATE))
-		memcpy(c->loss_numbers, own->loss_numbers,
-		       sizeof(c->loss_numbers));
-	if (own->set & LINK_ECN)
-		c->ecn = own->ecn;
-	if (own->set & LINK_JITTER)
-		c->jitter = own->jitter;
-	if (own->set & LINK_REORDER) {
-		c->reorder = own->reorder;
-		c->reorder_gap = own->reorder_gap;
-	}
-	if (own->set & LINK_DUPLICATE)
-		c->duplicate = own->duplicate;
-	if (own->set & LINK_CORRUPT)
-		c->corrupt = own->corrupt;
-	if (own->set & LINK_DROP) {
-		memcpy(c->drop, own->drop, sizeof(c->drop));
-		c->n_drop = own->n_drop;
-	}
-	if (own->set & LINK_SLOT)
-		c->slot = own->slot;
-}
-
 /* Not "sessions off", which is what a new link has. */
 static bool has_sessions(const struct link_config *c)
 {
-	return c->set & LINK_SESSIONS && c->sessions.set;
+	return link_is_set(&c->link, TCA_WALE_SESSIONS) &&
+	       c->nest[LINK_NEST_SESSIONS].set;
+}
+
+static bool has_trace(const struct link_config *c)
+{
+	return link_is_set(&c->link, TCA_WALE_TRACE);
 }
 
 /* What @both sets and @own does not, as far as they can be had together. */
 static struct link_config merge(const struct link_config *own,
 				const struct link_config *both)
 {
-	uint64_t take = both->set & ~own->set;
+	uint64_t take = both->link.set & ~own->link.set;
 	struct link_config c = *both;
+	const struct link_option *o;
+	int type;
 
-	if (own->set & LINK_LIMIT)
-		take &= ~LINK_LIMIT;
-	if (own->set & LINK_THRESHOLD)
-		take &= ~LINK_THRESHOLD;
-	if (own->set & LINK_LOSSES)
-		take &= ~LINK_LOSSES;
-	if (own->set & LINK_RATE || has_sessions(own))
-		take &= ~(LINK_TRACE | LINK_TRACE_END);
-	if (own->set & LINK_TRACE)
-		take &= ~(LINK_RATE | LINK_SESSIONS);
-	c.set = take | own->set;
-
-	if (own->set & LINK_RATE)
-		c.rate = own->rate;
-	if (own->set & LINK_DELAY)
-		c.delay_ns = own->delay_ns;
-	if (own->set & LINK_LIMIT) {
-		c.limit_packets = own->limit_packets;
-		c.limit_bytes = own->limit_bytes;
-		c.limit_cells = own->limit_cells;
-	}
-	if (own->set & LINK_OVERHEAD)
-		c.overhead = own->overhead;
-	if (own->set & LINK_DROPS)
-		c.drops = own->drops;
-	if (own->set & LINK_SEED)
-		c.seed = own->seed;
-	if (own->set & LINK_TRACE)
-		c.trace = own->trace;
-	if (own->set & LINK_TRACE_END)
-		c.trace_end = own->trace_end;
-	if (own->set & LINK_SESSIONS)
-		c.sessions = own->sessions;
-	if (own->set & LINK_START)
-		c.start_ns = own->start_ns;
-	if (own->set & LINK_SLACK)
-		c.slack_ns = own->slack_ns;
-	if (own->set & LINK_GSO)
-		c.gso = own->gso;
-	if (own->set & LINK_FEEDBACK)
-		c.feedback_idle_ns = own->feedback_idle_ns;
-	if (own->set & LINK_FLOWS)
-		c.flows = own->flows;
-	if (own->set & LINK_INPUT_RATE)
-		c.input_rate = own->input_rate;
-	if (own->set & LINK_REM)
-		c.rem = own->rem;
-	if (c.set & LINK_TRACE && !has_sessions(&c))
-		c.set &= ~LINK_SESSIONS;
-	merge_policy(&c.policy, own);
-	merge_impairments(&c, own);
+	for (o = link_options; o->syntax; o++)
+		if (own->link.set & o->bits)
+			take &= ~o->bits;
+	if (link_is_set(&own->link, TCA_WALE_RATE64) || has_sessions(own))
+		take &= ~(LINK_BIT(TCA_WALE_TRACE) |
+			  LINK_BIT(TCA_WALE_TRACE_END));
+	if (has_trace(own))
+		take &= ~(LINK_BIT(TCA_WALE_RATE64) |
+			  LINK_BIT(TCA_WALE_SESSIONS));
+	c.link.set = take;
+	for (type = 1; type <= link_options_set.max; type++)
+		if (link_is_set(&own->link, type))
+			link_config_take(&c, own, type);
+	if (has_trace(&c) && !has_sessions(&c))
+		c.link.set &= ~LINK_BIT(TCA_WALE_SESSIONS);
 	return c;
 }
 
 static bool begins(const struct link_config *c)
 {
-	return c->set & LINK_TRACE || has_sessions(c);
+	return has_trace(c) || has_sessions(c);
 }
 
 /*
@@ -250,18 +176,18 @@ static bool begins(const struct link_config *c)
 static void start_together(struct link_config *up, struct link_config *down,
 			   const struct add_request *a)
 {
+	const uint64_t start = LINK_BIT(TCA_WALE_START);
 	const uint64_t now = link_start_now();
 
-	if (!begins(up) && begins(down) && !(a->up.set & LINK_START))
-		up->set &= ~LINK_START;
-	if (!begins(down) && begins(up) && !(a->down.set & LINK_START))
-		down->set &= ~LINK_START;
-	if (!begins(up) || !begins(down) || (up->set | down->set) & LINK_START)
+	if (!begins(up) && begins(down) && !(a->up.link.set & start))
+		up->link.set &= ~start;
+	if (!begins(down) && begins(up) && !(a->down.link.set & start))
+		down->link.set &= ~start;
+	if (!begins(up) || !begins(down) ||
+	    (up->link.set | down->link.set) & start)
 		return;
-	up->set |= LINK_START;
-	down->set |= LINK_START;
-	up->start_ns = now;
-	down->start_ns = now;
+	link_value_set(&up->link, TCA_WALE_START, now);
+	link_value_set(&down->link, TCA_WALE_START, now);
 }
 
 /* A sentence about why the interface may not be touched, or NULL. */
@@ -317,9 +243,10 @@ static int add(struct rtnl *r, const char *iface, int argc, char **argv)
 
 	up = merge(&a.up, &a.both);
 	down = merge(&a.down, &a.both);
-	down.set &= ~LINK_FEEDBACK;
-	if (a.both.set & LINK_SEED && !(a.down.set & LINK_SEED))
-		down.seed++;
+	down.link.set &= ~LINK_BIT(TCA_WALE_FEEDBACK);
+	if (link_is_set(&a.both.link, TCA_WALE_SEED) &&
+	    !link_is_set(&a.down.link, TCA_WALE_SEED))
+		down.link.value[TCA_WALE_SEED]++;
 	if (!link_threshold_fits(&up) || !link_threshold_fits(&down)) {
 		status = wrong("not in the unit of the limit:", "threshold");
 		goto out;

@@ -51,10 +51,7 @@ static uint32_t tcx_programs(int ifindex, uint32_t type)
 /* As kmod/include/net/wale_wire.h has it. */
 static uint64_t wire_bytes(const struct link_config *c, uint32_t ip_bytes)
 {
-	uint32_t overhead =
-		c->set & LINK_OVERHEAD ? c->overhead : WALE_OVERHEAD_RAW;
-
-	switch (overhead) {
+	switch (c->link.value[TCA_WALE_OVERHEAD]) {
 	case WALE_OVERHEAD_ETHERNET:
 		return ip_bytes + 38 > 84 ? ip_bytes + 38 : 84;
 	case WALE_OVERHEAD_ATM:
@@ -72,10 +69,10 @@ static void warn_limit(struct link_warnings *w, const char *name, uint32_t mtu,
 	if (!c || !mtu)
 		return;
 	bytes = wire_bytes(c, mtu);
-	if (c->set & LINK_LIMIT_BYTES)
-		limit = c->limit_bytes;
-	else if (c->set & LINK_LIMIT_CELLS)
-		limit = (uint64_t)c->limit_cells * 53;
+	if (link_is_set(&c->link, TCA_WALE_LIMIT_BYTES))
+		limit = c->link.value[TCA_WALE_LIMIT_BYTES];
+	else if (link_is_set(&c->link, TCA_WALE_LIMIT_CELLS))
+		limit = c->link.value[TCA_WALE_LIMIT_CELLS] * 53;
 	if (bytes > limit)
 		add(w,
 		    "%s: a packet of the MTU, %u bytes, takes %llu bytes on the wire and the limit is %llu: all such packets are dropped (buffer)",

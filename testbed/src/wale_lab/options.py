@@ -115,9 +115,9 @@ LINK = {
         "",
     ),
     "limit_bytes": Option(
-        5, "Q", "limit", "amount", 1, 18446744073709551614, None, "1 to 2^64 - 2 bytes", ""
+        5, "Q", "limit", "amount", 1, 18446744073709551614, None, "1 to 2^64 - 2 bytes", "30kb"
     ),
-    "loss": Option(6, "I", "loss", "percent", 0, 4294967295, 0, "0 to 4294967295", ""),
+    "loss": Option(6, "I", "loss", "percent", 0, 4294967295, 0, "0 to 4294967295", "1%"),
     "overhead": Option(7, "I", "overhead", "enum", 0, 2, 0, "0 to 2: raw, ethernet or atm", ""),
     "drops": Option(8, "I", "drops", "enum", 0, 1, 0, "0 or 1: remote or local", ""),
     "seed": Option(
@@ -168,10 +168,10 @@ LINK = {
     "state": Option(26, "state", "state", "losses", 0, 0, None, "", ""),
     "ecn": Option(27, "I", "ecn", "flag", 0, 1, 0, "0 or 1", ""),
     "jitter": Option(28, "jitter", "jitter", "jitter", 0, 0, None, "", ""),
-    "reorder": Option(29, "I", "reorder", "percent", 0, 4294967295, 0, "0 to 4294967295", ""),
+    "reorder": Option(29, "I", "reorder", "percent", 0, 4294967295, 0, "0 to 4294967295", "1%"),
     "gap": Option(30, "I", "gap of reorder", "gap", 1, 4294967295, 1, "1 to 4294967295", ""),
-    "duplicate": Option(31, "I", "duplicate", "percent", 0, 4294967295, 0, "0 to 4294967295", ""),
-    "corrupt": Option(32, "I", "corrupt", "percent", 0, 4294967295, 0, "0 to 4294967295", ""),
+    "duplicate": Option(31, "I", "duplicate", "percent", 0, 4294967295, 0, "0 to 4294967295", "1%"),
+    "corrupt": Option(32, "I", "corrupt", "percent", 0, 4294967295, 0, "0 to 4294967295", "1%"),
     "drop": Option(33, "drop-range", "drop", "drop", 0, 0, None, "", ""),
     "slot": Option(34, "slot", "slot", "slot", 0, 0, None, "", ""),
     "trace_fd": Option(35, "I", "trace_fd", "", 0, 4294967295, None, "0 to 4294967295", ""),
