@@ -14,6 +14,7 @@ specifications has no keys for:
   also         good although out of the range
   needed       a nest must have it
   dump-only    no request may have it
+  struct       what an array consists of: ynl knows a struct, but no array of them
   usual        what the fuzzer sends often
   after        shown behind that attribute (default: the one with the number before)
   syntax       of a form of its own; the name comes first
@@ -231,7 +232,7 @@ class Spec:
     def sets(self) -> dict[str, AttributeSet]:
         found = {}
         for entry in self._raw["attribute-sets"]:
-            if "value" in str(entry["attributes"]) and entry["name"] in ("qdisc", "stats2"):
+            if entry["name"] in ("qdisc", "stats2"):
                 continue  # rtnetlink's own
             prefix = entry["name-prefix"]
             attributes = tuple(
@@ -285,7 +286,7 @@ class Spec:
             kind,
             entry.get("doc", ""),
             entry.get("nested-attributes"),
-            entry.get("struct"),
+            option.get("struct"),
             enum,
             self.constant(least),
             self.constant(most),

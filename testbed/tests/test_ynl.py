@@ -28,9 +28,9 @@ LO = 1
 pytestmark = pytest.mark.guest
 
 
-def in_guest(out: Path, *command: str | Path) -> str:
-    """Run a command in a guest with the channel; return what it prints."""
-    launcher = [LAB, "exec", "--quiet", "--modules", "rate_feedback", "--out", out]
+def in_guest(out: Path, *command: str | Path, modules: str = "rate_feedback") -> str:
+    """Run a command in a guest with modules; return what it prints."""
+    launcher = [LAB, "exec", "--quiet", "--modules", modules, "--out", out]
     words = [*launcher, "--wall-limit", "100", "--", *command]
     done = subprocess.run(
         [str(word) for word in words], capture_output=True, text=True, check=False, timeout=400

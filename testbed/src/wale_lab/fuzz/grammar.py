@@ -84,11 +84,11 @@ class Grammar:
         inner: tuple[Attribute, ...] = ()
         if "nested-attributes" in entry:
             inner = self._set(entry["nested-attributes"])
-        elif "struct" in entry:
-            kind = "struct"
-            members = self._definitions[entry["struct"]]["members"]
-            inner = tuple(self._attribute(n, e) for n, e in enumerate(members, start=1))
         option = entry.get("option", {})  # what specifications have no keys for
+        if "struct" in option:
+            kind = "struct"
+            members = self._definitions[option["struct"]]["members"]
+            inner = tuple(self._attribute(n, e) for n, e in enumerate(members, start=1))
         checks = {**option, **entry.get("checks", {})}
         greatest = checks.get("max", (1 << 8 * SIZES.get(kind, 0)) - 1)
         if "enum" in entry:
