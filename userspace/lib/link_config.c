@@ -105,8 +105,8 @@ static int parse_named(struct link_values *values, const struct link_set *set,
 	return link_value_parse(values, set, type, argv[1], error);
 }
 
-int link_parse_nest(struct link_config *c, const struct link_option *o,
-		    int argc, char **argv, struct link_error *error)
+static int parse_nest(struct link_config *c, const struct link_option *o,
+		      int argc, char **argv, struct link_error *error)
 {
 	const struct link_attribute *a = &link_options_set.attributes[o->type];
 	struct link_values *values = &c->nest[a->index];
@@ -169,7 +169,7 @@ static int parse_word(struct link_config *c, const struct link_option *o,
 static link_parse_fn *const parsers[LINK_FORMS] = {
 	[LINK_WORD] = parse_word,
 	[LINK_OFF] = parse_word,
-	[LINK_NEST] = link_parse_nest,
+	[LINK_NEST] = parse_nest,
 	[LINK_AMOUNT] = link_parse_amount,
 	[LINK_THRESHOLD] = link_parse_threshold,
 	[LINK_TRACE] = link_parse_trace,

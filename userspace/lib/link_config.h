@@ -156,7 +156,6 @@ void link_values_json(struct json *j, const struct link_values *values,
 /* Forms of their own, each as link_config_parse(). */
 typedef int link_parse_fn(struct link_config *c, const struct link_option *o,
 			  int argc, char **argv, struct link_error *error);
-link_parse_fn link_parse_nest; /* link_config.c */
 link_parse_fn link_parse_amount, link_parse_threshold; /* link_amount.c */
 link_parse_fn link_parse_losses, link_parse_jitter, link_parse_drop;
 link_parse_fn link_parse_slot, link_parse_start, link_parse_trace;

@@ -17,23 +17,22 @@ static const char times_expected[] =
 static int parse_room(struct link_values *slot, int argc, char **argv,
 		      struct link_error *error)
 {
-	int taken = 0;
+	const struct link_set *set =
+		link_options_set.attributes[TCA_WALE_SLOT].nest;
+	int taken = 0, type;
 
 	link_value_set(slot, TCA_WALE_SLOT_PACKETS, 0);
 	link_value_set(slot, TCA_WALE_SLOT_BYTES, 0);
 	for (; taken < argc; taken += 2) {
-		bool bytes = !strcmp(argv[taken], "bytes");
-
-		if (!bytes && strcmp(argv[taken], "packets"))
+		type = TCA_WALE_SLOT_PACKETS;
+		if (!strcmp(argv[taken], "bytes"))
+			type = TCA_WALE_SLOT_BYTES;
+		else if (strcmp(argv[taken], "packets"))
 			break;
 		if (taken + 1 == argc)
 			return link_error_set(error, LINK_ERROR_MISSING,
 					      argv[taken], "expected a number");
-		if (link_value_parse(
-			    slot,
-			    link_options_set.attributes[TCA_WALE_SLOT].nest,
-			    bytes ? TCA_WALE_SLOT_BYTES : TCA_WALE_SLOT_PACKETS,
-			    argv[taken + 1], error))
+		if (link_value_parse(slot, set, type, argv[taken + 1], error))
 			return -1;
 	}
 	return taken;

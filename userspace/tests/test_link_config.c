@@ -2,7 +2,6 @@
 /*
  * test_link_config.c - the options of a link: words to attributes and back
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -247,6 +246,8 @@ static void test_errors(void)
 	test_error("rem target 2000gb", LINK_ERROR_INVALID, "out of range");
 	test_error("rem phi 1", LINK_ERROR_INVALID, "1.001 to 1000");
 	test_error("rem phi 2 rem phi 2", LINK_ERROR_DUPLICATE, "phi");
+	test_error("rem phi 2 phi 3", LINK_ERROR_DUPLICATE, "3");
+	test_error("rem phi 2 gamma", LINK_ERROR_MISSING, "a gamma");
 }
 
 /* What is said, all of it, of a line that an unknown word ends. */
@@ -546,28 +547,6 @@ static void test_broken_attributes(void)
 	ok(true, "attributes cut at every length");
 }
 
-/* A nest in the making is never longer than its buffer. */
-static void test_append(void)
-{
-	char buf[16] = { 0 }, *large = calloc(2, UINT16_MAX);
-	const uint64_t value = 1;
-	size_t length = 0;
-
-	ok(!attribute_append(buf, sizeof(buf), &length, 1, &value, 8) &&
-		   length == 12,
-	   "an attribute that fits is appended");
-	ok(attribute_append(buf, sizeof(buf), &length, 2, &value, 1) ==
-			   -EMSGSIZE &&
-		   length == 12,
-	   "one that does not is refused");
-	length = 0;
-	ok(attribute_append(large, 2 * UINT16_MAX, &length, 1, large,
-			    UINT16_MAX - 3) == -EMSGSIZE &&
-		   !length,
-	   "and so is one too long for its header");
-	free(large);
-}
-
 static void test_sessions_off(void)
 {
 	struct payload payload = { .length = 0 };
@@ -789,7 +768,6 @@ int main(void)
 	test_long_trace();
 	test_trace_beside_a_table();
 	test_broken_attributes();
-	test_append();
 	test_sessions_off();
 	test_nofeedback();
 	test_feedback_stats();

@@ -212,7 +212,7 @@ static int open_links(struct watch *w, bool shared)
 {
 	struct watch_output *out = &w->links.out;
 
-	out->columns = watch_link_columns;
+	out->columns = watch_link_columns();
 	out->n_columns = WATCH_LINK_COLUMNS;
 	out->json = w->json && !w->links_path;
 	out->kind = shared || out->json ? "link" : NULL;

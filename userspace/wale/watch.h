@@ -33,7 +33,7 @@ void watch_row(const struct watch_output *out, const struct watch_value *row);
 
 /* watch_links.c */
 #define WATCH_LINK_COLUMNS 29
-extern const char *const watch_link_columns[WATCH_LINK_COLUMNS];
+const char *const *watch_link_columns(void);
 
 struct watch_links {
 	struct rtnl rtnl;

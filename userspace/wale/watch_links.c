@@ -52,37 +52,17 @@ static const int fields[] = {
 
 _Static_assert(N_FIELDS + 2 == WATCH_LINK_COLUMNS, "a column for each field");
 
-const char *const watch_link_columns[WATCH_LINK_COLUMNS] = {
-	"t_ns",
-	"link",
-	"offered_packets",
-	"offered_bytes",
-	"sent_packets",
-	"sent_bytes",
-	"dropped_buffer_packets",
-	"dropped_loss_packets",
-	"dropped_memory_packets",
-	"dropped_purge_packets",
-	"backlog_packets",
-	"backlog_bytes",
-	"peak_backlog_packets",
-	"peak_backlog_bytes",
-	"line_packets",
-	"line_bytes",
-	"rate_Bps",
-	"sessions",
-	"dropped_early_packets",
-	"dropped_partial_packets",
-	"marked_packets",
-	"backlog_cells",
-	"wasted_cells",
-	"duplicated_packets",
-	"duplicated_bytes",
-	"corrupted_packets",
-	"reordered_packets",
-	"dropped_child_packets",
-	"dropped_line_packets",
-};
+const char *const *watch_link_columns(void)
+{
+	static const char *columns[WATCH_LINK_COLUMNS] = { "t_ns", "link" };
+	size_t i;
+
+	for (i = 0; i < N_FIELDS; i++)
+		columns[i + 2] = fields[i] == TCA_WALE_STATS_RATE
+					 ? "rate_Bps"
+					 : link_stats_name(fields[i]);
+	return columns;
+}
 
 /* The name is looked up once; NULL if the device is gone. */
 static const char *device_name(struct watch_links *w, int ifindex)
