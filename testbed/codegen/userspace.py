@@ -249,7 +249,8 @@ class Table:
                 return None
             needed = all(x.option.get("needed") for x in members)
             words = _list([x.word for x in members], "and" if needed else "or")
-            return f"off, or {words}" if "without" in attribute.option else words
+            off = attribute.option.get("without") == f"{attribute.word} off"
+            return f"off, or {words}" if off else words
         if attribute.form in PLAIN:
             return _expected(attribute)
         return None
