@@ -9,20 +9,14 @@
  */
 
 #include "wale.h"
+#include "wale_netlink_attr.h"
 #include "wale_netlink_buffer.h"
 #include "wale_netlink_impair.h"
 #include "wale_netlink_schedule.h"
 
-/* What a request sets; a bit of @given for each attribute. */
+/* What a request sets beside the numbers of its attributes. */
 struct wale_request {
-	u64 given;
-	u64 delay_ns;
-	u64 seed;
-	u32 loss;
-	u32 overhead;
-	u32 drops;
-	u32 slack_ns;
-	u32 gso;
+	struct nlattr *tb[TCA_WALE_MAX + 1];
 	u64 feedback_idle_ns;			/* 0 if given: none */
 	struct wale_feedback *feedback;
 	struct wale_schedule_request schedule;
@@ -30,181 +24,30 @@ struct wale_request {
 	struct wale_impair_request impair;
 };
 
-static const struct nla_policy
-wale_feedback_policy[TCA_WALE_FEEDBACK_MAX + 1] = {
-	[TCA_WALE_FEEDBACK_PAD]		= { .type = NLA_BINARY },
-	[TCA_WALE_FEEDBACK_IDLE]	= { .type = NLA_U64 },
-};
-
-static const struct nla_policy wale_policy[TCA_WALE_MAX + 1] = {
-	[TCA_WALE_PAD]			= { .type = NLA_BINARY },
-	[TCA_WALE_RATE64]		= { .type = NLA_U64 },
-	[TCA_WALE_DELAY64]		= { .type = NLA_U64 },
-	[TCA_WALE_LIMIT_PACKETS]	= { .type = NLA_U32 },
-	[TCA_WALE_LIMIT_BYTES]		= { .type = NLA_U64 },
-	[TCA_WALE_LOSS]			= { .type = NLA_U32 },
-	[TCA_WALE_OVERHEAD]		= { .type = NLA_U32 },
-	[TCA_WALE_DROPS]		= { .type = NLA_U32 },
-	[TCA_WALE_SEED]			= { .type = NLA_U64 },
-	[TCA_WALE_TRACE]		= { .type = NLA_BINARY },
-	[TCA_WALE_TRACE_END]		= { .type = NLA_U32 },
-	[TCA_WALE_SESSIONS]		= { .type = NLA_NESTED },
-	[TCA_WALE_FEEDBACK]		= { .type = NLA_NESTED },
-	[TCA_WALE_LIMIT_CELLS]		= { .type = NLA_U32 },
-	[TCA_WALE_POLICY]		= { .type = NLA_U32 },
-	[TCA_WALE_THRESHOLD]		= { .type = NLA_U64 },
-	[TCA_WALE_THRESHOLD_SHARE]	= { .type = NLA_U32 },
-	[TCA_WALE_Z]			= { .type = NLA_U32 },
-	[TCA_WALE_LAST]			= { .type = NLA_U32 },
-	[TCA_WALE_FLOWS]		= { .type = NLA_U32 },
-	[TCA_WALE_INPUT_RATE64]		= { .type = NLA_U64 },
-	[TCA_WALE_MARK]			= { .type = NLA_U32 },
-	[TCA_WALE_REM]			= { .type = NLA_NESTED },
-	[TCA_WALE_LOSS_GEMODEL]		= { .type = NLA_NESTED },
-	[TCA_WALE_LOSS_STATE]		= { .type = NLA_NESTED },
-	[TCA_WALE_LOSS_ECN]		= { .type = NLA_U32 },
-	[TCA_WALE_JITTER]		= { .type = NLA_NESTED },
-	[TCA_WALE_REORDER]		= { .type = NLA_U32 },
-	[TCA_WALE_REORDER_GAP]		= { .type = NLA_U32 },
-	[TCA_WALE_DUPLICATE]		= { .type = NLA_U32 },
-	[TCA_WALE_CORRUPT]		= { .type = NLA_U32 },
-	[TCA_WALE_DROP_LIST]		= { .type = NLA_BINARY },
-	[TCA_WALE_SLOT]			= { .type = NLA_NESTED },
-	[TCA_WALE_TRACE_FD]		= { .type = NLA_U32 },
-	[TCA_WALE_START]		= { .type = NLA_U64 },
-	[TCA_WALE_SLACK]		= { .type = NLA_U32 },
-	[TCA_WALE_GSO]			= { .type = NLA_U32 },
-};
-
-/**
- * wale_parse() - attributes of a nest
- * @tb: set
- * @max: largest type
- * @nest: the nest
- * @policy: their types
- * @extack: what was expected
- *
- * Strict, but for the NLA_F_NESTED flag, which tc does not set.
- *
- * Return: 0 or an error.
- */
-int wale_parse(struct nlattr **tb, int max, const struct nlattr *nest,
-	       const struct nla_policy *policy, struct netlink_ext_ack *extack)
-{
-	return __nla_parse(tb, max, nla_data(nest), nla_len(nest), policy,
-			   NL_VALIDATE_STRICT & ~NL_VALIDATE_NESTED, extack);
-}
-
-static bool wale_given(const struct wale_request *request, int attr)
-{
-	return request->given & BIT_ULL(attr);
-}
-
-static u64 wale_get_u64(struct wale_request *request, struct nlattr **tb,
-			int attr)
-{
-	if (!tb[attr])
-		return 0;
-	request->given |= BIT_ULL(attr);
-	return nla_get_u64(tb[attr]);
-}
-
-static u32 wale_get_u32(struct wale_request *request, struct nlattr **tb,
-			int attr)
-{
-	if (!tb[attr])
-		return 0;
-	request->given |= BIT_ULL(attr);
-	return nla_get_u32(tb[attr]);
-}
-
 static int wale_parse_feedback(struct wale_request *request,
-			       const struct nlattr *attr,
 			       struct netlink_ext_ack *extack)
 {
+	const struct nlattr *attr = request->tb[TCA_WALE_FEEDBACK];
 	struct nlattr *tb[TCA_WALE_FEEDBACK_MAX + 1];
 	int err;
 
-	request->given |= BIT(TCA_WALE_FEEDBACK);
-	if (!nla_len(attr))
+	if (!attr || !nla_len(attr))
 		return 0;
-	err = wale_parse(tb, TCA_WALE_FEEDBACK_MAX, attr,
-			 wale_feedback_policy, extack);
-	if (err)
-		return err;
-	if (!tb[TCA_WALE_FEEDBACK_IDLE]) {
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: feedback needs idle");
-		return -EINVAL;
-	}
-	request->feedback_idle_ns = nla_get_u64(tb[TCA_WALE_FEEDBACK_IDLE]);
-	if (request->feedback_idle_ns < WALE_FEEDBACK_IDLE_MIN ||
-	    request->feedback_idle_ns > WALE_FEEDBACK_IDLE_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_FEEDBACK_IDLE],
-				    "wale: idle of feedback must be 1 ms to 1 hour");
-		return -ERANGE;
-	}
-	return 0;
-}
-
-/* Each attribute by itself. */
-static int wale_parse_request(struct wale_request *request,
-			      struct nlattr **tb,
-			      struct netlink_ext_ack *extack)
-{
-	int err;
-
-	request->delay_ns = wale_get_u64(request, tb, TCA_WALE_DELAY64);
-	request->loss = wale_get_u32(request, tb, TCA_WALE_LOSS);
-	request->overhead = wale_get_u32(request, tb, TCA_WALE_OVERHEAD);
-	request->drops = wale_get_u32(request, tb, TCA_WALE_DROPS);
-	request->seed = wale_get_u64(request, tb, TCA_WALE_SEED);
-	request->slack_ns = wale_get_u32(request, tb, TCA_WALE_SLACK);
-	request->gso = wale_get_u32(request, tb, TCA_WALE_GSO);
-
-	if (request->delay_ns > WALE_TIME_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_DELAY64],
-				    "wale: delay must be 0 to 1 day");
-		return -ERANGE;
-	}
-	if (request->overhead >= __WALE_OVERHEAD_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_OVERHEAD],
-				    "wale: overhead must be 0 to 2: raw, ethernet or atm");
-		return -ERANGE;
-	}
-	if (request->drops >= __WALE_DROPS_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_DROPS],
-				    "wale: drops must be 0 or 1: remote or local");
-		return -ERANGE;
-	}
-	if (request->slack_ns > WALE_SLACK_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SLACK],
-				    "wale: slack must be 0 to 1 s");
-		return -ERANGE;
-	}
-	if (request->gso >= __WALE_GSO_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_GSO],
-				    "wale: gso must be 0 or 1: split or keep");
-		return -ERANGE;
-	}
-	err = wale_buffer_parse(&request->buffer, tb, extack) ?:
-	      wale_schedule_parse(&request->schedule, tb, extack);
-	if (err)
-		return err;
-	if (tb[TCA_WALE_FEEDBACK])
-		return wale_parse_feedback(request, tb[TCA_WALE_FEEDBACK],
-					   extack);
-	return 0;
+	err = wale_attr_parse(tb, &wale_feedback_nest, attr, extack);
+	if (!err)
+		request->feedback_idle_ns =
+			nla_get_u64(tb[TCA_WALE_FEEDBACK_IDLE]);
+	return err;
 }
 
 /* What is about packets of the wire, as it will be, needs them. */
 static int wale_check_gso(const struct wale_sched_data *q,
 			  const struct wale_request *request,
-			  struct nlattr **tb, struct netlink_ext_ack *extack)
+			  struct netlink_ext_ack *extack)
 {
-	u32 gso = tb[TCA_WALE_GSO] ? request->gso : q->gso;
+	struct nlattr *const *tb = request->tb;
 
-	if (gso != WALE_GSO_KEEP)
+	if (wale_attr_get(tb[TCA_WALE_GSO], q->gso) != WALE_GSO_KEEP)
 		return 0;
 	if (request->buffer.limit_cells != U32_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack,
@@ -252,7 +95,7 @@ static void wale_apply_feedback(struct Qdisc *sch,
 	if (request->feedback) {
 		wale_feedback_start(sch, request->feedback, now);
 		request->feedback = NULL;
-	} else if (wale_given(request, TCA_WALE_FEEDBACK) && q->feedback) {
+	} else if (request->tb[TCA_WALE_FEEDBACK] && q->feedback) {
 		if (request->feedback_idle_ns) {
 			wale_feedback_set_idle(q->feedback,
 					       request->feedback_idle_ns, now);
@@ -270,6 +113,7 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
 		      struct netlink_ext_ack *extack)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
+	struct nlattr **tb = request->tb;
 	u64 now = ktime_get_ns();
 	int err;
 
@@ -278,23 +122,17 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
 	err = wale_buffer_apply(sch, &request->buffer, now, extack);
 	if (err)
 		return err;
-	if (wale_given(request, TCA_WALE_DELAY64))
-		q->delay_ns = request->delay_ns;
-	if (wale_given(request, TCA_WALE_LOSS))
-		q->loss = request->loss;
-	if (wale_given(request, TCA_WALE_OVERHEAD))
-		q->overhead = request->overhead;
-	if (wale_given(request, TCA_WALE_DROPS))
-		q->drops = request->drops;
-	if (wale_given(request, TCA_WALE_SLACK))
-		q->alarm.slack_ns = request->slack_ns;
-	if (wale_given(request, TCA_WALE_GSO))
-		q->gso = request->gso;
+	q->delay_ns = wale_attr_get(tb[TCA_WALE_DELAY64], q->delay_ns);
+	q->loss = wale_attr_get(tb[TCA_WALE_LOSS], q->loss);
+	q->overhead = wale_attr_get(tb[TCA_WALE_OVERHEAD], q->overhead);
+	q->drops = wale_attr_get(tb[TCA_WALE_DROPS], q->drops);
+	q->gso = wale_attr_get(tb[TCA_WALE_GSO], q->gso);
+	q->alarm.slack_ns = wale_attr_get(tb[TCA_WALE_SLACK],
+					  q->alarm.slack_ns);
 	wale_impair_apply(q, &request->impair);
-	if (wale_given(request, TCA_WALE_SEED))
-		wale_link_seed(q, request->seed);
-	wale_schedule_apply(q, &request->schedule,
-			    wale_given(request, TCA_WALE_SEED), now);
+	if (tb[TCA_WALE_SEED])
+		wale_link_seed(q, nla_get_u64(tb[TCA_WALE_SEED]));
+	wale_schedule_apply(q, &request->schedule, tb, now);
 	wale_apply_feedback(sch, request, now);
 	wale_link_set_plain(q);
 	wale_link_set_line_limit(q);
@@ -316,26 +154,20 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
 int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 		   struct netlink_ext_ack *extack)
 {
-	struct nlattr *tb[TCA_WALE_MAX + 1];
+	const struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_request request = {};
+	struct nlattr **tb = request.tb;
 	int err;
 
-	err = wale_parse(tb, TCA_WALE_MAX, opt, wale_policy, extack);
-	if (err)
-		return err;
-	err = wale_parse_request(&request, tb, extack);
-	if (!err)
-		err = wale_buffer_check(sch, &request.buffer, tb, extack);
-	if (!err)
-		err = wale_schedule_check(qdisc_priv(sch), &request.schedule,
-					  tb, extack);
-	if (!err)
-		err = wale_impair_parse(qdisc_priv(sch), &request.impair,
-					request.buffer.flows, tb, extack);
-	if (!err)
-		err = wale_check_gso(qdisc_priv(sch), &request, tb, extack);
-	if (!err)
-		err = wale_prepare(sch, &request, extack);
+	err = wale_attr_parse(tb, &wale_options_nest, opt, extack) ?:
+	      wale_schedule_parse(&request.schedule, tb, extack) ?:
+	      wale_parse_feedback(&request, extack) ?:
+	      wale_buffer_check(sch, &request.buffer, tb, extack) ?:
+	      wale_schedule_check(q, &request.schedule, tb, extack) ?:
+	      wale_impair_parse(q, &request.impair, request.buffer.flows, tb,
+				extack) ?:
+	      wale_check_gso(q, &request, extack) ?:
+	      wale_prepare(sch, &request, extack);
 	if (!err) {
 		sch_tree_lock(sch);
 		err = wale_apply(sch, &request, extack);
@@ -358,9 +190,8 @@ static int wale_dump_feedback(const struct wale_feedback *feedback,
 		return 0;
 	nest = nla_nest_start_noflag(skb, TCA_WALE_FEEDBACK);
 	if (!nest ||
-	    nla_put_u64_64bit(skb, TCA_WALE_FEEDBACK_IDLE,
-			      wale_feedback_idle(feedback),
-			      TCA_WALE_FEEDBACK_PAD))
+	    wale_attr_put(skb, &wale_feedback_nest, TCA_WALE_FEEDBACK_IDLE,
+			  wale_feedback_idle(feedback)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -391,17 +222,14 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 	if (!nest)
 		return -EMSGSIZE;
 	if (wale_dump_schedule(&q->schedule, skb) ||
-	    nla_put_u64_64bit(skb, TCA_WALE_DELAY64, q->delay_ns,
-			      TCA_WALE_PAD) ||
+	    wale_option_put(skb, TCA_WALE_DELAY64, q->delay_ns) ||
 	    wale_dump_buffer(q, skb) ||
 	    wale_dump_impair(q, skb) ||
-	    nla_put_u32(skb, TCA_WALE_OVERHEAD, q->overhead) ||
-	    nla_put_u32(skb, TCA_WALE_DROPS, q->drops) ||
-	    (q->alarm.slack_ns &&
-	     nla_put_u32(skb, TCA_WALE_SLACK, q->alarm.slack_ns)) ||
-	    (q->gso != WALE_GSO_SPLIT &&
-	     nla_put_u32(skb, TCA_WALE_GSO, q->gso)) ||
-	    nla_put_u64_64bit(skb, TCA_WALE_SEED, q->seed, TCA_WALE_PAD) ||
+	    wale_option_put(skb, TCA_WALE_OVERHEAD, q->overhead) ||
+	    wale_option_put(skb, TCA_WALE_DROPS, q->drops) ||
+	    wale_option_put_unless(skb, TCA_WALE_SLACK, q->alarm.slack_ns, 0) ||
+	    wale_option_put_unless(skb, TCA_WALE_GSO, q->gso, WALE_GSO_SPLIT) ||
+	    wale_option_put(skb, TCA_WALE_SEED, q->seed) ||
 	    wale_dump_feedback(q->feedback, skb)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;

@@ -12,16 +12,11 @@
 #include <net/wale_wire.h>
 
 #include "wale.h"
+#include "wale_netlink_attr.h"
 #include "wale_netlink_buffer.h"
 
 /* No wire has longer packets. */
 #define WALE_JUMBO_MTU	9216
-
-static bool wale_buffer_given(const struct wale_buffer_request *request,
-			      int attr)
-{
-	return request->given & BIT(attr);
-}
 
 /* What is limited. */
 enum wale_unit {
@@ -30,33 +25,10 @@ enum wale_unit {
 	WALE_UNIT_CELLS,
 };
 
-static u32 wale_get_policy_u32(struct wale_buffer_request *request,
-			       struct nlattr **tb, int attr)
+/* Each alternative excludes the others. */
+static int wale_check_alternatives(struct nlattr **tb,
+				   struct netlink_ext_ack *extack)
 {
-	if (!tb[attr])
-		return 0;
-	request->given |= BIT(attr);
-	return nla_get_u32(tb[attr]);
-}
-
-static u64 wale_get_policy_u64(struct wale_buffer_request *request,
-			       struct nlattr **tb, int attr)
-{
-	if (!tb[attr])
-		return 0;
-	request->given |= BIT(attr);
-	return nla_get_u64(tb[attr]);
-}
-
-static int wale_parse_limit(struct wale_buffer_request *request,
-			    struct nlattr **tb, struct netlink_ext_ack *extack)
-{
-	request->limit_packets = wale_get_policy_u32(request, tb,
-						     TCA_WALE_LIMIT_PACKETS);
-	request->limit_bytes = wale_get_policy_u64(request, tb,
-						   TCA_WALE_LIMIT_BYTES);
-	request->limit_cells = wale_get_policy_u32(request, tb,
-						   TCA_WALE_LIMIT_CELLS);
 	if (!!tb[TCA_WALE_LIMIT_PACKETS] + !!tb[TCA_WALE_LIMIT_BYTES] +
 	    !!tb[TCA_WALE_LIMIT_CELLS] > 1) {
 		NL_SET_ERR_MSG_ATTR(extack,
@@ -65,105 +37,10 @@ static int wale_parse_limit(struct wale_buffer_request *request,
 				    "wale: limit must be in packets, in bytes or in cells, in one of them");
 		return -EINVAL;
 	}
-	if (tb[TCA_WALE_LIMIT_PACKETS] && !request->limit_packets) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_PACKETS],
-				    "wale: limit must be 1 to 4294967295 packets: the one in service counts");
-		return -ERANGE;
-	}
-	if (request->limit_bytes == U64_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_BYTES],
-				    "wale: limit in bytes must be less than 2^64 - 1");
-		return -ERANGE;
-	}
-	if (request->limit_cells > WALE_LIMIT_CELLS_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_CELLS],
-				    "wale: limit must be at most 4194304 cells");
-		return -ERANGE;
-	}
-	return 0;
-}
-
-static int wale_parse_policy(struct wale_buffer_request *request,
-			     struct nlattr **tb, struct netlink_ext_ack *extack)
-{
-	struct wale_policy *given = &request->policy_given;
-
-	given->kind = wale_get_policy_u32(request, tb, TCA_WALE_POLICY);
-	given->threshold = wale_get_policy_u64(request, tb, TCA_WALE_THRESHOLD);
-	given->share = wale_get_policy_u32(request, tb,
-					   TCA_WALE_THRESHOLD_SHARE);
-	given->z = wale_get_policy_u32(request, tb, TCA_WALE_Z);
-	given->last = wale_get_policy_u32(request, tb, TCA_WALE_LAST);
-	given->mark = wale_get_policy_u32(request, tb, TCA_WALE_MARK);
-	if (given->kind >= __WALE_POLICY_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_POLICY],
-				    "wale: policy must be 0 to 5: tail, epd, seldrop, fba, random_tail or rem");
-		return -ERANGE;
-	}
 	if (tb[TCA_WALE_THRESHOLD] && tb[TCA_WALE_THRESHOLD_SHARE]) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_THRESHOLD_SHARE],
 				    "wale: threshold must be a number or a share of the limit, not both");
 		return -EINVAL;
-	}
-	if (tb[TCA_WALE_THRESHOLD_SHARE] &&
-	    (!given->share || given->share > WALE_POLICY_UNIT)) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_THRESHOLD_SHARE],
-				    "wale: threshold must be 1 to 1000000 millionths of the limit");
-		return -ERANGE;
-	}
-	if (given->z > WALE_POLICY_Z_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_Z],
-				    "wale: z must be 0 to 1000, in millionths");
-		return -ERANGE;
-	}
-	if (given->mark > 1) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_MARK],
-				    "wale: mark must be 0 or 1");
-		return -ERANGE;
-	}
-	if (tb[TCA_WALE_LAST] &&
-	    (!given->last || given->last > WALE_POLICY_LAST_MAX)) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LAST],
-				    "wale: last must be 1 to 1024");
-		return -ERANGE;
-	}
-	return 0;
-}
-
-/**
- * wale_buffer_parse() - each attribute by itself
- * @request: zeroed; what came
- * @tb: the attributes
- * @extack: what was expected
- *
- * Return: 0, or -EINVAL or -ERANGE.
- */
-int wale_buffer_parse(struct wale_buffer_request *request, struct nlattr **tb,
-		      struct netlink_ext_ack *extack)
-{
-	int err;
-
-	err = wale_parse_limit(request, tb, extack);
-	if (!err)
-		err = wale_parse_policy(request, tb, extack);
-	if (err)
-		return err;
-	request->flows = wale_get_policy_u32(request, tb, TCA_WALE_FLOWS);
-	request->input_rate = wale_get_policy_u64(request, tb,
-						  TCA_WALE_INPUT_RATE64);
-	if (tb[TCA_WALE_FLOWS] &&
-	    (!request->flows || request->flows > WALE_CLASSES_MAX)) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_FLOWS],
-				    "wale: flows must be 1 to 65534");
-		return -ERANGE;
-	}
-	if (tb[TCA_WALE_INPUT_RATE64] &&
-	    (request->input_rate < WALE_INPUT_RATE_MIN ||
-	     (request->input_rate > WALE_INPUT_RATE_MAX &&
-	      request->input_rate != WALE_RATE_UNLIMITED))) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_INPUT_RATE64],
-				    "wale: input_rate must be 1000 to 53000000000 bytes/s, or unlimited");
-		return -ERANGE;
 	}
 	return 0;
 }
@@ -175,23 +52,23 @@ static enum wale_unit wale_unit(u64 limit_bytes, u32 limit_cells)
 	return limit_bytes != U64_MAX ? WALE_UNIT_BYTES : WALE_UNIT_PACKETS;
 }
 
-/* The limits as they will be. */
+/* The limits as they will be: one that is given ends the others. */
 static void wale_merge_limit(const struct wale_buffer *buffer,
-			     struct wale_buffer_request *request)
+			     struct wale_buffer_request *request,
+			     struct nlattr **tb)
 {
-	bool packets = wale_buffer_given(request, TCA_WALE_LIMIT_PACKETS);
-	bool bytes = wale_buffer_given(request, TCA_WALE_LIMIT_BYTES);
-	bool cells = wale_buffer_given(request, TCA_WALE_LIMIT_CELLS);
+	bool given = tb[TCA_WALE_LIMIT_PACKETS] || tb[TCA_WALE_LIMIT_BYTES] ||
+		     tb[TCA_WALE_LIMIT_CELLS];
 
-	if (!packets)
-		request->limit_packets = bytes || cells ?
-					 U32_MAX : buffer->limit_packets;
-	if (!bytes)
-		request->limit_bytes = packets || cells ?
-				       U64_MAX : buffer->limit_bytes;
-	if (!cells)
-		request->limit_cells = packets || bytes ?
-				       U32_MAX : buffer->limit_cells;
+	request->limit_packets =
+		wale_attr_get(tb[TCA_WALE_LIMIT_PACKETS],
+			      given ? U32_MAX : buffer->limit_packets);
+	request->limit_bytes =
+		wale_attr_get(tb[TCA_WALE_LIMIT_BYTES],
+			      given ? U64_MAX : buffer->limit_bytes);
+	request->limit_cells =
+		wale_attr_get(tb[TCA_WALE_LIMIT_CELLS],
+			      given ? U32_MAX : buffer->limit_cells);
 }
 
 static u64 wale_request_limit(const struct wale_buffer_request *request)
@@ -240,29 +117,25 @@ static bool wale_threshold_is_stale(const struct wale_sched_data *q,
 
 /* The policy as it will be. */
 static void wale_merge_policy(const struct wale_sched_data *q,
-			      struct wale_buffer_request *request)
+			      struct wale_buffer_request *request,
+			      struct nlattr **tb)
 {
-	const struct wale_policy *given = &request->policy_given;
-	struct wale_policy *merged = &request->policy;
+	struct wale_policy *policy = &request->policy;
 
-	*merged = q->policy;
-	if (wale_buffer_given(request, TCA_WALE_POLICY))
-		merged->kind = given->kind;
-	if (wale_buffer_given(request, TCA_WALE_Z))
-		merged->z = given->z;
-	if (wale_buffer_given(request, TCA_WALE_LAST))
-		merged->last = given->last;
-	if (wale_buffer_given(request, TCA_WALE_MARK))
-		merged->mark = given->mark;
+	*policy = q->policy;
+	policy->kind = wale_attr_get(tb[TCA_WALE_POLICY], policy->kind);
+	policy->z = wale_attr_get(tb[TCA_WALE_Z], policy->z);
+	policy->last = wale_attr_get(tb[TCA_WALE_LAST], policy->last);
+	policy->mark = wale_attr_get(tb[TCA_WALE_MARK], policy->mark);
 	if (wale_threshold_is_stale(q, request))
-		merged->share = WALE_POLICY_SHARE_DEFAULT;
-	if (wale_buffer_given(request, TCA_WALE_THRESHOLD)) {
-		merged->threshold = given->threshold;
-		merged->share = 0;
+		policy->share = WALE_POLICY_SHARE_DEFAULT;
+	if (tb[TCA_WALE_THRESHOLD]) {
+		policy->threshold = nla_get_u64(tb[TCA_WALE_THRESHOLD]);
+		policy->share = 0;
 	}
-	if (wale_buffer_given(request, TCA_WALE_THRESHOLD_SHARE))
-		merged->share = given->share;
-	merged->threshold = wale_policy_threshold(merged,
+	policy->share = wale_attr_get(tb[TCA_WALE_THRESHOLD_SHARE],
+				      policy->share);
+	policy->threshold = wale_policy_threshold(policy,
 						  wale_request_limit(request));
 }
 
@@ -345,7 +218,7 @@ static int wale_check_policy(const struct wale_sched_data *q,
 				    "wale: rem has the parameters of policy rem");
 		return -EINVAL;
 	}
-	if (request->policy_given.mark && !threshold &&
+	if (wale_attr_get(tb[TCA_WALE_MARK], 0) && !threshold &&
 	    policy->kind != WALE_POLICY_REM) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_MARK],
 				    "wale: mark needs a policy that decides before the buffer is full: epd, seldrop, fba or rem");
@@ -429,15 +302,18 @@ int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
 		      struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
-	u32 overhead = tb[TCA_WALE_OVERHEAD] ?
-		       nla_get_u32(tb[TCA_WALE_OVERHEAD]) : q->overhead;
+	u32 overhead = wale_attr_get(tb[TCA_WALE_OVERHEAD], q->overhead);
 	int err;
 
-	err = wale_check_child(q, tb, extack);
+	err = wale_check_alternatives(tb, extack) ?:
+	      wale_check_child(q, tb, extack);
 	if (err)
 		return err;
-	wale_merge_limit(&q->buffer, request);
-	wale_merge_policy(q, request);
+	request->flows = wale_attr_get(tb[TCA_WALE_FLOWS], 0);
+	wale_merge_limit(&q->buffer, request, tb);
+	wale_merge_policy(q, request, tb);
+	request->input_rate = wale_attr_get(tb[TCA_WALE_INPUT_RATE64],
+					    q->input_rate);
 	request->rem = q->rem.params;
 	err = wale_rem_parse(&request->rem, tb[TCA_WALE_REM], extack);
 	if (err)
@@ -449,8 +325,6 @@ int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
 		err = wale_check_flows(q, request, tb, extack);
 	if (request->limit_cells == U32_MAX)
 		request->input_rate = WALE_RATE_UNLIMITED;
-	else if (!tb[TCA_WALE_INPUT_RATE64])
-		request->input_rate = q->input_rate;
 	return err;
 }
 
@@ -563,14 +437,14 @@ static int wale_dump_limit(const struct wale_buffer *buffer,
 {
 	switch (wale_unit(buffer->limit_bytes, buffer->limit_cells)) {
 	case WALE_UNIT_CELLS:
-		return nla_put_u32(skb, TCA_WALE_LIMIT_CELLS,
-				   buffer->limit_cells);
+		return wale_option_put(skb, TCA_WALE_LIMIT_CELLS,
+				       buffer->limit_cells);
 	case WALE_UNIT_BYTES:
-		return nla_put_u64_64bit(skb, TCA_WALE_LIMIT_BYTES,
-					 buffer->limit_bytes, TCA_WALE_PAD);
+		return wale_option_put(skb, TCA_WALE_LIMIT_BYTES,
+				       buffer->limit_bytes);
 	default:
-		return nla_put_u32(skb, TCA_WALE_LIMIT_PACKETS,
-				   buffer->limit_packets);
+		return wale_option_put(skb, TCA_WALE_LIMIT_PACKETS,
+				       buffer->limit_packets);
 	}
 }
 
@@ -578,10 +452,9 @@ static int wale_dump_threshold(const struct wale_policy *policy,
 			       struct sk_buff *skb)
 {
 	if (policy->share)
-		return nla_put_u32(skb, TCA_WALE_THRESHOLD_SHARE,
-				   policy->share);
-	return nla_put_u64_64bit(skb, TCA_WALE_THRESHOLD, policy->threshold,
-				 TCA_WALE_PAD);
+		return wale_option_put(skb, TCA_WALE_THRESHOLD_SHARE,
+				       policy->share);
+	return wale_option_put(skb, TCA_WALE_THRESHOLD, policy->threshold);
 }
 
 /* The policy, with the parameters that it has. */
@@ -589,11 +462,11 @@ static int wale_dump_policy(const struct wale_policy *policy,
 			    const struct wale_rem_params *rem,
 			    struct sk_buff *skb)
 {
-	if (nla_put_u32(skb, TCA_WALE_POLICY, policy->kind))
+	if (wale_option_put(skb, TCA_WALE_POLICY, policy->kind))
 		return -EMSGSIZE;
 	if (policy->mark && policy->kind != WALE_POLICY_TAIL &&
 	    policy->kind != WALE_POLICY_RANDOM_TAIL &&
-	    nla_put_u32(skb, TCA_WALE_MARK, policy->mark))
+	    wale_option_put(skb, TCA_WALE_MARK, policy->mark))
 		return -EMSGSIZE;
 	switch (policy->kind) {
 	case WALE_POLICY_TAIL:
@@ -601,12 +474,12 @@ static int wale_dump_policy(const struct wale_policy *policy,
 	case WALE_POLICY_REM:
 		return wale_dump_rem(rem, skb);
 	case WALE_POLICY_RANDOM_TAIL:
-		return nla_put_u32(skb, TCA_WALE_LAST, policy->last);
+		return wale_option_put(skb, TCA_WALE_LAST, policy->last);
 	case WALE_POLICY_EPD:
 		return wale_dump_threshold(policy, skb);
 	default:
 		return wale_dump_threshold(policy, skb) ?:
-		       nla_put_u32(skb, TCA_WALE_Z, policy->z);
+		       wale_option_put(skb, TCA_WALE_Z, policy->z);
 	}
 }
 
@@ -625,8 +498,8 @@ int wale_dump_buffer(const struct wale_sched_data *q, struct sk_buff *skb)
 	if (wale_dump_limit(&q->buffer, skb) ||
 	    wale_dump_policy(&q->policy, &q->rem.params, skb))
 		return -EMSGSIZE;
-	if (q->classes && nla_put_u32(skb, TCA_WALE_FLOWS, q->classes->count))
+	if (q->classes &&
+	    wale_option_put(skb, TCA_WALE_FLOWS, q->classes->count))
 		return -EMSGSIZE;
-	return nla_put_u64_64bit(skb, TCA_WALE_INPUT_RATE64, q->input_rate,
-				 TCA_WALE_PAD);
+	return wale_option_put(skb, TCA_WALE_INPUT_RATE64, q->input_rate);
 }

@@ -14,7 +14,6 @@
 
 struct Qdisc;
 struct netlink_ext_ack;
-struct nla_policy;
 struct nlattr;
 struct sk_buff;
 struct wale_classes;
@@ -22,12 +21,10 @@ struct wale_sched_data;
 
 /**
  * struct wale_buffer_request - what a request makes of the buffer
- * @given: a bit for each attribute that came
  * @limit_packets: or U32_MAX
  * @limit_bytes: or U64_MAX
  * @limit_cells: or U32_MAX
  * @policy: as it will be
- * @policy_given: the values that came
  * @rem: of policy rem, as they will be
  * @flows: number of places; 0: none
  * @input_rate: bytes/s
@@ -36,12 +33,10 @@ struct wale_sched_data;
  * @ring_size: cells that fit into @ring
  */
 struct wale_buffer_request {
-	unsigned long given;
 	u64 limit_bytes;
 	u32 limit_packets;
 	u32 limit_cells;
 	struct wale_policy policy;
-	struct wale_policy policy_given;
 	struct wale_rem_params rem;
 	u32 flows;
 	u64 input_rate;
@@ -50,8 +45,6 @@ struct wale_buffer_request {
 	u32 ring_size;
 };
 
-int wale_buffer_parse(struct wale_buffer_request *request, struct nlattr **tb,
-		      struct netlink_ext_ack *extack);
 int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
 		      struct nlattr **tb, struct netlink_ext_ack *extack);
 int wale_buffer_prepare(struct Qdisc *sch, struct wale_buffer_request *request,
@@ -67,9 +60,5 @@ int wale_rem_parse(struct wale_rem_params *params, const struct nlattr *attr,
 void wale_rem_apply(struct wale_sched_data *q,
 		    const struct wale_rem_params *params, bool begins, u64 now);
 int wale_dump_rem(const struct wale_rem_params *params, struct sk_buff *skb);
-
-/* wale_netlink.c */
-int wale_parse(struct nlattr **tb, int max, const struct nlattr *nest,
-	       const struct nla_policy *policy, struct netlink_ext_ack *extack);
 
 #endif /* _WALE_NETLINK_BUFFER_H */

@@ -8,62 +8,25 @@
 
 #include "../compat.h"
 #include "wale.h"
-#include "wale_netlink_buffer.h"
+#include "wale_netlink_attr.h"
 #include "wale_netlink_impair.h"
-
-static const struct nla_policy
-wale_gemodel_policy[TCA_WALE_LOSS_GEMODEL_MAX + 1] = {
-	[TCA_WALE_LOSS_GEMODEL_P]	= { .type = NLA_U32 },
-	[TCA_WALE_LOSS_GEMODEL_R]	= { .type = NLA_U32 },
-	[TCA_WALE_LOSS_GEMODEL_BAD]	= { .type = NLA_U32 },
-	[TCA_WALE_LOSS_GEMODEL_GOOD]	= { .type = NLA_U32 },
-};
-
-static const struct nla_policy
-wale_state_policy[TCA_WALE_LOSS_STATE_MAX + 1] = {
-	[TCA_WALE_LOSS_STATE_P13]	= { .type = NLA_U32 },
-	[TCA_WALE_LOSS_STATE_P31]	= { .type = NLA_U32 },
-	[TCA_WALE_LOSS_STATE_P32]	= { .type = NLA_U32 },
-	[TCA_WALE_LOSS_STATE_P23]	= { .type = NLA_U32 },
-	[TCA_WALE_LOSS_STATE_P14]	= { .type = NLA_U32 },
-};
-
-static const struct nla_policy wale_jitter_policy[TCA_WALE_JITTER_MAX + 1] = {
-	[TCA_WALE_JITTER_PAD]		= { .type = NLA_BINARY },
-	[TCA_WALE_JITTER_TIME64]	= { .type = NLA_U64 },
-	[TCA_WALE_JITTER_TABLE]		= { .type = NLA_BINARY },
-	[TCA_WALE_JITTER_NAME]		= { .type = NLA_NUL_STRING,
-					    .len = WALE_JITTER_NAME_MAX - 1 },
-	[TCA_WALE_JITTER_REORDERING]	= { .type = NLA_U32 },
-};
-
-static const struct nla_policy wale_slot_policy[TCA_WALE_SLOT_MAX + 1] = {
-	[TCA_WALE_SLOT_PAD]	= { .type = NLA_BINARY },
-	[TCA_WALE_SLOT_MIN64]	= { .type = NLA_U64 },
-	[TCA_WALE_SLOT_MAX64]	= { .type = NLA_U64 },
-	[TCA_WALE_SLOT_PACKETS]	= { .type = NLA_U32 },
-	[TCA_WALE_SLOT_BYTES]	= { .type = NLA_U32 },
-};
 
 /* A model of losses; its nest has the numbers from 1 on, without a gap. */
 struct wale_loss_model {
 	u32 kind;
-	int max;
-	const struct nla_policy *policy;
+	const struct wale_nest *nest;
 	u32 usual[WALE_LOSS_NUMBERS];	/* but for the second: 1 - the first */
 };
 
-static const struct wale_loss_model wale_gemodel = {
+static const struct wale_loss_model wale_loss_gemodel = {
 	.kind = WALE_LOSS_GEMODEL,
-	.max = TCA_WALE_LOSS_GEMODEL_MAX,
-	.policy = wale_gemodel_policy,
+	.nest = &wale_gemodel_nest,
 	.usual = { 0, 0, WALE_LOSS_ALWAYS, 0 },
 };
 
-static const struct wale_loss_model wale_state = {
+static const struct wale_loss_model wale_loss_state = {
 	.kind = WALE_LOSS_STATE,
-	.max = TCA_WALE_LOSS_STATE_MAX,
-	.policy = wale_state_policy,
+	.nest = &wale_state_nest,
 	.usual = { 0, 0, 0, WALE_LOSS_ALWAYS, 0 },
 };
 
@@ -76,18 +39,13 @@ static int wale_parse_model(struct wale_impair_request *request,
 	struct nlattr *tb[TCA_WALE_LOSS_STATE_MAX + 1];
 	int err, i;
 
-	err = wale_parse(tb, model->max, attr, model->policy, extack);
+	err = wale_attr_parse(tb, model->nest, attr, extack);
 	if (err)
 		return err;
-	if (!tb[1]) {
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: a model of losses needs its first probability: p, or p13");
-		return -EINVAL;
-	}
 	loss->kind = model->kind;
 	for (i = 0; i < WALE_LOSS_NUMBERS; i++)
-		loss->number[i] = i < model->max && tb[i + 1] ?
-				  nla_get_u32(tb[i + 1]) : model->usual[i];
+		loss->number[i] = i < model->nest->max ?
+				  wale_attr_get(tb[i + 1], model->usual[i]) : 0;
 	if (!tb[2])	/* 2^32 is WALE_LOSS_ALWAYS too */
 		loss->number[1] = min_t(u64, WALE_CHANCE_ALL -
 					     wale_chance(loss->number[0]),
@@ -114,10 +72,11 @@ static int wale_parse_loss(struct wale_impair_request *request,
 	if (tb[TCA_WALE_LOSS])
 		request->params.loss.kind = WALE_LOSS_INDEPENDENT;
 	if (gemodel)
-		return wale_parse_model(request, &wale_gemodel, gemodel,
+		return wale_parse_model(request, &wale_loss_gemodel, gemodel,
 					extack);
 	if (state)
-		return wale_parse_model(request, &wale_state, state, extack);
+		return wale_parse_model(request, &wale_loss_state, state,
+					extack);
 	return 0;
 }
 
@@ -159,25 +118,13 @@ static int wale_parse_jitter(const struct wale_sched_data *q,
 
 	if (!attr)
 		return 0;
-	err = wale_parse(tb, TCA_WALE_JITTER_MAX, attr, wale_jitter_policy,
-			 extack);
+	err = wale_attr_parse(tb, &wale_jitter_nest, attr, extack);
 	if (err)
 		return err;
-	if (tb[TCA_WALE_JITTER_TIME64])
-		params->jitter_ns = nla_get_u64(tb[TCA_WALE_JITTER_TIME64]);
-	if (params->jitter_ns > WALE_TIME_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_JITTER_TIME64],
-				    "wale: jitter must be 0 to 1 day");
-		return -ERANGE;
-	}
-	if (tb[TCA_WALE_JITTER_REORDERING])
-		params->reordering =
-			nla_get_u32(tb[TCA_WALE_JITTER_REORDERING]);
-	if (params->reordering > 1) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_JITTER_REORDERING],
-				    "wale: reordering of jitter must be 0 or 1");
-		return -ERANGE;
-	}
+	params->jitter_ns = wale_attr_get(tb[TCA_WALE_JITTER_TIME64],
+					  params->jitter_ns);
+	params->reordering = wale_attr_get(tb[TCA_WALE_JITTER_REORDERING],
+					   params->reordering);
 	if (tb[TCA_WALE_JITTER_TABLE]) {
 		err = wale_parse_table(request, tb[TCA_WALE_JITTER_TABLE],
 				       extack);
@@ -205,31 +152,15 @@ static const u8 wale_impair_attrs[] = {
 };
 
 /* Those that are a number each. */
-static int wale_parse_numbers(struct wale_impair_params *params,
-			      struct nlattr **tb,
-			      struct netlink_ext_ack *extack)
+static void wale_merge_numbers(struct wale_impair_params *params,
+			       struct nlattr **tb)
 {
-	if (tb[TCA_WALE_LOSS_ECN])
-		params->ecn = nla_get_u32(tb[TCA_WALE_LOSS_ECN]);
-	if (tb[TCA_WALE_REORDER])
-		params->reorder = nla_get_u32(tb[TCA_WALE_REORDER]);
-	if (tb[TCA_WALE_REORDER_GAP])
-		params->gap = nla_get_u32(tb[TCA_WALE_REORDER_GAP]);
-	if (tb[TCA_WALE_DUPLICATE])
-		params->duplicate = nla_get_u32(tb[TCA_WALE_DUPLICATE]);
-	if (tb[TCA_WALE_CORRUPT])
-		params->corrupt = nla_get_u32(tb[TCA_WALE_CORRUPT]);
-	if (params->ecn > 1) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LOSS_ECN],
-				    "wale: ecn must be 0 or 1");
-		return -ERANGE;
-	}
-	if (!params->gap) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_REORDER_GAP],
-				    "wale: gap of reorder must be 1 to 4294967295");
-		return -ERANGE;
-	}
-	return 0;
+	params->ecn = wale_attr_get(tb[TCA_WALE_LOSS_ECN], params->ecn);
+	params->reorder = wale_attr_get(tb[TCA_WALE_REORDER], params->reorder);
+	params->gap = wale_attr_get(tb[TCA_WALE_REORDER_GAP], params->gap);
+	params->duplicate = wale_attr_get(tb[TCA_WALE_DUPLICATE],
+					  params->duplicate);
+	params->corrupt = wale_attr_get(tb[TCA_WALE_CORRUPT], params->corrupt);
 }
 
 static int wale_parse_slot(struct wale_slot_params *slot,
@@ -244,22 +175,14 @@ static int wale_parse_slot(struct wale_slot_params *slot,
 	*slot = (struct wale_slot_params){};
 	if (!nla_len(attr))
 		return 0;
-	err = wale_parse(tb, TCA_WALE_SLOT_MAX, attr, wale_slot_policy, extack);
+	err = wale_attr_parse(tb, &wale_slot_nest, attr, extack);
 	if (err)
 		return err;
-	if (!tb[TCA_WALE_SLOT_MIN64]) {
-		NL_SET_ERR_MSG_ATTR(extack, attr, "wale: slot needs min");
-		return -EINVAL;
-	}
 	slot->min_ns = nla_get_u64(tb[TCA_WALE_SLOT_MIN64]);
-	slot->max_ns = tb[TCA_WALE_SLOT_MAX64] ?
-		       nla_get_u64(tb[TCA_WALE_SLOT_MAX64]) : slot->min_ns;
-	if (tb[TCA_WALE_SLOT_PACKETS])
-		slot->packets = nla_get_u32(tb[TCA_WALE_SLOT_PACKETS]);
-	if (tb[TCA_WALE_SLOT_BYTES])
-		slot->bytes = nla_get_u32(tb[TCA_WALE_SLOT_BYTES]);
-	if (slot->min_ns <= slot->max_ns && slot->max_ns &&
-	    slot->max_ns <= WALE_TIME_MAX)
+	slot->max_ns = wale_attr_get(tb[TCA_WALE_SLOT_MAX64], slot->min_ns);
+	slot->packets = wale_attr_get(tb[TCA_WALE_SLOT_PACKETS], 0);
+	slot->bytes = wale_attr_get(tb[TCA_WALE_SLOT_BYTES], 0);
+	if (slot->min_ns <= slot->max_ns && slot->max_ns)
 		return 0;
 	NL_SET_ERR_MSG_ATTR(extack, attr,
 			    "wale: slot must have a min of at most max, and a max of 1 ns to 1 day");
@@ -333,8 +256,8 @@ int wale_impair_parse(const struct wale_sched_data *q,
 	*params = q->impair ? q->impair->params : wale_impair_none;
 	if (q->classes)
 		flows = q->classes->count;
-	err = wale_parse_numbers(params, tb, extack) ?:
-	      wale_parse_drops(&params->drops, flows, tb[TCA_WALE_DROP_LIST],
+	wale_merge_numbers(params, tb);
+	err = wale_parse_drops(&params->drops, flows, tb[TCA_WALE_DROP_LIST],
 			       extack) ?:
 	      wale_parse_slot(&params->slot, tb[TCA_WALE_SLOT], extack) ?:
 	      wale_parse_loss(request, tb, extack);
@@ -404,14 +327,16 @@ static int wale_dump_model(const struct wale_loss_params *loss,
 			   struct sk_buff *skb)
 {
 	bool gemodel = loss->kind == WALE_LOSS_GEMODEL;
-	int i, max = gemodel ? wale_gemodel.max : wale_state.max;
+	const struct wale_nest *set = gemodel ? &wale_gemodel_nest :
+						&wale_state_nest;
 	struct nlattr *nest;
+	int i;
 
 	nest = nla_nest_start_noflag(skb, gemodel ? TCA_WALE_LOSS_GEMODEL :
 						    TCA_WALE_LOSS_STATE);
 	if (!nest)
 		return -EMSGSIZE;
-	for (i = 0; i < max; i++)
+	for (i = 0; i < set->max; i++)
 		if (nla_put_u32(skb, i + 1, loss->number[i]))
 			return -EMSGSIZE;
 	nla_nest_end(skb, nest);
@@ -428,8 +353,8 @@ static int wale_dump_jitter(const struct wale_impair *impair,
 		return 0;
 	nest = nla_nest_start_noflag(skb, TCA_WALE_JITTER);
 	if (!nest ||
-	    nla_put_u64_64bit(skb, TCA_WALE_JITTER_TIME64,
-			      impair->params.jitter_ns, TCA_WALE_JITTER_PAD) ||
+	    wale_attr_put(skb, &wale_jitter_nest, TCA_WALE_JITTER_TIME64,
+			  impair->params.jitter_ns) ||
 	    (impair->table && nla_put_string(skb, TCA_WALE_JITTER_NAME,
 					     impair->table->name)) ||
 	    nla_put_u32(skb, TCA_WALE_JITTER_REORDERING,
@@ -442,27 +367,20 @@ static int wale_dump_jitter(const struct wale_impair *impair,
 static int wale_dump_slot(const struct wale_slot_params *slot,
 			  struct sk_buff *skb)
 {
+	const struct wale_nest *set = &wale_slot_nest;
 	struct nlattr *nest;
 
 	if (!slot->max_ns)
 		return 0;
 	nest = nla_nest_start_noflag(skb, TCA_WALE_SLOT);
 	if (!nest ||
-	    nla_put_u64_64bit(skb, TCA_WALE_SLOT_MIN64, slot->min_ns,
-			      TCA_WALE_SLOT_PAD) ||
-	    nla_put_u64_64bit(skb, TCA_WALE_SLOT_MAX64, slot->max_ns,
-			      TCA_WALE_SLOT_PAD) ||
-	    nla_put_u32(skb, TCA_WALE_SLOT_PACKETS, slot->packets) ||
-	    nla_put_u32(skb, TCA_WALE_SLOT_BYTES, slot->bytes))
+	    wale_attr_put(skb, set, TCA_WALE_SLOT_MIN64, slot->min_ns) ||
+	    wale_attr_put(skb, set, TCA_WALE_SLOT_MAX64, slot->max_ns) ||
+	    wale_attr_put(skb, set, TCA_WALE_SLOT_PACKETS, slot->packets) ||
+	    wale_attr_put(skb, set, TCA_WALE_SLOT_BYTES, slot->bytes))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
-}
-
-/* Only what is on. */
-static int wale_dump_number(struct sk_buff *skb, int attr, u32 number)
-{
-	return number ? nla_put_u32(skb, attr, number) : 0;
 }
 
 /**
@@ -477,18 +395,19 @@ int wale_dump_impair(const struct wale_sched_data *q, struct sk_buff *skb)
 	const struct wale_impair_params *params;
 
 	if (!q->impair)
-		return nla_put_u32(skb, TCA_WALE_LOSS, q->loss);
+		return wale_option_put(skb, TCA_WALE_LOSS, q->loss);
 	params = &q->impair->params;
 	if (params->loss.kind == WALE_LOSS_INDEPENDENT ?
-	    nla_put_u32(skb, TCA_WALE_LOSS, q->loss) :
+	    wale_option_put(skb, TCA_WALE_LOSS, q->loss) :
 	    wale_dump_model(&params->loss, skb))
 		return -EMSGSIZE;
-	if (wale_dump_number(skb, TCA_WALE_LOSS_ECN, params->ecn) ||
-	    wale_dump_number(skb, TCA_WALE_REORDER, params->reorder) ||
+	if (wale_option_put_unless(skb, TCA_WALE_LOSS_ECN, params->ecn, 0) ||
+	    wale_option_put_unless(skb, TCA_WALE_REORDER, params->reorder, 0) ||
 	    (params->reorder &&
-	     nla_put_u32(skb, TCA_WALE_REORDER_GAP, params->gap)) ||
-	    wale_dump_number(skb, TCA_WALE_DUPLICATE, params->duplicate) ||
-	    wale_dump_number(skb, TCA_WALE_CORRUPT, params->corrupt) ||
+	     wale_option_put(skb, TCA_WALE_REORDER_GAP, params->gap)) ||
+	    wale_option_put_unless(skb, TCA_WALE_DUPLICATE,
+				   params->duplicate, 0) ||
+	    wale_option_put_unless(skb, TCA_WALE_CORRUPT, params->corrupt, 0) ||
 	    (params->drops.count &&
 	     nla_put(skb, TCA_WALE_DROP_LIST, params->drops.count *
 		     sizeof(params->drops.range[0]), params->drops.range)))

@@ -7,48 +7,8 @@
 #include <net/wale_rem.h>
 
 #include "wale.h"
+#include "wale_netlink_attr.h"
 #include "wale_netlink_buffer.h"
-
-static const struct nla_policy wale_rem_policy[TCA_WALE_REM_MAX + 1] = {
-	[TCA_WALE_REM_PAD]	= { .type = NLA_BINARY },
-	[TCA_WALE_REM_INTERVAL]	= { .type = NLA_U64 },
-	[TCA_WALE_REM_GAMMA]	= { .type = NLA_U32 },
-	[TCA_WALE_REM_ALPHA]	= { .type = NLA_U32 },
-	[TCA_WALE_REM_TARGET]	= { .type = NLA_U64 },
-	[TCA_WALE_REM_PHI]	= { .type = NLA_U32 },
-};
-
-static int wale_rem_check(const struct wale_rem_params *params,
-			  struct nlattr **tb, struct netlink_ext_ack *extack)
-{
-	if (params->interval_ns < WALE_REM_INTERVAL_MIN ||
-	    params->interval_ns > WALE_REM_INTERVAL_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_REM_INTERVAL],
-				    "wale: interval of rem must be 1 ms to 1 s");
-		return -ERANGE;
-	}
-	if (!params->gamma || params->gamma > WALE_REM_GAMMA_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_REM_GAMMA],
-				    "wale: gamma of rem must be 0.000001 to 1000, in millionths");
-		return -ERANGE;
-	}
-	if (params->alpha > WALE_POLICY_UNIT) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_REM_ALPHA],
-				    "wale: alpha of rem must be 0 to 1, in millionths");
-		return -ERANGE;
-	}
-	if (params->target > WALE_REM_TARGET_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_REM_TARGET],
-				    "wale: target of rem must be 0 to 2^40 bytes");
-		return -ERANGE;
-	}
-	if (params->phi < WALE_REM_PHI_MIN || params->phi > WALE_REM_PHI_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_REM_PHI],
-				    "wale: phi of rem must be 1.001 to 1000, in millionths");
-		return -ERANGE;
-	}
-	return 0;
-}
 
 /**
  * wale_rem_parse() - what a request says of the price
@@ -66,20 +26,17 @@ int wale_rem_parse(struct wale_rem_params *params, const struct nlattr *attr,
 
 	if (!attr)
 		return 0;
-	err = wale_parse(tb, TCA_WALE_REM_MAX, attr, wale_rem_policy, extack);
+	err = wale_attr_parse(tb, &wale_rem_nest, attr, extack);
 	if (err)
 		return err;
-	if (tb[TCA_WALE_REM_INTERVAL])
-		params->interval_ns = nla_get_u64(tb[TCA_WALE_REM_INTERVAL]);
-	if (tb[TCA_WALE_REM_GAMMA])
-		params->gamma = nla_get_u32(tb[TCA_WALE_REM_GAMMA]);
-	if (tb[TCA_WALE_REM_ALPHA])
-		params->alpha = nla_get_u32(tb[TCA_WALE_REM_ALPHA]);
-	if (tb[TCA_WALE_REM_TARGET])
-		params->target = nla_get_u64(tb[TCA_WALE_REM_TARGET]);
-	if (tb[TCA_WALE_REM_PHI])
-		params->phi = nla_get_u32(tb[TCA_WALE_REM_PHI]);
-	return wale_rem_check(params, tb, extack);
+	params->interval_ns = wale_attr_get(tb[TCA_WALE_REM_INTERVAL],
+					    params->interval_ns);
+	params->gamma = wale_attr_get(tb[TCA_WALE_REM_GAMMA], params->gamma);
+	params->alpha = wale_attr_get(tb[TCA_WALE_REM_ALPHA], params->alpha);
+	params->target = wale_attr_get(tb[TCA_WALE_REM_TARGET],
+				       params->target);
+	params->phi = wale_attr_get(tb[TCA_WALE_REM_PHI], params->phi);
+	return 0;
 }
 
 /**
@@ -108,16 +65,16 @@ void wale_rem_apply(struct wale_sched_data *q,
  */
 int wale_dump_rem(const struct wale_rem_params *params, struct sk_buff *skb)
 {
+	const struct wale_nest *set = &wale_rem_nest;
 	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_WALE_REM);
 
 	if (!nest ||
-	    nla_put_u64_64bit(skb, TCA_WALE_REM_INTERVAL, params->interval_ns,
-			      TCA_WALE_REM_PAD) ||
-	    nla_put_u32(skb, TCA_WALE_REM_GAMMA, params->gamma) ||
-	    nla_put_u32(skb, TCA_WALE_REM_ALPHA, params->alpha) ||
-	    nla_put_u64_64bit(skb, TCA_WALE_REM_TARGET, params->target,
-			      TCA_WALE_REM_PAD) ||
-	    nla_put_u32(skb, TCA_WALE_REM_PHI, params->phi))
+	    wale_attr_put(skb, set, TCA_WALE_REM_INTERVAL,
+			  params->interval_ns) ||
+	    wale_attr_put(skb, set, TCA_WALE_REM_GAMMA, params->gamma) ||
+	    wale_attr_put(skb, set, TCA_WALE_REM_ALPHA, params->alpha) ||
+	    wale_attr_put(skb, set, TCA_WALE_REM_TARGET, params->target) ||
+	    wale_attr_put(skb, set, TCA_WALE_REM_PHI, params->phi))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

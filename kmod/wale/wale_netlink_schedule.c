@@ -13,24 +13,10 @@
 #include <net/netlink.h>
 
 #include "wale.h"
-#include "wale_netlink_buffer.h"
+#include "wale_netlink_attr.h"
 #include "wale_netlink_schedule.h"
 #include "wale_trace_file.h"
 #include "wale_trace_store.h"
-
-static const struct nla_policy
-wale_sessions_policy[TCA_WALE_SESSIONS_MAX + 1] = {
-	[TCA_WALE_SESSIONS_PAD]		= { .type = NLA_BINARY },
-	[TCA_WALE_SESSIONS_ARRIVAL]	= { .type = NLA_U32 },
-	[TCA_WALE_SESSIONS_MEAN]	= { .type = NLA_U64 },
-	[TCA_WALE_SESSIONS_LIMIT]	= { .type = NLA_U32 },
-	[TCA_WALE_SESSIONS_STEP]	= { .type = NLA_U64 },
-};
-
-static bool wale_given(const struct wale_schedule_request *request, int attr)
-{
-	return request->given & BIT_ULL(attr);
-}
 
 static int wale_refuse_step(int err, const struct nlattr *attr,
 			    struct netlink_ext_ack *extack)
@@ -199,30 +185,6 @@ static int wale_open_trace(struct wale_schedule_request *request,
 	return err;
 }
 
-static int wale_check_sessions(const struct wale_sessions_params *params,
-			       struct nlattr **tb,
-			       struct netlink_ext_ack *extack)
-{
-	if (params->mean < WALE_SESSIONS_MEAN_MIN ||
-	    params->mean > WALE_SESSIONS_MEAN_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_MEAN],
-				    "wale: mean of sessions must be 0.001 to 1000000 (times rate times step)");
-		return -ERANGE;
-	}
-	if (params->max < 1 || params->max > WALE_SESSIONS_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_LIMIT],
-				    "wale: max of sessions must be 1 to 63");
-		return -ERANGE;
-	}
-	if (params->step_ns < WALE_SESSIONS_STEP_MIN ||
-	    params->step_ns > WALE_TIME_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_SESSIONS_STEP],
-				    "wale: step of sessions must be 1 ms to 1 day");
-		return -ERANGE;
-	}
-	return 0;
-}
-
 static int wale_parse_sessions(struct wale_schedule_request *request,
 			       const struct nlattr *attr,
 			       struct netlink_ext_ack *extack)
@@ -234,23 +196,13 @@ static int wale_parse_sessions(struct wale_schedule_request *request,
 
 	if (!nla_len(attr))
 		return 0;
-	err = wale_parse(tb, TCA_WALE_SESSIONS_MAX, attr,
-			 wale_sessions_policy, extack);
+	err = wale_attr_parse(tb, &wale_sessions_nest, attr, extack);
 	if (err)
 		return err;
-	if (!tb[TCA_WALE_SESSIONS_ARRIVAL] || !tb[TCA_WALE_SESSIONS_MEAN] ||
-	    !tb[TCA_WALE_SESSIONS_LIMIT] || !tb[TCA_WALE_SESSIONS_STEP]) {
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: sessions needs all of arrival, mean, max and step");
-		return -EINVAL;
-	}
 	params.arrival = nla_get_u32(tb[TCA_WALE_SESSIONS_ARRIVAL]);
 	params.mean = nla_get_u64(tb[TCA_WALE_SESSIONS_MEAN]);
 	params.max = nla_get_u32(tb[TCA_WALE_SESSIONS_LIMIT]);
 	params.step_ns = nla_get_u64(tb[TCA_WALE_SESSIONS_STEP]);
-	err = wale_check_sessions(&params, tb, extack);
-	if (err)
-		return err;
 
 	sessions = kvzalloc(wale_sessions_size(params.max), GFP_KERNEL_ACCOUNT);
 	if (!sessions)
@@ -281,8 +233,8 @@ static int wale_parse_either_trace(struct wale_schedule_request *request,
 				   wale_open_trace(request, attr, extack);
 	if (err)
 		return err;
-	request->trace->end = request->trace_end;
-	request->given |= BIT_ULL(TCA_WALE_TRACE);
+	request->trace->end = wale_attr_get(tb[TCA_WALE_TRACE_END],
+					    WALE_TRACE_LOOP);
 	if (!request->trace->peak_rate) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "wale: trace must have a step with a rate above 0, or nothing would ever be sent");
@@ -303,39 +255,12 @@ static int wale_parse_either_trace(struct wale_schedule_request *request,
 int wale_schedule_parse(struct wale_schedule_request *request,
 			struct nlattr **tb, struct netlink_ext_ack *extack)
 {
-	static const int attrs[] = {
-		TCA_WALE_RATE64, TCA_WALE_TRACE_END, TCA_WALE_SESSIONS,
-		TCA_WALE_START,
-	};
-	int err, i;
+	int err;
 
-	for (i = 0; i < ARRAY_SIZE(attrs); i++)
-		if (tb[attrs[i]])
-			request->given |= BIT_ULL(attrs[i]);
-	if (tb[TCA_WALE_RATE64])
-		request->rate = nla_get_u64(tb[TCA_WALE_RATE64]);
-	if (tb[TCA_WALE_TRACE_END])
-		request->trace_end = nla_get_u32(tb[TCA_WALE_TRACE_END]);
-	if (tb[TCA_WALE_START])
-		request->start_ns = nla_get_u64(tb[TCA_WALE_START]);
-
-	if (tb[TCA_WALE_RATE64] &&
-	    (!request->rate || (request->rate > WALE_RATE_MAX &&
-				request->rate != WALE_RATE_UNLIMITED))) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_RATE64],
-				    "wale: rate must be 1 to 10^15 bytes/s, or unlimited");
-		return -ERANGE;
-	}
-	if (request->trace_end >= __WALE_TRACE_END_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE_END],
-				    "wale: end of trace must be 0 to 2: loop, hold or stop");
-		return -ERANGE;
-	}
-	if (tb[TCA_WALE_START] &&
-	    (!request->start_ns ||
-	     request->start_ns > ktime_get_real_ns() + WALE_START_AHEAD_MAX)) {
+	if (wale_attr_get(tb[TCA_WALE_START], 0) >
+	    ktime_get_real_ns() + WALE_START_AHEAD_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_START],
-				    "wale: start must be a time in ns since 1970, above 0 and at most 366 days from now");
+				    "wale: start must be at most 366 days from now");
 		return -ERANGE;
 	}
 	err = wale_parse_either_trace(request, tb, extack);
@@ -366,11 +291,12 @@ static int wale_check_sharing(const struct wale_sched_data *q,
 			!q->schedule.trace;
 	bool has_sessions = q->schedule.sessions;
 
-	if (wale_given(request, TCA_WALE_TRACE))
+	if (request->trace)
 		return 0;	/* ends the sessions */
-	if (wale_given(request, TCA_WALE_RATE64))
-		has_rate = request->rate != WALE_RATE_UNLIMITED;
-	if (wale_given(request, TCA_WALE_SESSIONS))
+	if (tb[TCA_WALE_RATE64])
+		has_rate = nla_get_u64(tb[TCA_WALE_RATE64]) !=
+			   WALE_RATE_UNLIMITED;
+	if (tb[TCA_WALE_SESSIONS])
 		has_sessions = request->sessions;
 	if (!has_sessions || has_rate)
 		return 0;
@@ -386,14 +312,13 @@ static int wale_check_start(const struct wale_sched_data *q,
 			    struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	const struct wale_sessions *sessions = q->schedule.sessions;
-	bool trace = wale_given(request, TCA_WALE_TRACE) ||
-		     (q->schedule.trace &&
-		      !wale_given(request, TCA_WALE_RATE64));
+	bool trace = request->trace ||
+		     (q->schedule.trace && !tb[TCA_WALE_RATE64]);
 	s64 elapsed_ns;
 
 	if (!tb[TCA_WALE_START])
 		return 0;
-	if (wale_given(request, TCA_WALE_SESSIONS))
+	if (tb[TCA_WALE_SESSIONS])
 		sessions = request->sessions;
 	else if (trace)
 		sessions = NULL;
@@ -402,7 +327,8 @@ static int wale_check_start(const struct wale_sched_data *q,
 				    "wale: start is that of a trace or of sessions: there must be one");
 		return -EINVAL;
 	}
-	elapsed_ns = wale_start_elapsed(request->start_ns, ktime_get_ns());
+	elapsed_ns = wale_start_elapsed(nla_get_u64(tb[TCA_WALE_START]),
+					ktime_get_ns());
 	if (sessions && elapsed_ns > 0 &&
 	    div64_u64(elapsed_ns, sessions->params.step_ns) >
 	    WALE_START_MOVES_MAX) {
@@ -426,16 +352,13 @@ int wale_schedule_check(const struct wale_sched_data *q,
 			const struct wale_schedule_request *request,
 			struct nlattr **tb, struct netlink_ext_ack *extack)
 {
-	bool trace = wale_given(request, TCA_WALE_TRACE);
-
-	if (trace && (wale_given(request, TCA_WALE_RATE64) ||
-		      wale_given(request, TCA_WALE_SESSIONS))) {
+	if (request->trace && (tb[TCA_WALE_RATE64] || tb[TCA_WALE_SESSIONS])) {
 		NL_SET_ERR_MSG_ATTR(extack,
 				    tb[TCA_WALE_TRACE] ?: tb[TCA_WALE_TRACE_FD],
 				    "wale: trace sets the rate: it must come without rate and sessions");
 		return -EINVAL;
 	}
-	if (wale_given(request, TCA_WALE_TRACE_END) && !trace) {
+	if (tb[TCA_WALE_TRACE_END] && !request->trace) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE_END],
 				    "wale: loop, hold and stop say how a trace ends: they must come with the trace");
 		return -EINVAL;
@@ -448,40 +371,41 @@ int wale_schedule_check(const struct wale_sched_data *q,
  * wale_schedule_apply() - replace the rate as a function of time
  * @q: the link, run up to @now
  * @request: checked; what is replaced goes into it
- * @reseeded: the link got a seed
+ * @tb: the attributes
  * @now: ns of CLOCK_MONOTONIC
  *
  * Context: RTNL and the root lock are held.
  */
 void wale_schedule_apply(struct wale_sched_data *q,
-			 struct wale_schedule_request *request, bool reseeded,
-			 u64 now)
+			 struct wale_schedule_request *request,
+			 struct nlattr **tb, u64 now)
 {
 	struct wale_schedule *schedule = &q->schedule;
 	struct wale_trace *trace = schedule->trace;
 	struct wale_sessions *sessions = schedule->sessions;
-	bool started = wale_given(request, TCA_WALE_START);
+	u64 start_ns = wale_attr_get(tb[TCA_WALE_START], 0);
 	s64 elapsed_ns = 0;
 
-	if (started)
-		elapsed_ns = wale_start_elapsed(request->start_ns, now);
+	if (start_ns)
+		elapsed_ns = wale_start_elapsed(start_ns, now);
 	wale_server_settle(&q->server, schedule, now);
-	if (wale_given(request, TCA_WALE_RATE64))
-		wale_schedule_set_constant(schedule, request->rate, now);
-	if (wale_given(request, TCA_WALE_TRACE) ||
-	    (started && schedule->trace)) {
+	if (tb[TCA_WALE_RATE64])
+		wale_schedule_set_constant(schedule,
+					   nla_get_u64(tb[TCA_WALE_RATE64]),
+					   now);
+	if (request->trace || (start_ns && schedule->trace)) {
 		wale_schedule_set_trace(schedule, request->trace ?: trace, now,
 					elapsed_ns);
-		schedule->start_ns = request->start_ns;
+		schedule->start_ns = start_ns;
 	}
-	if (wale_given(request, TCA_WALE_SESSIONS) ?
+	if (tb[TCA_WALE_SESSIONS] ?
 	    request->sessions || sessions :
-	    (started || reseeded) && schedule->sessions) {
+	    (start_ns || tb[TCA_WALE_SEED]) && schedule->sessions) {
 		wale_schedule_set_sessions(schedule,
-					   wale_given(request, TCA_WALE_SESSIONS) ?
+					   tb[TCA_WALE_SESSIONS] ?
 					   request->sessions : sessions,
 					   q->seed, now, elapsed_ns);
-		schedule->start_ns = request->start_ns;
+		schedule->start_ns = start_ns;
 	}
 	if (q->server.busy)
 		wale_server_plan(&q->server, schedule);
@@ -529,8 +453,8 @@ static int wale_dump_steps(const struct wale_trace *trace, struct sk_buff *skb)
 
 static int wale_dump_trace(const struct wale_trace *trace, struct sk_buff *skb)
 {
-	if (nla_put_u32(skb, TCA_WALE_TRACE_STEPS, trace->count) ||
-	    nla_put_u32(skb, TCA_WALE_TRACE_END, trace->end))
+	if (wale_option_put(skb, TCA_WALE_TRACE_STEPS, trace->count) ||
+	    wale_option_put(skb, TCA_WALE_TRACE_END, trace->end))
 		return -EMSGSIZE;
 	if (trace->count > WALE_TRACE_DUMP_MAX)
 		return 0;
@@ -541,16 +465,16 @@ static int wale_dump_sessions(const struct wale_sessions *sessions,
 			      struct sk_buff *skb)
 {
 	const struct wale_sessions_params *params = &sessions->params;
+	const struct wale_nest *set = &wale_sessions_nest;
 	struct nlattr *nest;
 
 	nest = nla_nest_start_noflag(skb, TCA_WALE_SESSIONS);
 	if (!nest ||
-	    nla_put_u32(skb, TCA_WALE_SESSIONS_ARRIVAL, params->arrival) ||
-	    nla_put_u64_64bit(skb, TCA_WALE_SESSIONS_MEAN, params->mean,
-			      TCA_WALE_SESSIONS_PAD) ||
-	    nla_put_u32(skb, TCA_WALE_SESSIONS_LIMIT, params->max) ||
-	    nla_put_u64_64bit(skb, TCA_WALE_SESSIONS_STEP, params->step_ns,
-			      TCA_WALE_SESSIONS_PAD))
+	    wale_attr_put(skb, set, TCA_WALE_SESSIONS_ARRIVAL,
+			  params->arrival) ||
+	    wale_attr_put(skb, set, TCA_WALE_SESSIONS_MEAN, params->mean) ||
+	    wale_attr_put(skb, set, TCA_WALE_SESSIONS_LIMIT, params->max) ||
+	    wale_attr_put(skb, set, TCA_WALE_SESSIONS_STEP, params->step_ns))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -561,8 +485,7 @@ static int wale_dump_start(const struct wale_schedule *schedule,
 {
 	if (!schedule->start_ns || (!schedule->trace && !schedule->sessions))
 		return 0;
-	return nla_put_u64_64bit(skb, TCA_WALE_START, schedule->start_ns,
-				 TCA_WALE_PAD);
+	return wale_option_put(skb, TCA_WALE_START, schedule->start_ns);
 }
 
 /**
@@ -580,8 +503,7 @@ int wale_dump_schedule(const struct wale_schedule *schedule,
 	if (schedule->trace)
 		return wale_dump_trace(schedule->trace, skb) ?:
 		       wale_dump_start(schedule, skb);
-	err = nla_put_u64_64bit(skb, TCA_WALE_RATE64, schedule->capacity,
-				TCA_WALE_PAD);
+	err = wale_option_put(skb, TCA_WALE_RATE64, schedule->capacity);
 	if (!err && schedule->sessions)
 		err = wale_dump_sessions(schedule->sessions, skb) ?:
 		      wale_dump_start(schedule, skb);

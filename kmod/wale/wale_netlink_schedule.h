@@ -20,20 +20,12 @@ struct wale_trace;
 
 /**
  * struct wale_schedule_request - what a request makes of the rate
- * @given: a bit for each attribute that came; TCA_WALE_TRACE for either form
- * @rate: bytes/s, or WALE_RATE_UNLIMITED
- * @start_ns: of the trace or the chain, CLOCK_REALTIME; 0: when it is applied
- * @trace_end: enum wale_trace_end
  * @applied: the link is as asked for
  * @trace: a new one, or once applied the one that was replaced, or NULL
  * @trace_file: where the new one was taken from, or NULL
  * @sessions: new ones, or those that were replaced, or NULL; if given: none
  */
 struct wale_schedule_request {
-	u64 given;
-	u64 rate;
-	u64 start_ns;
-	u32 trace_end;
 	bool applied;
 	struct wale_trace *trace;
 	struct file *trace_file;
@@ -46,8 +38,8 @@ int wale_schedule_check(const struct wale_sched_data *q,
 			const struct wale_schedule_request *request,
 			struct nlattr **tb, struct netlink_ext_ack *extack);
 void wale_schedule_apply(struct wale_sched_data *q,
-			 struct wale_schedule_request *request, bool reseeded,
-			 u64 now);
+			 struct wale_schedule_request *request,
+			 struct nlattr **tb, u64 now);
 void wale_schedule_request_free(struct wale_schedule_request *request);
 int wale_dump_schedule(const struct wale_schedule *schedule,
 		       struct sk_buff *skb);

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import module
 import regions
 import scenarios
 import uapi
@@ -19,7 +20,7 @@ from spec import TOP, Spec
 def texts(spec: Spec, top: Path = TOP) -> dict[str, str]:
     """Each file that is generated, or has parts that are, as it should be."""
     partly = {uapi.PATH: uapi.parts(spec), **userspace.parts(spec)}
-    whole = {scenarios.PATH: scenarios.render(spec), userspace.PATH: userspace.render(spec)}
+    whole = {made.PATH: made.render(spec) for made in (module, scenarios, userspace)}
     return whole | {
         name: regions.replace((top / name).read_text(encoding="utf-8"), parts)
         for name, parts in partly.items()

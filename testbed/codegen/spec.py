@@ -9,7 +9,7 @@ specifications has no keys for:
   form         how it is written: rate, time, size, count, percent, probability, fixed32,
                millionths, seed, enum, flag, or the name of a form of its own
   default      of a new link; not shown where it is this
-  noun, example, must     parts of the sentence that refuses a value
+  subject, noun, example, must     parts of the sentences that refuse a value
   help, help-no           the line of `tc qdisc add ... wale help`
   also         good although out of the range
   needed       a nest must have it
@@ -135,7 +135,11 @@ class Attribute:
     @property
     def is_bounded(self) -> bool:
         """Does its range leave something out?"""
-        return self.is_number and (self.minimum, self.maximum) != _full(self.kind)
+        return self.is_number and self.range != _full(self.kind)
+
+    @property
+    def range(self) -> tuple[int, int]:
+        return self.minimum, self.maximum
 
     @property
     def must(self) -> str:
@@ -146,10 +150,15 @@ class Attribute:
             words = self.enum.words
             numbers = "0 or 1" if len(words) == 2 else f"0 to {len(words) - 1}"
             return f"{numbers}: {', '.join(words[:-1])} or {words[-1]}"
-        if (self.minimum, self.maximum) == (0, 1):
+        if self.range == (0, 1):
             return "0 or 1"
         if self.form == "time":
             return f"{_time(self.minimum)} to {_time(self.maximum)}"
+        if self.form == "size":
+            return f"{self.minimum} to {self.maximum} bytes"
+        if self.form == "millionths":
+            least, most = (f"{value / 1e6:.6f}".rstrip("0").rstrip(".") for value in self.range)
+            return f"{least} to {most}, in millionths"
         return f"{self.minimum} to {self.maximum}"
 
 

@@ -81,5 +81,5 @@ def parts(spec: Spec) -> dict[str, str]:
     lines = [line for constant in spec.constants.values() for line in _constant(constant)]
     result["constants"] = "\n".join(lines) + "\n"
     lines = [line for enum in spec.enums.values() for line in _enum(enum)]
-    result["enums"] = "\n".join(lines[1:]) + "\n"
+    result["enums"] = "\n".join(lines[1:]) + "\n\n"
     return result

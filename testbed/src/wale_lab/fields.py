@@ -118,8 +118,7 @@ def _within(option: Option, parse: Any, scale: int = 1) -> Any:
     def read(value: object) -> Any:
         number = parse(value)
         if not option.least * scale <= number <= option.most * scale:
-            unit = " bytes" if option.form == "size" else ""
-            raise ValueError(f"expected a {option.form} from {option.must}{unit}, got {value!r}")
+            raise ValueError(f"expected a {option.form} from {option.must}, got {value!r}")
         return number
 
     def read_rate(value: object) -> Any:

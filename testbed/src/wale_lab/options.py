@@ -146,9 +146,19 @@ LINK = {
         17, "Q", "threshold", "threshold", 0, 18446744073709551614, None, "at most the limit", ""
     ),
     "threshold_share": Option(
-        18, "I", "threshold", "threshold", 1, 1000000, 900000, "above 0, at most the limit", ""
+        18,
+        "I",
+        "threshold",
+        "threshold",
+        1,
+        1000000,
+        900000,
+        "1 to 1000000 millionths of the limit",
+        "",
     ),
-    "z": Option(19, "I", "z", "millionths", 0, 1000000000, 800000, "0 to 1000000000", "0.8"),
+    "z": Option(
+        19, "I", "z", "millionths", 0, 1000000000, 800000, "0 to 1000, in millionths", "0.8"
+    ),
     "last": Option(20, "I", "last", "count", 1, 1024, 1, "1 to 1024", ""),
     "flows": Option(21, "I", "flows", "count", 1, 65534, None, "1 to 65534", ""),
     "input_rate": Option(
@@ -220,11 +230,21 @@ NESTS = {
             2, "Q", "interval", "time", 1000000, 1000000000, 10000000, "1 ms to 1 s", "10ms"
         ),
         "gamma": Option(
-            3, "I", "gamma", "millionths", 1, 1000000000, 1000, "1 to 1000000000", "0.001"
+            3,
+            "I",
+            "gamma",
+            "millionths",
+            1,
+            1000000000,
+            1000,
+            "0.000001 to 1000, in millionths",
+            "0.001",
         ),
-        "alpha": Option(4, "I", "alpha", "millionths", 0, 1000000, 100000, "0 to 1000000", "0.1"),
+        "alpha": Option(
+            4, "I", "alpha", "millionths", 0, 1000000, 100000, "0 to 1, in millionths", "0.1"
+        ),
         "target": Option(
-            5, "Q", "target", "size", 0, 1099511627776, 20000, "0 to 1099511627776", "20kb"
+            5, "Q", "target", "size", 0, 1099511627776, 20000, "0 to 1099511627776 bytes", "20kb"
         ),
         "phi": Option(
             6,
@@ -234,7 +254,7 @@ NESTS = {
             1001000,
             1000000000,
             1100000,
-            "1001000 to 1000000000",
+            "1.001 to 1000, in millionths",
             "1.1",
         ),
     },

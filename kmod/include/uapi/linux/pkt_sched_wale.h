@@ -207,6 +207,7 @@ enum wale_trace_end {
 	WALE_TRACE_STOP,		/* rate zero, for ever */
 	__WALE_TRACE_END_MAX
 };
+
 /* generated: end */
 
 /**
