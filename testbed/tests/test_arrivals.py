@@ -20,7 +20,8 @@ import pytest
 from wale_lab import yaml_lines
 from wale_lab.engines.modules import find_userspace
 from wale_lab.errors import ScenarioError
-from wale_lab.guest import agent as agents
+from wale_lab.guest.flows import Flows
+from wale_lab.guest.processes import Processes
 from wale_lab.models.arrivals import FRACTION_BITS, Arrivals, exponential
 from wale_lab.models.streams import splitmix64
 from wale_lab.progress import Progress
@@ -148,17 +149,18 @@ def test_refused(override: str, expected: str) -> None:
 def test_what_wale_get_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = check()
     plan = results.plan_data(dumbbell.plan(scenario, 1), scenario, 1)
-    agent = agents.Agent(plan)
+    processes = Processes()
+    flows = Flows(plan, processes)
     flow = plan["flows"][0]
-    agent.flows[flow["name"]] = {}
+    flows.records[flow["name"]] = {}
     told: list[str] = []
 
     def spawn(argv: list[str], *_: Any, **__: Any) -> tuple[int, str]:
         told.extend(argv)
         return 1, ""
 
-    monkeypatch.setattr(agent, "spawn", spawn)
-    agent.start_flow(flow)
+    monkeypatch.setattr(processes, "spawn", spawn)
+    flows.start_flow(flow)
     text = " ".join(told)
     assert f"--arrivals 0.625 --seed {planned()[0].seed} --transfers 3 --mean-size 200000" in text
     assert "--bytes" not in text and "--duration" not in text

@@ -13,7 +13,8 @@ import pytest
 
 from wale_lab import yaml_lines
 from wale_lab.errors import ScenarioError
-from wale_lab.guest.agent import delays, send_command
+from wale_lab.guest.commands import send_command
+from wale_lab.guest.flows import delays
 from wale_lab.results import constant
 from wale_lab.results import result as results
 from wale_lab.results.measures import measure

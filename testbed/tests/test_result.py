@@ -12,7 +12,6 @@ import re
 import signal
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,7 +21,9 @@ from wale_lab import runner as runs
 from wale_lab.cli import main
 from wale_lab.engines.base import EngineError, Outcome
 from wale_lab.errors import ScenarioError
-from wale_lab.guest import agent as agents
+from wale_lab.guest import agent, links
+from wale_lab.guest.flows import Flows
+from wale_lab.guest.processes import Processes
 from wale_lab.link import Link
 from wale_lab.results import result as results
 from wale_lab.results.plot import draw, link_text
@@ -231,7 +232,8 @@ def test_a_link_without_trace_and_sessions_has_no_epoch(
 
 def test_nobody_is_signalled_who_was_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A PID that was waited for may be another process's by now."""
-    agent = agents.Agent({"virtual": True})
+    processes = Processes()
+    flows = Flows({}, processes)
     signalled: list[int] = []
     kill = os.kill
 
@@ -241,14 +243,14 @@ def test_nobody_is_signalled_who_was_waited_for(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(os, "kill", noted)
     one, other = (os.posix_spawnp("sleep", ["sleep", "60"], os.environ) for _ in range(2))
-    agent.children |= {one: "sleep", other: "sleep"}
-    agent.flows["late"] = {"client": other}
-    assert agent.stop(one) == signal.SIGTERM
-    agent.end_late_flows()
-    assert agent.flows["late"]["status"] == -signal.SIGTERM
-    assert agent.children == {}
+    processes.children |= {one: "sleep", other: "sleep"}
+    flows.records["late"] = {"client": other}
+    assert processes.stop(one) == signal.SIGTERM
+    flows.end_late()
+    assert flows.records["late"]["status"] == -signal.SIGTERM
+    assert processes.children == {}
     for pid in (one, other):
-        assert agent.stop(pid, signal.SIGKILL) is None
+        assert processes.stop(pid, signal.SIGKILL) is None
     assert signalled == [one, other]
 
 
@@ -450,9 +452,9 @@ def test_a_link_that_stays_closed_is_not_waited_for(
 ) -> None:
     clock, seen = [1_500_000_000], []
     link = {"name": "a", "trace": {"lines": trace, "end": end}}
-    agent = agents.Agent({"virtual": True, "links": [link]})
+    installed = links.Links({"virtual": True, "links": [link]}, Processes())
 
-    def qdiscs() -> dict[str, Any]:
+    def statistics() -> dict[str, Any]:
         seen.append(clock[0])
         counts = {"backlog_packets": 5, "line_packets": line, "rate": rate}
         return {"a": {"stats": {**counts, "now_ns": clock[0], "epoch_ns": 0}}}
@@ -460,10 +462,10 @@ def test_a_link_that_stays_closed_is_not_waited_for(
     def sleep(seconds: float) -> None:
         clock[0] += int(seconds * 1e9)
 
-    monkeypatch.setattr(agents, "now", lambda: clock[0])
+    monkeypatch.setattr(links, "now", lambda: clock[0])
     monkeypatch.setattr("time.sleep", sleep)
-    monkeypatch.setattr(agent, "qdiscs", qdiscs)
-    assert agent.drained_qdiscs()["a"]["stats"]["backlog_packets"] == 5
+    monkeypatch.setattr(installed, "statistics", statistics)
+    assert installed.drained_statistics()["a"]["stats"]["backlog_packets"] == 5
     assert len(seen) in looks
 
 
@@ -476,12 +478,12 @@ def test_full_disk(
     """What the agent says in the guest is a sentence on the host."""
     plan = tmp_path / "plan.json"
     plan.write_text("{}")
-    monkeypatch.setattr(agents, "WORK", str(tmp_path))
-    monkeypatch.setattr(agents, "Agent", lambda _: SimpleNamespace(children={}, scenario=dict))
+    monkeypatch.setattr(agent, "WORK", str(tmp_path))
+    monkeypatch.setattr(agent, "run_scenario", lambda *_: {})
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(sys, "argv", ["agent.py", str(plan), "/dev/full"])
     with pytest.raises(SystemExit) as ended:
-        agents.main()
+        agent.main()
     code = ended.value.code
     assert isinstance(code, int)
     outcome = Outcome(code, "exit", capsys.readouterr().out, "", 0.1)

@@ -13,7 +13,7 @@ from wale_lab import yaml_lines
 from wale_lab.cli import main
 from wale_lab.describe import json_schema, markdown
 from wale_lab.errors import ScenarioError
-from wale_lab.guest.agent import is_plain
+from wale_lab.guest.links import is_plain
 from wale_lab.link import Link
 from wale_lab.link_words import PLAIN, is_new
 from wale_lab.options import LINK, Option

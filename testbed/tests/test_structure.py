@@ -7,6 +7,7 @@ import ast
 import graphlib
 from pathlib import Path
 
+from wale_lab.guest import agent
 from wale_lab.tree import IMPORTS, PACKAGE
 
 MODULES = {
@@ -44,3 +45,21 @@ def test_no_folder_depends_on_itself() -> None:
         others = {room(other) for other in imports_of(path)} - {room(module)}
         graph.setdefault(room(module), set()).update(others)
     list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_parts_of_the_agent_are_loaded_in_their_order() -> None:
+    """Without an import that they take along: what a guest imports moves its clock."""
+    allowed = {"ctypes", "fcntl", "json", "os", "signal", "struct", "sys", "time"}
+    known = set[str]()
+    for part in agent.PARTS:
+        tree = ast.parse((PACKAGE / f"guest/{part}.py").read_text("utf-8"))
+        for node in tree.body:  # not what is for mypy, or waits in a function
+            if isinstance(node, ast.Import):
+                assert {alias.name for alias in node.names} <= allowed, part
+            elif isinstance(node, ast.ImportFrom):
+                assert node.module in known, part
+        known.add(f"wale_lab.guest.{part}")
+    assert imports_of(Path(agent.__file__)) == known - {
+        "wale_lab.guest.commands",
+        "wale_lab.guest.namespaces",
+    }

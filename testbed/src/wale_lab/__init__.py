@@ -15,10 +15,10 @@ Nothing else is loaded until one of these names is used: the command wale-lab st
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing takes time to load, in a guest too
 if TYPE_CHECKING:
+    from typing import Any
+
     from wale_lab.engines.base import EngineError
     from wale_lab.errors import LabError, ScenarioError
     from wale_lab.finished import Run
@@ -41,10 +41,12 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return importlib.import_module("wale_lab.tree").version()
+        from wale_lab.tree import version
+
+        return version()
     if name not in _HOMES:
         raise AttributeError(f"module 'wale_lab' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    return getattr(__import__(_HOMES[name], fromlist=[name]), name)
 
 
 def __dir__() -> list[str]:

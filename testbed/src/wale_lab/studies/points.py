@@ -21,6 +21,7 @@ from wale_lab import yaml_lines
 from wale_lab.engines.base import Kernel
 from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.errors import ScenarioError
+from wale_lab.guest.agent import PARTS
 from wale_lab.progress import Progress
 from wale_lab.results.result import plan_data
 from wale_lab.scenario import Scenario, check_scenario
@@ -32,7 +33,8 @@ from wale_lab.yaml_lines import Document
 #: What is done with a plan, and what is made of it, follows from these; the plan is in the key.
 CODE = (
     "engines/base.py", "engines/guest_init.c", "engines/guest_preload.c", "engines/uml.py",
-    "guest/agent.py", "guest/channel_recorder.py", "results/constant.py", "link.py",
+    "guest/agent.py", "guest/channel_recorder.py", *(f"guest/{part}.py" for part in PARTS),
+    "results/constant.py", "link.py",
     "results/measures.py", "netlink.py", "results/result.py", "runner.py", "scenario.py",
     "results/sessions.py", "results/trace_work.py", "studies/command.py", "models/arrivals.py",
     "models/sessions.py", "models/streams.py", "timeline.py", "topologies/dumbbell.py",

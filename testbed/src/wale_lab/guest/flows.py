@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The flows of a scenario: their file and servers, their clients in time, and how they ended."""
+
+import os
+import signal
+import time
+
+from wale_lab.guest.commands import DATA, client_command, packets_log, server_command
+from wale_lab.guest.shared import WORK, now, read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from wale_lab.guest.processes import Processes
+    from wale_lab.guest.shared import Plan
+
+
+class Flows:
+    """The flows of a plan, and what became of them so far."""
+
+    def __init__(self, plan: "Plan", processes: "Processes") -> None:
+        self.plan = plan
+        self.processes = processes
+        self.records: dict[str, dict[str, Any]] = {}  # by the name of the flow
+        self._ended: set[str] = set()
+        self._timers: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
+        self._serial = 0  # of timers: of two at one time, the first comes first
+
+    def make_file(self) -> None:
+        """The file that is sent: bytes that follow from the seed."""
+        from hashlib import shake_128
+
+        os.makedirs(DATA)
+        left, number = self.plan["file_bytes"], 0
+        with open(DATA + "/file", "wb") as file:
+            while left:  # piece by piece: a guest pays for every page of memory
+                piece = shake_128(b"wale %d %d" % (self.plan["seed"], number))
+                left -= file.write(piece.digest(min(left, 2**16)))
+                number += 1
+
+    def start_servers(self) -> None:
+        """The ends that wait, of all flows."""
+        for flow in self.plan["flows"]:
+            argv, netns = server_command(flow)
+            pid, _ = self.processes.spawn(argv, netns, f"{WORK}/server.{flow['name']}")
+            self.records[flow["name"]] = {"server": pid, "flow": flow}
+
+    def stop_servers(self) -> None:
+        """End them."""
+        for record in self.records.values():
+            self.processes.stop(record["server"])
+
+    def start_flow(self, flow: "Plan", at: int | None = None) -> None:
+        """The end that begins, of one flow."""
+        record = self.records[flow["name"]]
+        record["started_ns"] = now()
+        argv, netns = client_command(flow, at or record["started_ns"], self.plan["file_bytes"])
+        out = f"{WORK}/client.{flow['name']}"
+        record["client"], _ = self.processes.spawn(
+            argv, netns, out, on_exit=lambda status: self._flow_ended(flow, status)
+        )
+
+    def _flow_ended(self, flow: "Plan", status: int) -> None:
+        record = self.records[flow["name"]]
+        record["ended_ns"] = now()
+        record["status"] = os.waitstatus_to_exitcode(status)
+        self._ended.add(flow["name"])
+        for other in self.plan["flows"]:
+            if other["after"] == flow["name"]:
+                self._at(record["ended_ns"] + other["start_ns"], self.start_flow, other)
+
+    def _at(self, when: int, function: "Callable[..., None]", *arguments: "Any") -> None:
+        self._serial += 1
+        self._timers.append((when, self._serial, function, arguments))
+        self._timers.sort(key=lambda t: t[:2])
+
+    def run(self, start: int) -> None:
+        """Start each when its time has come, until all have ended."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+        for flow in self.plan["flows"]:
+            if flow["after"] is None:
+                at = start + flow["start_ns"]
+                self._at(at, self.start_flow, flow, at)
+        deadline = start + self.plan["virtual_limit_ns"]
+        timers = self._timers
+        while not self._all_ended():
+            if now() >= deadline:
+                self.end_late()
+                break
+            next_at = min(timers[0][0] if timers else deadline, deadline)
+            wait = next_at - now()
+            if wait > 0:
+                signal.sigtimedwait([signal.SIGCHLD], wait / 1e9)
+                continue
+            if timers and timers[0][0] <= now():
+                _, _, function, arguments = timers.pop(0)
+                function(*arguments)
+
+    def _all_ended(self) -> bool:
+        """Take note of processes that ended; True when all flows have."""
+        while len(self._ended) < len(self.plan["flows"]):
+            if not self.processes.take_ended():
+                return False
+        return True
+
+    def end_late(self) -> None:
+        """End those that run still."""
+        for record in self.records.values():
+            if "client" in record and "ended_ns" not in record:
+                status = self.processes.stop(record["client"])
+                record["ended_ns"] = now()
+                record["status"] = None if status is None else os.waitstatus_to_exitcode(status)
+                record["late"] = True
+
+    def ended_ns(self) -> int:
+        """When the last one ended."""
+        return max([r["ended_ns"] for r in self.records.values() if "ended_ns" in r], default=now())
+
+    def report(self, start: int) -> "dict[str, Any]":
+        """What became of each, and what its programs said."""
+        flows = {}
+        for name, record in self.records.items():
+            told = {key: record.get(key) for key in ("started_ns", "ended_ns", "status", "late")}
+            for side in ("server", "client"):
+                told[side] = read(f"{WORK}/{side}.{name}.1")
+                told[side + "_errors"] = read(f"{WORK}/{side}.{name}.2")
+            flow = record["flow"]
+            if flow["constant"] and flow["constant"]["logged"]:
+                begin = start + time.time_ns() - now()  # by the clock of the log
+                interval = self.plan["record"]["interval_ns"]
+                told["delays"] = delays(packets_log(flow), begin, interval)
+            flows[name] = told
+        return flows
+
+
+def delays(path: str, start: int, interval: int) -> list[list[int]]:
+    """Of each interval in which packets came: its number, how many, and their delays.
+
+    Least, sum and largest, ns; from the log of `wale receive`.
+    """
+    found: dict[int, list[int]] = {}
+    with open(path, encoding="ascii") as file:
+        next(file)
+        for line in file:
+            _, due, came = map(int, line.split(","))
+            delay = came - due
+            entry = found.setdefault((came - start) // interval, [0, delay, 0, delay])
+            entry[0] += 1
+            entry[1] = min(entry[1], delay)
+            entry[2] += delay
+            entry[3] = max(entry[3], delay)
+    return [[number, *found[number]] for number in sorted(found)]

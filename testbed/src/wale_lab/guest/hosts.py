@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The hosts of a scenario: namespaces, wires, addresses, sysctls, offloads, congestion controls."""
+
+import ctypes
+import fcntl
+import os
+import struct
+
+from wale_lab.guest.namespaces import tcp_counter
+from wale_lab.guest.shared import AgentError, joined, read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wale_lab.guest.processes import Processes
+    from wale_lab.guest.shared import Plan
+
+_SIOCETHTOOL = 0x8946
+
+#: ethtool's own numbers: ETHTOOL_STSO and so on.
+_OFFLOADS = {"tso": 0x1F, "gso": 0x24, "gro": 0x2C}
+
+
+class Hosts:
+    """The hosts of a plan."""
+
+    def __init__(self, plan: "Plan", processes: "Processes") -> None:
+        self.plan = plan
+        self.processes = processes
+
+    def build(self) -> None:
+        """Make namespaces and wires, and set up what is in them."""
+        run, namespaces = self.processes.run, self.plan["namespaces"]
+        names = [ns["name"] for ns in namespaces]
+        lines = ["netns add " + name for name in names] + self.plan["wires"]
+        run(["ip", "-batch", "-"], text=joined(lines))
+        for ns in namespaces:
+            self.processes.netns.enter(ns["name"])
+            for key, value in ns["sysctls"].items():
+                _set_sysctl(ns["name"], key, value)
+            for device, offloads in ns["offloads"].items():
+                for feature, on in offloads.items():
+                    _set_offload(device, feature, on)
+            if ns["ip"]:
+                run(["ip", "-batch", "-"], ns["name"], text=joined(ns["ip"]))
+        cpus = min(os.cpu_count() or 1, 32)
+        if cpus > 1:
+            for number, name in enumerate(names):
+                self._receive_on(name, number % cpus)
+
+    def _receive_on(self, name: str, cpu: int) -> None:
+        """Have one CPU deal with all that a host receives.
+
+        A veth leaves a packet to the CPU that sent it, which may deal with it after another
+        CPU has dealt with a later one: TCP would see packets overtake that no link has reordered.
+        """
+        mask = f"{1 << cpu:x}"
+        files = "/sys/class/net/*/queues/rx-*/rps_cpus"
+        script = f"for file in {files}; do [ ! -e $file ] || echo {mask} >$file; done"
+        # it has a sysfs of its own
+        self.processes.run(["ip", "netns", "exec", name, "sh", "-c", script])
+
+    def check_controls(self) -> None:
+        """Say which congestion control the kernel does not have, before anything starts."""
+        for flow in self.plan["flows"]:
+            if not flow["constant"]:
+                _check_control(flow["cc"], flow=flow["name"])
+        for ns in self.plan["namespaces"]:
+            for words in map(str.split, ns["ip"]):
+                if "congctl" in words:
+                    _check_control(words[words.index("congctl") + 1], host=ns["name"])
+
+    def warn_of_memory_pressure(self) -> None:
+        """Windows that TCP keeps small for want of memory are not the scenario's."""
+        times = 0
+        for ns in self.plan["namespaces"]:
+            self.processes.netns.enter(ns["name"])
+            times += tcp_counter("TCPMemoryPressures")
+        if times:
+            self.processes.warnings.append(
+                "TCP was under memory pressure (net.ipv4.tcp_mem), in which it keeps windows"
+                " small: it needs more memory (memory_mb) or smaller socket buffers"
+            )
+
+
+def _set_sysctl(where: str, key: str, value: object) -> None:
+    path = "/proc/sys/" + key.replace(".", "/")
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(str(value))
+    except FileNotFoundError:
+        raise AgentError("this kernel has no such sysctl", host=where, sysctl=key) from None
+    except OSError as error:
+        why = f"the kernel does not take {value!r}: {error.strerror}"
+        raise AgentError(why, host=where, sysctl=key) from None
+
+
+def _set_offload(device: str, feature: str, on: bool) -> None:
+    import socket
+
+    value = ctypes.create_string_buffer(struct.pack("II", _OFFLOADS[feature], int(on)))
+    request = struct.pack("16sP8x", device.encode(), ctypes.addressof(value))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        try:
+            fcntl.ioctl(sock, _SIOCETHTOOL, request)
+        except OSError as error:
+            raise AgentError(f"{device}: {feature}: {error.strerror}") from None
+
+
+def _check_control(name: str, **of: str) -> None:
+    has = read("/proc/sys/net/ipv4/tcp_available_congestion_control").split()
+    if name not in has and not _load_control(name):
+        raise AgentError(f"there is no congestion control {name!r}", cc=name, has=has, **of)
+
+
+def _load_control(name: str) -> bool:
+    """Have the kernel load a congestion control, as the first socket that asks for it does."""
+    import socket
+
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as sock:
+        try:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        except OSError:
+            return False
+    return True

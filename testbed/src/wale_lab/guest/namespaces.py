@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Network namespaces: that of this process, and what the kernel says of the present one."""
+
+import ctypes
+import os
+import sys
+
+from wale_lab.guest.shared import AgentError, read
+
+_CLONE_NEWNET = 0x40000000
+_SO_NETNS_COOKIE = 71
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Namespaces:
+    """The namespaces, by name; enter() changes that of this process."""
+
+    def __init__(self) -> None:
+        self.home = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+        self.files: dict[str, int] = {}
+        self.here: str | None = None
+
+    def enter(self, name: str | None) -> None:
+        """Go to a namespace, or home."""
+        if name == self.here:
+            return
+        if name is not None and name not in self.files:
+            flags = os.O_RDONLY | os.O_CLOEXEC
+            self.files[name] = os.open("/run/netns/" + name, flags)
+        if _libc.setns(self.home if name is None else self.files[name], _CLONE_NEWNET):
+            raise AgentError(f"namespace {name}: {os.strerror(ctypes.get_errno())}")
+        self.here = name
+
+
+def netns_cookie() -> int:
+    """What the kernel calls the present namespace."""
+    import socket
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        value = sock.getsockopt(socket.SOL_SOCKET, _SO_NETNS_COOKIE, 8)
+    return int.from_bytes(value, sys.byteorder)
+
+
+def tcp_counter(name: str) -> int:
+    """A counter of TcpExt in the present namespace; 0 if this kernel has none."""
+    names, values = read("/proc/net/netstat").splitlines()[:2]
+    return int(dict(zip(names.split(), values.split(), strict=True)).get(name, 0))

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The programs that the agent starts: in which namespace, what they said, and how they ended."""
+
+import os
+import signal
+
+from wale_lab.guest.namespaces import Namespaces
+from wale_lab.guest.shared import WORK, AgentError, read, write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Processes:
+    """Programs that run."""
+
+    def __init__(self) -> None:
+        self.netns = Namespaces()
+        self.children: dict[int, str] = {}  # pid: name
+        self.on_exit: dict[int, Callable[[int], None]] = {}  # pid: function(status)
+        self.warnings: list[str] = []
+        self._serial = 0
+
+    def spawn(
+        self,
+        argv: list[str],
+        netns: str | None = None,
+        out: str | None = None,
+        text: str | None = None,
+        on_exit: "Callable[[int], None] | None" = None,
+    ) -> tuple[int, str]:
+        """Start a program; its outputs go to files OUT.1 and OUT.2. Return its PID and OUT."""
+        self._serial += 1
+        out = out or f"{WORK}/{self._serial}"
+        source = "/dev/null"
+        if text is not None:
+            source = f"{WORK}/{self._serial}.in"
+            write(source, text)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, source, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, out + ".1", flags, 0o644),
+            (os.POSIX_SPAWN_OPEN, 2, out + ".2", flags, 0o644),
+        ]
+        self.netns.enter(netns)
+        pid = os.posix_spawnp(
+            argv[0], argv, os.environ, file_actions=actions, setsigmask=[], setsigdef=[]
+        )
+        self.children[pid] = argv[0]
+        if on_exit:
+            self.on_exit[pid] = on_exit
+        return pid, out
+
+    def run(
+        self,
+        argv: list[str],
+        netns: str | None = None,
+        text: str | None = None,
+        of_lines: "Sequence[dict[str, str]]" = (),
+    ) -> str:
+        """Run a program to its end; its output. An error ends the scenario.
+
+        `of_lines`: what each line of the text is of, for the error of a -batch.
+        """
+        pid, out = self.spawn(argv, netns, text=text)
+        _, status = os.waitpid(pid, 0)
+        del self.children[pid]
+        said = read(out + ".1")
+        if status:
+            where = f" in {netns}" if netns else ""
+            said = (read(out + ".2") + said).strip()
+            of = dict(of_lines[_failed_line(said) - 1], said=said) if of_lines else {}
+            raise AgentError(f"{' '.join(argv)}{where} failed: {said}", **of)
+        return said
+
+    def take_ended(self) -> bool:
+        """Take note of one process that has ended; False if none has."""
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return False
+        name = self.children.pop(pid, "?")
+        if pid in self.on_exit:
+            self.on_exit.pop(pid)(status)
+        elif status:
+            self.warnings.append(f"{name} ended early with status {status}")
+        return True
+
+    def stop(self, pid: int, number: int = signal.SIGTERM) -> int | None:
+        """End a process of ours and return its status.
+
+        None if it has been waited for: its PID is nobody's then, or another process's.
+        """
+        if self.children.pop(pid, None) is None:
+            return None
+        self.on_exit.pop(pid, None)
+        os.kill(pid, number)
+        return os.waitpid(pid, 0)[1]
+
+
+def _failed_line(said: str) -> int:
+    """The number of the line of its input that a program with -batch fails at."""
+    words = said.rpartition("Command failed -:")[2].split()
+    return int(words[0]) if words and words[0].isdigit() else 1

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What senders are advised: before the start, and while the scenario runs."""
+
+from wale_lab.guest.shared import WORK, joined, write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wale_lab.guest.processes import Processes
+    from wale_lab.guest.shared import Plan
+
+
+def set_advice(plan: "Plan", processes: "Processes") -> None:
+    """What senders are advised before the start; the links have told theirs by now."""
+    for advice in plan["advice"]:
+        argv = ["wale", "rate", "set", "dev", advice["dev"], *advice["rate"]]
+        processes.run(argv, advice["netns"])
+
+
+def play_advice(plan: "Plan", processes: "Processes") -> list[int]:
+    """Advice that changes with time, from now on; its settings stay as they were set.
+
+    Returns the PIDs of what plays it.
+    """
+    players = []
+    for number, advice in enumerate(plan["advice"]):
+        if not advice["trace"]:
+            continue
+        path = f"{WORK}/advice{number}"
+        write(path, joined(advice["trace"]))
+        argv = ["wale", "rate", "play", path, "dev", advice["dev"], *advice["play"], "--quiet"]
+        pid, _ = processes.spawn(argv, advice["netns"])
+        players.append(pid)
+    return players

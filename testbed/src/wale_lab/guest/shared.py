@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the parts of the agent share: the clock, files, and why a scenario cannot be run.
+
+Standard library only, and little of that: a guest pays for every page that it loads.
+"""
+
+import time
+
+TYPE_CHECKING = False  # typing takes time to load
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TypeAlias
+
+    #: What the host wrote for the agent (results/result.py, plan_data()), or a part of it.
+    Plan: TypeAlias = dict[str, Any]
+
+#: Where the agent has its files.
+WORK = "/run/wale/agent"
+
+
+class AgentError(Exception):
+    """Why the scenario could not be run; `of` is what of the plan is to blame (refusal.py)."""
+
+    def __init__(self, text: str, **of: "Any") -> None:
+        super().__init__(text)
+        self.of = of
+
+
+def now() -> int:
+    """Nanoseconds of the clock that all times are of."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+def sleep_until(when: int) -> None:
+    """Return when the clock says so."""
+    wait = when - now()
+    if wait > 0:
+        time.sleep(wait / 1e9)
+
+
+def joined(lines: "Iterable[str]") -> str:
+    """Lines as a text."""
+    return "\n".join(lines) + "\n"
+
+
+def read(path: str) -> str:
+    """A file as text; no text if there is no such file."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+def write(path: str, text: str) -> None:
+    """Make a file with this text."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
