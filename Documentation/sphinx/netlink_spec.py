@@ -39,16 +39,28 @@ def table(header: list[str], widths: str, rows: Iterable[list[str]]) -> Iterator
 
 def attribute_type(family: str, attribute: Yaml) -> str:
     """Type and range of an attribute."""
-    what = str(attribute["type"])
+    what, option = str(attribute["type"]), attribute.get("option", {})
     for word in ("enum", "nested-attributes"):
         if word in attribute:
             name = attribute[word]
             return f"{what}: :ref:`{name} <netlink-{family}-{name}>`"
+    if "struct" in option:
+        return f"array of ``{option['struct']}``"
     checks = attribute.get("checks", {})
-    if "max" in checks:
-        return f"{what}, {checks.get('min', 0)} to {checks['max']}"
+    if "max" in checks or "min" in checks:
+        bits = what[1:]
+        most = checks.get("max", f"2\\ :sup:`{bits}` - 1" if bits.isdigit() else "")
+        also = "".join(f", or {name}" for name in option.get("also", ()))
+        return f"{what}, {checks.get('min', 0)} to {most}{also}"
     order = attribute.get("byte-order")
     return f"{what}, {order}" if order else what
+
+
+def meaning(attribute: Yaml) -> str:
+    """What an attribute is, and with what it may come."""
+    note = attribute.get("option", {}).get("note")
+    doc = None if note and "nested-attributes" in attribute else attribute.get("doc")
+    return words("; ".join(str(part).removesuffix(", or") for part in (doc, note) if part))
 
 
 def attribute_sets(spec: Yaml) -> Iterator[str]:
@@ -58,7 +70,7 @@ def attribute_sets(spec: Yaml) -> Iterator[str]:
         yield from ("", f".. _netlink-{family}-{group['name']}:")
         yield from title(f"Attributes of {group['name']}")
         rows = (
-            [f"``{one['name']}``", attribute_type(family, one), words(one.get("doc"))]
+            [f"``{one['name']}``", attribute_type(family, one), meaning(one)]
             for one in group["attributes"]
         )
         yield from table(["Attribute", "Type", "Meaning"], "18 24 58", rows)

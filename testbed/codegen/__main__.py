@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import documents
 import module
 import regions
 import scenarios
@@ -19,7 +20,7 @@ from spec import TOP, Spec
 
 def texts(spec: Spec, top: Path = TOP) -> dict[str, str]:
     """Each file that is generated, or has parts that are, as it should be."""
-    partly = {uapi.PATH: uapi.parts(spec), **userspace.parts(spec)}
+    partly = {uapi.PATH: uapi.parts(spec), **userspace.parts(spec), **documents.parts(spec)}
     whole = {made.PATH: made.render(spec) for made in (module, scenarios, userspace)}
     return whole | {
         name: regions.replace((top / name).read_text(encoding="utf-8"), parts)

@@ -24,6 +24,10 @@ specifications has no keys for:
   behind       the option behind whose value it is written
   without      how a nest is written that is to be empty
   assumed      what the tools send if a nest is given without it
+  text         what it does, for people, with ``literals``
+  see          where there is more of it, in reStructuredText
+  range, initial          in words, if they do not follow from the range and the default
+  note         with what it may come, for programs
   min, max, max-elements  of members and arrays
 
 and a constant: signed, wide (64 bits, whatever it needs).

@@ -45,7 +45,14 @@ def test_the_schema_of_the_kernel_allows_it(kernel_tree: Path) -> None:
 
 def answers(ynl: Path, out: Path, asked: list[tuple[str, dict[str, Any]]]) -> Any:
     """Send requests through the library of ynl; return the answers."""
-    program: list[str | Path] = [sys.executable, GUEST, ynl, SPEC, "/run/wale/out/answers", json.dumps(asked)]
+    program: list[str | Path] = [
+        sys.executable,
+        GUEST,
+        ynl,
+        SPEC,
+        "/run/wale/out/answers",
+        json.dumps(asked),
+    ]
     program.append("--process-unknown")  # the client of 6.12 knows no padding, which 7.2's skips
     up = ["sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
     in_guest(out, *up, *program, modules="sch_wale")
