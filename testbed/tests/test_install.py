@@ -53,8 +53,8 @@ def test_install_and_uninstall(prefix: str, folder: str, tmp_path: Path) -> None
         expected.add(f"lib/modules/{release}/updates/wale/{module}.ko")
     for header in ("pkt_sched_wale.h", "rate_feedback.h"):
         expected.add(f"{below}/include/linux/{header}")
-    for specification in ("rate_feedback.yaml", "wale.yaml"):
-        expected.add(f"{below}/share/ynl/specs/{specification}")
+    for specification in (TOP / "Documentation/netlink/specs").glob("*.yaml"):
+        expected.add(f"{below}/share/ynl/specs/{specification.name}")
     for unit in (TOP / "userspace/systemd").iterdir():
         expected.add(f"{below}/lib/systemd/system/{unit.name}")
     assert expected <= there
