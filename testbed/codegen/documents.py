@@ -27,11 +27,14 @@ def decimal(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-def limits(attribute: Attribute) -> str:
+def limits(one: Option) -> str:
     """The range of a value, in words."""
+    attribute = one.attribute
     option, form = attribute.option, attribute.form
     if "range" in option:
         return str(option["range"])
+    if form == "amount":
+        return " or ".join(each.must for each in one.group)
     if form == "percent":
         return "0 to 100 %"
     if form == "millionths":
@@ -113,7 +116,7 @@ def cells(spec: Spec, options: list[Option]) -> list[str]:
     """The row of an option."""
     one = options[0].attribute
     members = [x for x in spec.nest(one).attributes if x.form] if options[0].form == "nest" else []
-    value, first = limits(one), initial(spec, one)
+    value, first = limits(options[0]), initial(spec, one)
     if one.form == "words":
         value = ""
     if members and not value:
@@ -176,7 +179,7 @@ def paragraph(spec: Spec, options: list[Option]) -> str:
     one = options[0].attribute
     names = " | ".join(syntax(option.syntax) for option in options)
     text = re.sub(r"(?<=[.]) ", "\n", roff(text_of(one)))
-    value, first = limits(one), initial(spec, one)
+    value, first = limits(options[0]), initial(spec, one)
     parts = [f"From {value}." if value[:1].isdigit() else "", f"Default: {first}."]
     return f".TP\n{names}\n{text}\n" + "".join(f"{roff(part)}\n" for part in parts if part)
 
@@ -185,7 +188,8 @@ def manual(spec: Spec, table: Table, page: str) -> dict[str, str]:
     """The synopsis; paragraphs, each where the page has lines for it, or all together."""
     result = {"synopsis": synopsis(table), "options-others": ""}
     regions = set(re.findall(r"generated: ([\w-]+)", page))
-    by_hand = re.sub(r"(?ms)^\.\\\" generated:.*?^\.\\\" generated: end", "", page)
+    section = page.partition(".SH OPTIONS\n")[2].partition("\n.SH ")[0]
+    by_hand = re.sub(r"(?ms)^\.\\\" generated:.*?^\.\\\" generated: end", "", section)
     by_hand = re.sub(r'\\f[BIRP]|"', "", by_hand)
     for options in rows(table).values():
         name = " ".join(named(options[0]))
