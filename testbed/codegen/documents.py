@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Parts of the documentation: the table of options in sch_wale.rst; in tc-wale(8) the synopsis,
-and each option that has no paragraph there by hand."""
+"""Parts of the documentation: the tables of options and statistics in sch_wale.rst; in
+tc-wale(8) the synopsis, and each option that has no paragraph there by hand."""
 
 from __future__ import annotations
 
@@ -142,15 +142,36 @@ def filled(first: str, text: str) -> list[str]:
     return [*lines, current.rstrip()]
 
 
-def options_of(spec: Spec, table: Table) -> str:
-    """The table of options."""
-    lines = [".. list-table::", "   :header-rows: 1", "   :widths: 22 16 18 44", ""]
-    every = [["Option", "Value", "A new link has", "Meaning"]]
-    every += [cells(spec, options) for options in rows(table).values()]
+def list_table(widths: str, *every: list[str]) -> str:
+    """A table, of which the first row is the heading."""
+    lines = [".. list-table::", "   :header-rows: 1", f"   :widths: {widths}", ""]
     for row in every:
         for number, cell in enumerate(row):
             lines += filled("     - " if number else "   * - ", cell)
     return "\n" + "\n".join(lines) + "\n\n"
+
+
+def options_of(spec: Spec, table: Table) -> str:
+    """The table of options."""
+    every = [cells(spec, options) for options in rows(table).values()]
+    heading = ["Option", "Value", "A new link has", "Meaning"]
+    return list_table("22 16 18 44", heading, *every)
+
+
+def statistics(spec: Spec) -> str:
+    """The table of what a link counts; bytes stand with their packets."""
+    every = []
+    for one in spec.sets["stats"].attributes:
+        if one.kind == "pad":
+            continue
+        names = [f"``{one.name.replace('-', '_')}``", f"``{one.c_name}``"]
+        text = str(one.option.get("text", one.doc))
+        if text or not every:
+            every.append([*names, rst(text)])
+        else:
+            pairs = zip(every[-1], names, strict=False)
+            every[-1] = [*(f"{had}, {name}" for had, name in pairs), every[-1][2]]
+    return list_table("26 40 34", ["In JSON", "Attribute", "Meaning"], *every)
 
 
 def roff(text: str) -> str:
@@ -205,4 +226,5 @@ def parts(spec: Spec) -> dict[str, dict[str, str]]:
     """What is between the lines."""
     table = Table(spec)
     page = (TOP / MANUAL).read_text(encoding="utf-8")
-    return {PAGE: {"options": options_of(spec, table)}, MANUAL: manual(spec, table, page)}
+    tables = {"options": options_of(spec, table), "statistics": statistics(spec)}
+    return {PAGE: tables, MANUAL: manual(spec, table, page)}
