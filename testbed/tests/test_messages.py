@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,32 @@ def test_one_sentence(words: str, expected: str, capsys: pytest.CaptureFixture[s
     text = said(capsys, *words.split())
     assert text.startswith(expected)
     assert text.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "package"),
+    [
+        ("report", "jinja2"),
+        ("model karnik-kumar --arrivals 0", "scipy"),
+        ("study karnik-kumar/table1 --quick", "snakemake"),
+    ],
+)
+def test_a_package_that_a_wheel_does_not_bring(
+    words: str,
+    package: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in [
+        n for n in sys.modules if n.startswith(("wale_lab.report", "wale_lab.p", package))
+    ]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    text = said(capsys, *words.split(), "--quiet")
+    package_needed = f"this needs the Python package {package}: pip install 'wale-lab[studies]'\n"
+    assert text == f"wale-lab: {package_needed}"
 
 
 def test_summary_without_its_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

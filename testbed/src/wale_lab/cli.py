@@ -15,8 +15,8 @@ from types import FrameType
 from typing import NoReturn
 
 from wale_lab.engines import engine_names
-from wale_lab.engines.base import EXIT_ENGINE, EngineError
-from wale_lab.errors import ScenarioError, short, why
+from wale_lab.engines.base import EXIT_ENGINE
+from wale_lab.errors import LabError, ScenarioError, missing_package, short, why
 from wale_lab.tree import version
 
 _EXAMPLES = """\
@@ -390,19 +390,25 @@ def _terminate(_number: int, _frame: FrameType | None) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse, run, and turn expected failures into one message and an exit code."""
     words = sys.argv[1:] if argv is None else argv
-    args = _parser(with_models="model" in words).parse_args(words)
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
             signal.signal(number, _terminate)
     try:
+        args = _parser(with_models="model" in words).parse_args(words)
         module = __import__(args.module, fromlist=[args.function])
         return int(getattr(module, args.function)(args))
-    except EngineError as error:
-        print(f"wale-lab: {error}", file=sys.stderr)
-        return EXIT_ENGINE
     except ScenarioError as error:
         print(error, file=sys.stderr)
         return 2
+    except LabError as error:
+        print(f"wale-lab: {error}", file=sys.stderr)
+        return EXIT_ENGINE
+    except ModuleNotFoundError as error:
+        name = (error.name or "").partition(".")[0]
+        if name in ("", "wale_lab"):
+            raise
+        print(f"wale-lab: {missing_package(name)}", file=sys.stderr)
+        return EXIT_ENGINE
     except BrokenPipeError:
         return 141
     except OSError as error:

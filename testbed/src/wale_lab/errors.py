@@ -24,6 +24,11 @@ class ScenarioError(LabError):
         super().__init__("\n".join(lines))
 
 
+def missing_package(name: str) -> LabError:
+    """A Python package is not there that a wheel does not bring of itself."""
+    return LabError(f"this needs the Python package {name}: pip install 'wale-lab[studies]'")
+
+
 def short(line: str) -> str:
     """A line without its middle, if that is too long."""
     left_out = len(line) - MAX_LINE

@@ -39,6 +39,7 @@ from wale_lab.engines.base import (
 )
 from wale_lab.engines.modules import needs
 from wale_lab.engines.processes import end_session, ended_before
+from wale_lab.errors import missing_package
 
 #: Two, so that the kernel's locks are needed.
 CPUS = 2
@@ -209,8 +210,13 @@ class _Guest:
             )
 
     def _virtme(self, image: Path, fast: bool) -> list[str]:
-        words = [str(Path(sys.executable).with_name("virtme-run")), "--kimg", str(image)]
-        words += [
+        program = Path(sys.executable).with_name("virtme-run")
+        if not program.exists():
+            raise missing_package("virtme-ng")
+        words = [
+            str(program),
+            "--kimg",
+            str(image),
             "--mods",
             "auto",
             "--cpus",

@@ -159,6 +159,7 @@ def study_command(args: argparse.Namespace) -> int:
     if not args.studies:
         raise ScenarioError("expected a study, a paper, or all; `wale-lab study --list` names them")
     names = find_studies(args.studies)
+    schedule.check()
     results = Path(args.results)
     make_folder(results / "runs", "--results")
     with Progress(quiet=args.quiet) as progress:

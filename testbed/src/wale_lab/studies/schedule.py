@@ -13,9 +13,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
+from wale_lab.errors import missing_package
 from wale_lab.files import write_whole
 from wale_lab.progress import Progress
 
@@ -28,6 +30,12 @@ _TAIL = 15
 _STOP_S = 60
 
 _PR_SET_PDEATHSIG = 1
+
+
+def check() -> None:
+    """LabError if there is no Snakemake."""
+    if find_spec("snakemake") is None:
+        raise missing_package("snakemake")
 
 
 def make(results: Path, config: dict[str, Any], jobs: int, options: list[str], quiet: bool) -> bool:
