@@ -144,6 +144,9 @@ def _amount(group: tuple[Attribute, ...]) -> tuple[str, str]:
     if "cells" in found:
         forms.append("N cells")
         parts.append("1000 cells")
+    if any("also" in one.option for one in group):
+        forms.append("unlimited")
+        parts.append("unlimited")
     return "|".join(forms), f"{_with_article(group[0].word)} {', or '.join(parts)}"
 
 

@@ -49,7 +49,9 @@ static void print_amount(FILE *to, const char *word, enum link_unit unit,
 {
 	char buf[UNITS_MAX];
 
-	if (unit == LINK_BYTES)
+	if (unit == LINK_BYTES && value == UINT64_MAX)
+		fprintf(to, "%s unlimited ", word);
+	else if (unit == LINK_BYTES)
 		fprintf(to, "%s %s ", word, units_format_size(buf, value));
 	else
 		fprintf(to, "%s %" PRIu64 "%s ", word, value,
@@ -79,15 +81,18 @@ int link_parse_amount(struct link_config *c, const struct link_option *o,
 		      int argc, char **argv, struct link_error *error)
 {
 	const struct link_attribute *a = &link_options_set.attributes[o->type];
-	struct amount amount = { .value = 0 };
-	int err = parse_amount(&amount, argc - 1, argv + 1), type;
+	struct amount amount = { LINK_BYTES, UINT64_MAX, 1 };
+	int err = 0, type;
 
+	if (strcmp(argv[1], "unlimited"))
+		err = parse_amount(&amount, argc - 1, argv + 1);
 	type = in_unit(o->bits, amount.unit);
 	if (!err && !type)
 		err = -EINVAL;
 	if (!err)
 		a = &link_options_set.attributes[type];
-	if (!err && (amount.value < a->min || amount.value > a->max))
+	if (!err && (amount.value < a->min || amount.value > a->max) &&
+	    (!a->also || amount.value != a->also))
 		err = -ERANGE;
 	if (err)
 		return link_parse_failed(argv[1], err, a->expected, error);

@@ -157,7 +157,7 @@ void link_value_json(struct json *j, const struct link_values *values,
 	default:
 		if (name_of(a, value))
 			json_put_string(j, a->key, name_of(a, value));
-		else if (form == LINK_RATE && value == WALE_RATE_UNLIMITED)
+		else if (a->also && value == a->also)
 			json_put_string(j, a->key, "unlimited");
 		else
 			json_put_u64(j, a->key, value);
