@@ -24,6 +24,7 @@
 #include "wale_feedback.h"
 #include "wale_gso.h"
 #include "wale_impair.h"
+#include "wale_line.h"
 #include "wale_memory.h"
 #include "wale_policy.h"
 #include "wale_random.h"
@@ -64,6 +65,7 @@ struct wale_entry {
  * @line: on their way after service, by departure; but for @impair->overtakers
  * @lost: whose service ended, while there is a line: see wale_link_free_lost()
  * @memory: what the packets take, wherever on the link they are
+ * @line_bound: the most that may be on @line, and of @impair->overtakers
  * @line_limit: bytes on @line, and of @impair->overtakers, with which it is full
  * @last_departure_ns: the latest; no packet may overtake this one
  * @delay_ns: propagation delay
@@ -107,6 +109,7 @@ struct wale_sched_data {
 	struct qdisc_skb_head line;
 	struct qdisc_skb_head lost;
 	struct wale_memory memory;
+	struct wale_line_bound line_bound;
 	u64 line_limit;
 	u64 last_departure_ns;
 	u64 delay_ns;
@@ -252,6 +255,7 @@ void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
 void wale_link_forget(struct Qdisc *sch, struct sk_buff *skb);
 void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now);
 void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now);
+bool wale_link_overflow(struct Qdisc *sch, struct sk_buff *skb, u64 now);
 void wale_link_count_line(struct Qdisc *sch, struct sk_buff *skb,
 			  u64 departure_ns, u64 now);
 void wale_link_leave(struct wale_sched_data *q, const struct sk_buff *skb);

@@ -294,6 +294,8 @@ void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 		wale_link_vanish(sch, skb, now);
 		return;
 	}
+	if (wale_link_overflow(sch, skb, now))
+		return;
 	if (draw >> 32 < wale_chance(impair->params.corrupt))
 		wale_impair_corrupt(q, skb, draw);
 	if (wale_skb_cb(skb)->twice)

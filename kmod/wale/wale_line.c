@@ -58,3 +58,19 @@ u64 wale_line_limit(u64 rate, u64 reach_ns, u64 present, u64 most)
 		return most;
 	return min(limit, most);
 }
+
+/**
+ * wale_line_takes() - is there room for a packet whose service has ended?
+ * @bound: the most that may be on the line
+ * @present: what is on it; a packet that leaves at this instant is
+ * @copies: how many packets it is there, 1 or 2
+ * @len: bytes of each
+ *
+ * Return: true if there is.
+ */
+bool wale_line_takes(const struct wale_line_bound *bound,
+		     const struct wale_counter *present, u32 copies, u32 len)
+{
+	return present->packets + copies <= bound->packets &&
+	       present->bytes + (u64)copies * len <= bound->bytes;
+}

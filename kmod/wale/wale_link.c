@@ -134,22 +134,20 @@ static enum wale_drop_reason wale_link_fate(const struct sk_buff *skb)
 /* More packets than these, which are lost, are freed at once. */
 #define WALE_LOST_MAX	1024
 
-/**
- * wale_link_vanish() - the service of a packet has ended that is lost
- * @sch: the qdisc
- * @skb: the packet, on no list
- * @now: ns
+/*
+ * The service of a packet has ended, and it does not get to the line.
  *
  * Packets are freed in the order in which they came, those that are lost, too: each
  * would else leave a hole in memory that is otherwise used up and freed in one piece,
  * and such holes cost the packets to come.  As long as there is a line, a packet that
  * is lost is freed with one that departs behind it.
  */
-void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now)
+static void wale_link_end(struct Qdisc *sch, struct sk_buff *skb,
+			  enum wale_drop_reason reason, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
-	wale_link_give_up(sch, skb, wale_link_fate(skb), now);
+	wale_link_give_up(sch, skb, reason, now);
 	if (!q->line.head || q->lost.qlen >= WALE_LOST_MAX) {
 		wale_link_free(q, skb);
 		return;
@@ -157,6 +155,37 @@ void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 	wale_link_disown(skb, true);	/* its cells were lost since it came */
 	wale_skb_cb(skb)->departure_ns = q->last_departure_ns;
 	__qdisc_enqueue_tail(skb, &q->lost);
+}
+
+/**
+ * wale_link_vanish() - the service of a packet has ended that is lost
+ * @sch: the qdisc
+ * @skb: the packet, on no list
+ * @now: ns
+ */
+void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now)
+{
+	wale_link_end(sch, skb, wale_link_fate(skb), now);
+}
+
+/**
+ * wale_link_overflow() - drop a packet whose service has ended, if the line is full
+ * @sch: the qdisc
+ * @skb: the packet, on no list and not lost
+ * @now: ns
+ *
+ * Return: true if it was dropped.
+ */
+bool wale_link_overflow(struct Qdisc *sch, struct sk_buff *skb, u64 now)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+	const struct wale_skb_cb *cb = wale_skb_cb(skb);
+
+	if (wale_line_takes(&q->line_bound, &q->counts.line, 1 + cb->twice,
+			    cb->wire_len))
+		return false;
+	wale_link_end(sch, skb, WALE_DROP_LINE, now);
+	return true;
 }
 
 /* Free those that were lost ahead of what departed at this time; all without a line. */
@@ -228,7 +257,7 @@ void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 
 	if (q->impair)
 		wale_impair_complete(sch, skb, now);
-	else
+	else if (wale_skb_cb(skb)->lost || !wale_link_overflow(sch, skb, now))
 		wale_link_complete_plain(sch, skb, now);
 }
 
@@ -622,7 +651,9 @@ void wale_link_set_plain(struct wale_sched_data *q)
 {
 	q->plain = q->policy.kind == WALE_POLICY_TAIL &&
 		   !wale_buffer_counts_cells(&q->buffer) && !q->classes &&
-		   !q->feedback && !q->impair && !q->child.qdisc;
+		   !q->feedback && !q->impair && !q->child.qdisc &&
+		   q->line_bound.packets == U32_MAX &&
+		   q->line_bound.bytes == U64_MAX;
 }
 
 /* The longest that a packet is on the line, if it leaves in time. */

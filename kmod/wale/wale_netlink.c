@@ -65,6 +65,27 @@ static int wale_check_gso(const struct wale_sched_data *q,
 	return 0;
 }
 
+static int wale_check_line(struct nlattr *const *tb,
+			   struct netlink_ext_ack *extack)
+{
+	if (!tb[TCA_WALE_LINE_PACKETS] || !tb[TCA_WALE_LINE_BYTES])
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LINE_BYTES],
+			    "wale: line must be in packets or in bytes, not both");
+	return -EINVAL;
+}
+
+/* One that is given ends the other. */
+static void wale_apply_line(struct wale_line_bound *bound, struct nlattr **tb)
+{
+	bool given = tb[TCA_WALE_LINE_PACKETS] || tb[TCA_WALE_LINE_BYTES];
+
+	bound->packets = wale_attr_get(tb[TCA_WALE_LINE_PACKETS],
+				       given ? U32_MAX : bound->packets);
+	bound->bytes = wale_attr_get(tb[TCA_WALE_LINE_BYTES],
+				     given ? U64_MAX : bound->bytes);
+}
+
 /* What a valid request needs beside its values. */
 static int wale_prepare(struct Qdisc *sch, struct wale_request *request,
 			struct netlink_ext_ack *extack)
@@ -129,6 +150,7 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
 	q->gso = wale_attr_get(tb[TCA_WALE_GSO], q->gso);
 	q->alarm.slack_ns = wale_attr_get(tb[TCA_WALE_SLACK],
 					  q->alarm.slack_ns);
+	wale_apply_line(&q->line_bound, tb);
 	wale_impair_apply(q, &request->impair);
 	if (tb[TCA_WALE_SEED])
 		wale_link_seed(q, nla_get_u64(tb[TCA_WALE_SEED]));
@@ -167,6 +189,7 @@ int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 	      wale_impair_parse(q, &request.impair, request.buffer.flows, tb,
 				extack) ?:
 	      wale_check_gso(q, &request, extack) ?:
+	      wale_check_line(tb, extack) ?:
 	      wale_prepare(sch, &request, extack);
 	if (!err) {
 		sch_tree_lock(sch);
@@ -228,6 +251,10 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 	    wale_option_put(skb, TCA_WALE_OVERHEAD, q->overhead) ||
 	    wale_option_put(skb, TCA_WALE_DROPS, q->drops) ||
 	    wale_option_put_unless(skb, TCA_WALE_SLACK, q->alarm.slack_ns, 0) ||
+	    wale_option_put_unless(skb, TCA_WALE_LINE_PACKETS,
+				   q->line_bound.packets, U32_MAX) ||
+	    wale_option_put_unless(skb, TCA_WALE_LINE_BYTES,
+				   q->line_bound.bytes, WALE_LINE_UNLIMITED) ||
 	    wale_option_put_unless(skb, TCA_WALE_GSO, q->gso, WALE_GSO_SPLIT) ||
 	    wale_option_put(skb, TCA_WALE_SEED, q->seed) ||
 	    wale_dump_feedback(q->feedback, skb)) {

@@ -46,6 +46,8 @@ static const struct nla_policy wale_options_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_START] = { .type = NLA_U64 },
 	[TCA_WALE_SLACK] = { .type = NLA_U32 },
 	[TCA_WALE_GSO] = { .type = NLA_U32 },
+	[TCA_WALE_LINE_PACKETS] = { .type = NLA_U32 },
+	[TCA_WALE_LINE_BYTES] = { .type = NLA_U64 },
 };
 
 static const struct wale_range wale_options_ranges[] = {
@@ -184,6 +186,20 @@ static const struct wale_range wale_options_ranges[] = {
 		.min = 0,
 		.max = __WALE_GSO_MAX - 1,
 		.refusal = "wale: gso must be 0 or 1: split or keep",
+	},
+	{
+		.attr = TCA_WALE_LINE_PACKETS,
+		.min = 1,
+		.max = U32_MAX,
+		.refusal = "wale: line must be 1 to 4294967295 packets",
+	},
+	{
+		.attr = TCA_WALE_LINE_BYTES,
+		.min = 1,
+		.max = WALE_LIMIT_BYTES_MAX,
+		.also = WALE_LINE_UNLIMITED,
+		.refusal =
+			"wale: line in bytes must be 1 to 2^64 - 2 bytes, or unlimited",
 	},
 };
 

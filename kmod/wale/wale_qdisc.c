@@ -59,6 +59,7 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 	q->policy.share = WALE_POLICY_SHARE_DEFAULT;
 	q->policy.z = WALE_POLICY_UNIT / 10 * 8;
 	q->policy.last = 1;
+	q->line_bound = (struct wale_line_bound){ U64_MAX, U32_MAX };
 	wale_rem_set(&q->rem, &wale_rem_defaults, 0);
 	q->input_rate = WALE_RATE_UNLIMITED;
 	q->overhead = WALE_OVERHEAD_RAW;

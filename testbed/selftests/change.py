@@ -39,6 +39,8 @@ CHANGES: list[dict[str, Any]] = [
     {"slack": 0},
     {"gso": 1},
     {"gso": 0},
+    {"line_packets": 90_000},
+    {"line_bytes": RATE_UNLIMITED},
     {"trace": TRACE},
     {"trace": TRACE, "trace_end": 1},
     {"rate": 10**6},

@@ -231,6 +231,31 @@ def _gso() -> list[Case]:
     ]
 
 
+def _line() -> list[Case]:
+    """More is served within the delay than may be on the line; some services end with a delay."""
+    long = {"rate": 125_000, "limit_packets": 50, "delay": 80 * MS}
+    packets = stream(51, 300, 5 * MS)
+    even = [[8 * MS, 1000]] * 60
+    return [
+        _case("line-packets", "local", packets, {**long, "line_packets": 5}),
+        _case("line-bytes", "routed", packets, {**long, "line_bytes": 6000, "loss": 5 * PERCENT}),
+        _case("line-instants", "local", even, {**long, "line_packets": 10, "seed": 1}),
+        _case(
+            "line-change",
+            "local",
+            packets,
+            {**long, "line_packets": 4},
+            changes=[
+                _change(60, line_bytes=9000),
+                _change(120, line_packets=1),
+                _change(180, delay=MS),
+                _change(240, line_bytes=TWO32**2 - 1),
+            ],
+        ),
+        _case("line-gso", "gso", gso_stream(52, 40, 10 * MS), {**long, "line_packets": 12}),
+    ]
+
+
 def _change(before: int, **options: Any) -> dict[str, Any]:
     return {"before": before, "options": options}
 
@@ -397,7 +422,7 @@ def _random() -> list[Case]:
 
 def cases() -> list[Case]:
     """Return every case, with names of its own."""
-    result = [*_constant(), *_overhead(), *_trace(), *_sessions(), *_loss(), *_gso()]
+    result = [*_constant(), *_overhead(), *_trace(), *_sessions(), *_loss(), *_gso(), *_line()]
     result += [*_changes(), *_random(), *_slack()]
     assert len({case["name"] for case in result}) == len(result)
     return result

@@ -101,7 +101,7 @@ def model_values(options: dict[str, Any]) -> dict[str, Any]:
                 if value
                 else None
             )
-        elif name in ("limit_packets", "limit_bytes", "loss", "seed"):
+        elif name in ("limit_packets", "limit_bytes", "line_packets", "line_bytes", "loss", "seed"):
             values[name] = value
     return values
 
@@ -121,10 +121,15 @@ class Evidence:
             if event.kind == "enqueue" or event.fields.get("reason") == "buffer"
         ]
         self.departures = [event for event in self.events if event.kind == "dequeue"]
-        self.losses = [
+        self.losses = self._dropped("loss")
+        self.overflows = self._dropped("line")
+
+    def _dropped(self, reason: str) -> list[tuple[int, int, int]]:
+        """Arrival, length and end of service of the packets that vanished then."""
+        return [
             (event["arrival_ns"], event["len"], event["now_ns"])
             for event in self.events
-            if event.fields.get("reason") == "loss"
+            if event.fields.get("reason") == reason
         ]
 
     @functools.cached_property
@@ -265,9 +270,11 @@ def test_every_packet_is_where_the_model_says(one: Evidence) -> None:
     ]
     got = [(e["arrival_ns"], e["len"], e["departure_ns"]) for e in one.departures]
     assert got == sent
-    lost = [
-        (p.arrival_ns, p.wire_len, p.completion_ns) for p in packets if p.verdict is Verdict.LOSS
-    ]
+    lost, overflowed = (
+        [(p.arrival_ns, p.wire_len, p.completion_ns) for p in packets if p.verdict is verdict]
+        for verdict in (Verdict.LOSS, Verdict.LINE)
+    )
+    assert one.overflows == overflowed
     if one.case["options"].get("loss") != UNLIMITED >> 32:
         assert one.losses[: len(lost)] == lost[: len(one.losses)]
         assert len(lost) - len(one.losses) <= 1
@@ -312,6 +319,7 @@ def test_statistics_are_those_of_the_model(one: Evidence) -> None:
     assert stats["sent_packets"] == count[Verdict.SENT]
     assert stats["dropped_buffer_packets"] == count[Verdict.BUFFER]
     assert stats["dropped_loss_packets"] == count[Verdict.LOSS]
+    assert stats["dropped_line_packets"] == count[Verdict.LINE]
     assert stats["dropped_memory_packets"] == 0
     backlog = [e["backlog_packets"] for e in one.events if e.kind == "enqueue"]
     assert stats["peak_backlog_packets"] == max(backlog, default=0)

@@ -14,7 +14,7 @@ _wale_interfaces()
 _wale_link_options()
 {
 	# generated: options
-	echo --rate --trace --loop --hold --stop --delay --jitter --limit --policy \
+	echo --rate --trace --loop --hold --stop --delay --jitter --limit --line --policy \
 		--threshold --z --last --mark --nomark --rem --flows --input_rate --loss --ecn \
 		--noecn --drop --slot --reorder --duplicate --corrupt --overhead --drops --gso \
 		--seed --slack --sessions --start --feedback --nofeedback
@@ -39,6 +39,9 @@ _wale_link_add()
 		;;
 	--limit)
 		echo cells
+		;;
+	--line)
+		echo unlimited
 		;;
 	--policy)
 		echo tail epd seldrop fba random_tail rem

@@ -351,6 +351,16 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 		.expected = "gso split or gso keep",
 		.width = 4, .min = 0, .max = 1ULL,
 	},
+	[TCA_WALE_LINE_PACKETS] = {
+		.form = LINK_AMOUNT, .word = "line", .key = "line_packets", .unit = LINK_PACKETS,
+		.expected = "a line from 1p to 4294967295p (packets), or a size, such as 30kb, or unlimited",
+		.width = 4, .min = 1, .max = 4294967295ULL,
+	},
+	[TCA_WALE_LINE_BYTES] = {
+		.form = LINK_AMOUNT, .word = "line", .key = "line_bytes", .unit = LINK_BYTES,
+		.expected = "a line from 1p to 4294967295p (packets), or a size, such as 30kb, or unlimited",
+		.width = 8, .min = 1, .max = 18446744073709551614ULL, .also = 18446744073709551615ULL, .usual = 18446744073709551615ULL,
+	},
 };
 
 const struct link_set link_options_set = {
@@ -366,6 +376,8 @@ const unsigned char link_order[] = {
 	TCA_WALE_LIMIT_PACKETS,
 	TCA_WALE_LIMIT_BYTES,
 	TCA_WALE_LIMIT_CELLS,
+	TCA_WALE_LINE_PACKETS,
+	TCA_WALE_LINE_BYTES,
 	TCA_WALE_POLICY,
 	TCA_WALE_THRESHOLD,
 	TCA_WALE_THRESHOLD_SHARE,
@@ -445,6 +457,13 @@ const struct link_option link_options[] = {
 		.bits = LINK_BIT(TCA_WALE_LIMIT_PACKETS) |
 			LINK_BIT(TCA_WALE_LIMIT_BYTES) |
 			LINK_BIT(TCA_WALE_LIMIT_CELLS),
+	},
+	{
+		.syntax = "line SIZE|PACKETS|unlimited",
+		.help = "most that is on its way: 30kb, 20p, unlimited",
+		.type = TCA_WALE_LINE_PACKETS, .form = LINK_AMOUNT,
+		.bits = LINK_BIT(TCA_WALE_LINE_PACKETS) |
+			LINK_BIT(TCA_WALE_LINE_BYTES),
 	},
 	{
 		.syntax = "policy tail|epd|seldrop|fba|random_tail|rem",

@@ -48,8 +48,28 @@ static void wale_line_limits(struct kunit *test)
 				    cases[i].limit, "case %zu", i);
 }
 
+static void wale_line_bounds(struct kunit *test)
+{
+	const struct wale_line_bound packets = { U64_MAX, 3 };
+	const struct wale_line_bound bytes = { 3000, U32_MAX };
+	const struct wale_line_bound none = { U64_MAX, U32_MAX };
+	const struct wale_counter empty = {}, two = { 2, 2000 };
+	const struct wale_counter much = { 1ULL << 31, 1ULL << 62 };
+
+	KUNIT_EXPECT_TRUE(test, wale_line_takes(&packets, &two, 1, U32_MAX));
+	KUNIT_EXPECT_FALSE(test, wale_line_takes(&packets, &two, 2, 0));
+	KUNIT_EXPECT_TRUE(test, wale_line_takes(&bytes, &two, 1, 1000));
+	KUNIT_EXPECT_FALSE(test, wale_line_takes(&bytes, &two, 1, 1001));
+	KUNIT_EXPECT_TRUE(test, wale_line_takes(&bytes, &empty, 2, 1500));
+	KUNIT_EXPECT_FALSE(test, wale_line_takes(&bytes, &two, 2, 501));
+	/* one that is larger than the bound never fits */
+	KUNIT_EXPECT_FALSE(test, wale_line_takes(&bytes, &empty, 1, 3001));
+	KUNIT_EXPECT_TRUE(test, wale_line_takes(&none, &much, 2, U32_MAX));
+}
+
 static struct kunit_case wale_line_cases[] = {
 	KUNIT_CASE(wale_line_limits),
+	KUNIT_CASE(wale_line_bounds),
 	{}
 };
 

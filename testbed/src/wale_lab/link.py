@@ -24,6 +24,7 @@ from wale_lab.fields import (
     Rate,
     Switch,
     Threshold,
+    amount,
     default,
     plain,
     quantity,
@@ -144,6 +145,8 @@ class Link(Impairments):
     """one-way propagation delay, after service"""
     limit: Limit = "1000p"
     """buffer: packets, bytes or (with overhead atm) cells that wait or are in service"""
+    line: Annotated[str, *amount("line", "bound: 30kB, 20p")] | None = None
+    """the most that may be on its way after service, packets or bytes (unlimited)"""
     policy: Policy = "tail"
     """which packets are refused a place in the buffer"""
     threshold: Threshold | None = None

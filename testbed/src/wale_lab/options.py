@@ -31,6 +31,7 @@ class Option(NamedTuple):
 
 RATE_MAX = 1000000000000000
 RATE_UNLIMITED = 18446744073709551615
+LINE_UNLIMITED = 18446744073709551615
 TIME_MAX = 86400000000000
 LOSS_ALWAYS = 4294967295
 LIMIT_BYTES_MAX = 18446744073709551614
@@ -198,6 +199,20 @@ LINK = {
     ),
     "slack": Option(37, "I", "slack", "time", 0, 1000000000, 0, "0 to 1 s", "10us"),
     "gso": Option(38, "I", "gso", "enum", 0, 1, 0, "0 or 1: split or keep", ""),
+    "line_packets": Option(
+        39, "I", "line", "amount", 1, 4294967295, None, "1 to 4294967295 packets", ""
+    ),
+    "line_bytes": Option(
+        40,
+        "Q",
+        "line",
+        "amount",
+        1,
+        18446744073709551614,
+        18446744073709551615,
+        "1 to 2^64 - 2 bytes, or unlimited",
+        "30kb",
+    ),
 }
 NESTS = {
     "sessions": {

@@ -102,6 +102,7 @@
 /* generated: constants */
 #define WALE_RATE_MAX			1000000000000000ULL	/* bytes/s, of a finite rate */
 #define WALE_RATE_UNLIMITED		(~0ULL)			/* no limit */
+#define WALE_LINE_UNLIMITED		(~0ULL)			/* no bound */
 /* one day, in ns: of a delay, or of a step */
 #define WALE_TIME_MAX			86400000000000ULL
 #define WALE_LOSS_ALWAYS		0xffffffffU		/* every packet is lost */
@@ -302,6 +303,9 @@ enum {
 	 */
 	TCA_WALE_SLACK,
 	TCA_WALE_GSO,			/* u32, enum wale_gso_mode */
+	TCA_WALE_LINE_PACKETS,		/* u32, most packets on their way after service, or */
+	/* u64, most bytes on their way after service; 1 .. WALE_LIMIT_BYTES_MAX */
+	TCA_WALE_LINE_BYTES,
 	__TCA_WALE_MAX
 };
 

@@ -20,7 +20,9 @@ A packet of n wire bytes passes, in this order:
    stream is below the probability: verdict LOSS.  It occupies buffer and server
    like any other and vanishes at its completion.  Numbers are used up only
    while there is a probability, the one in force at the arrival.
-4. The line: departure = max(previous departure, completion + delay), so that a
+4. The line.  A packet for which it has no room (packets or bytes, of those that
+   have not departed before this instant) vanishes at its completion: verdict LINE.
+   Else departure = max(previous departure, completion + delay), so that a
    shorter delay never reorders packets.
 
 The rate is a step function of time in units of 1/2520 byte/s (2520 is the
@@ -88,6 +90,7 @@ class Verdict(enum.Enum):
     SENT = "sent"
     BUFFER = "buffer"
     LOSS = "loss"
+    LINE = "line"
     EARLY = "early"  # models.switch alone
     PARTIAL = "partial"
 
@@ -108,6 +111,8 @@ class Config:
     delay_ns: int = 0
     limit_packets: int | None = 1000  # one of the two limits is None
     limit_bytes: int | None = None
+    line_packets: int | None = None  # most on the line; one of the two at least is None
+    line_bytes: int | None = None
     loss: int = 0  # fraction of 2^32
     seed: int = 0
     trace: Trace | None = None
@@ -134,6 +139,10 @@ class Change:
             values.setdefault("limit_packets", None)
         elif "limit_packets" in values:
             values.setdefault("limit_bytes", None)
+        if "line_bytes" in values:
+            values.setdefault("line_packets", None)
+        elif "line_packets" in values:
+            values.setdefault("line_bytes", None)
         if "rate" in values:
             values.setdefault("trace", None)
         if values.get("trace") is not None:
@@ -308,6 +317,7 @@ class Link:
         results: list[Packet] = []
         buffer = Buffer()
         server_free: Fraction | None = Fraction(0)
+        line = Line()
         last_departure = 0
         draws = _LossDraws(self._eras)
         for arrival_ns, wire_len in packets:
@@ -330,8 +340,12 @@ class Link:
             if lost:
                 results.append(Packet(arrival_ns, wire_len, Verdict.LOSS, completion_ns))
                 continue
-            delay_ns = self._eras[self._era_before(completion_ns)].config.delay_ns
-            last_departure = max(last_departure, completion_ns + delay_ns)
+            config = self._eras[self._era_before(completion_ns)].config
+            if not line.fits(config, completion_ns, wire_len):
+                results.append(Packet(arrival_ns, wire_len, Verdict.LINE, completion_ns))
+                continue
+            last_departure = max(last_departure, completion_ns + config.delay_ns)
+            line.enter(last_departure, wire_len)
             results.append(
                 Packet(arrival_ns, wire_len, Verdict.SENT, completion_ns, last_departure)
             )
@@ -394,6 +408,27 @@ class Buffer:
         """Take in a packet whose service ends then; None: never."""
         self._content.append((completion_ns, wire_len))
         self.bytes += wire_len
+
+
+class Line:
+    """The packets that are on their way; they leave in order."""
+
+    def __init__(self) -> None:
+        self._content: deque[tuple[int, int]] = deque()  # departure_ns, wire_len
+        self._bytes = 0
+
+    def fits(self, config: Config, time_ns: int, wire_len: int) -> bool:
+        """Tell whether one more packet fits at an instant; one that leaves then is still there."""
+        while self._content and self._content[0][0] < time_ns:
+            self._bytes -= self._content.popleft()[1]
+        if config.line_packets is not None and len(self._content) >= config.line_packets:
+            return False
+        return config.line_bytes is None or self._bytes + wire_len <= config.line_bytes
+
+    def enter(self, departure_ns: int, wire_len: int) -> None:
+        """Take in a packet."""
+        self._content.append((departure_ns, wire_len))
+        self._bytes += wire_len
 
 
 def counters(packets: Iterable[Packet], time_ns: int) -> dict[str, int]:
