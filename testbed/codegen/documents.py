@@ -8,7 +8,7 @@ import re
 from itertools import takewhile
 
 from spec import TOP, Attribute, Spec
-from userspace import Option, Table
+from userspace import TIMES, Option, Table, decimal
 
 PAGE = "Documentation/sch_wale.rst"
 MANUAL = "userspace/man/tc-wale.8"
@@ -20,11 +20,6 @@ def text_of(attribute: Attribute) -> str:
     if "text" not in attribute.option:
         raise KeyError(f"{attribute.name} has no text, of what it does, below its option")
     return str(attribute.option["text"])
-
-
-def decimal(value: float) -> str:
-    """A number as people write it."""
-    return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
 def limits(one: Option) -> str:
@@ -66,9 +61,6 @@ def initial(spec: Spec, attribute: Attribute) -> str:
         return next(f"{value // size} {unit}" for unit, size in TIMES if not value % size)
     unit = f" {attribute.name.rpartition('-')[2]}" if attribute.form == "amount" else ""
     return f"{value}{unit}"
-
-
-TIMES = (("s", 10**9), ("ms", 10**6), ("us", 1000), ("ns", 1))
 
 
 def rows(table: Table) -> dict[str, list[Option]]:
@@ -160,7 +152,7 @@ def options_of(spec: Spec, table: Table) -> str:
 
 def statistics(spec: Spec) -> str:
     """The table of what a link counts; bytes stand with their packets."""
-    every = []
+    every: list[list[str]] = []
     for one in spec.sets["stats"].attributes:
         if one.kind == "pad":
             continue

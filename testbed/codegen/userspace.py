@@ -28,7 +28,7 @@ PLAIN = {
     "fixed32": "M",
     "millionths": "",
     "seed": "N",
-    "gap": "N",
+    "gap": "N",  # a count behind the value of another
     "enum": "",
 }
 RATES = (("tbit", 10**12), ("gbit", 10**9), ("mbit", 10**6), ("kbit", 1000), ("bit", 1))
@@ -74,7 +74,8 @@ def _in_units(value: int, units: tuple[tuple[str, int], ...]) -> str:
     return f"{value // size}{unit}" if value else "0"
 
 
-def _decimal(value: Fraction) -> str:
+def decimal(value: Fraction | float) -> str:
+    """A number as people write it."""
     return f"{float(value):.6f}".rstrip("0").rstrip(".")
 
 
@@ -88,12 +89,12 @@ def _number(form: str, value: int) -> str:
         case "size":
             return _in_units(value, SIZES)
         case "millionths":
-            return _decimal(Fraction(value, 10**6))
+            return decimal(Fraction(value, 10**6))
         case "fixed32":
-            return _decimal(Fraction(value, 1 << 32))
+            return decimal(Fraction(value, 1 << 32))
         case "percent" | "probability":
             one = Fraction(value + (value == (1 << 32) - 1), 1 << 32)
-            return _decimal(100 * one) + "%" if form == "percent" else _decimal(one)
+            return decimal(100 * one) + "%" if form == "percent" else decimal(one)
     return str(value)
 
 
@@ -273,7 +274,7 @@ class Table:
     def _names(self, attribute: Attribute) -> dict[str, str]:
         option, fields = attribute.option, {}
         if attribute.form:
-            form = "count" if attribute.form == "gap" else attribute.form
+            form = "count" if "behind" in option else attribute.form  # its form is its place
             fields["form"] = f"LINK_{macro(form)}"
             fields["word"] = _quoted(_word(attribute))
             fields["key"] = _quoted(self.json_key(attribute))
