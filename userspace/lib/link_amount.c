@@ -49,9 +49,7 @@ static void print_amount(FILE *to, const char *word, enum link_unit unit,
 {
 	char buf[UNITS_MAX];
 
-	if (unit == LINK_BYTES && value == UINT64_MAX)
-		fprintf(to, "%s unlimited ", word);
-	else if (unit == LINK_BYTES)
+	if (unit == LINK_BYTES)
 		fprintf(to, "%s %s ", word, units_format_size(buf, value));
 	else
 		fprintf(to, "%s %" PRIu64 "%s ", word, value,
@@ -62,7 +60,10 @@ void link_print_amount(FILE *to, const struct link_config *c, int type)
 {
 	const struct link_attribute *a = &link_options_set.attributes[type];
 
-	print_amount(to, a->word, a->unit, c->link.value[type]);
+	if (a->also && c->link.value[type] == a->also)
+		fprintf(to, "%s unlimited ", a->word);
+	else
+		print_amount(to, a->word, a->unit, c->link.value[type]);
 }
 
 /* Of the attributes of an option, the one in this unit; 0: there is none. */
@@ -77,23 +78,37 @@ static int in_unit(uint64_t bits, enum link_unit unit)
 	return type;
 }
 
+/* The words behind those of an option; *type is the attribute that they are about. */
+static int parse_bound(const struct link_option *o, int argc, char **argv,
+		       struct amount *amount, int *type)
+{
+	const struct link_attribute *a = link_options_set.attributes;
+	int err;
+
+	*type = in_unit(o->bits, LINK_BYTES);
+	if (!strcmp(argv[0], "unlimited") && a[*type].also) {
+		*amount = (struct amount){ LINK_BYTES, a[*type].also, 1 };
+		return 0;
+	}
+	err = parse_amount(amount, argc, argv);
+	if (err)
+		return err;
+	*type = in_unit(o->bits, amount->unit);
+	if (!*type)
+		return -EINVAL;
+	return amount->value < a[*type].min || amount->value > a[*type].max
+		       ? -ERANGE
+		       : 0;
+}
+
 int link_parse_amount(struct link_config *c, const struct link_option *o,
 		      int argc, char **argv, struct link_error *error)
 {
 	const struct link_attribute *a = &link_options_set.attributes[o->type];
-	struct amount amount = { LINK_BYTES, UINT64_MAX, 1 };
-	int err = 0, type;
+	struct amount amount;
+	int err, type;
 
-	if (strcmp(argv[1], "unlimited"))
-		err = parse_amount(&amount, argc - 1, argv + 1);
-	type = in_unit(o->bits, amount.unit);
-	if (!err && !type)
-		err = -EINVAL;
-	if (!err)
-		a = &link_options_set.attributes[type];
-	if (!err && (amount.value < a->min || amount.value > a->max) &&
-	    (!a->also || amount.value != a->also))
-		err = -ERANGE;
+	err = parse_bound(o, argc - 1, argv + 1, &amount, &type);
 	if (err)
 		return link_parse_failed(argv[1], err, a->expected, error);
 	link_value_set(&c->link, type, amount.value);

@@ -99,6 +99,11 @@ static void test_errors(void)
 	test_error("limit 30kbit", LINK_ERROR_INVALID, "such as 30kb");
 	test_error("limit p", LINK_ERROR_INVALID, "packets");
 	test_error("limit 1.5p", LINK_ERROR_INVALID, "packets");
+	test_error("limit unlimited", LINK_ERROR_INVALID, "such as 30kb");
+	test_error("line 0", LINK_ERROR_INVALID, "out of range");
+	test_error("line 20 cells", LINK_ERROR_INVALID, "or unlimited");
+	test_error("line 18446744073709551615b", LINK_ERROR_INVALID, "range");
+	test_error("line 20 line unlimited", LINK_ERROR_DUPLICATE, "unlimited");
 	test_error("loss 101%", LINK_ERROR_INVALID, "out of range");
 	test_error("loss gemodel", LINK_ERROR_MISSING, "1-H");
 	test_error("loss gemodel delay 5ms", LINK_ERROR_MISSING, "1-H");
@@ -687,6 +692,8 @@ int main(void)
 	test_round_trip("limit 20", "limit 20p ");
 	test_round_trip("limit 20P", "limit 20p ");
 	test_round_trip("limit 20b", "limit 20b ");
+	test_round_trip("line 20 limit 30kb", "limit 30Kb line 20p ");
+	test_round_trip("line unlimited", "line unlimited ");
 	test_round_trip("limit 5gb", "limit 5120Mb ");
 	test_round_trip("rate unlimited seed 18446744073709551615",
 			"rate unlimited seed 18446744073709551615 ");
