@@ -264,12 +264,12 @@ class Table:
         names, numbers = self._names(attribute), self._numbers(attribute)
         expected = self.expected(attribute)
         lines = [names, {"expected": _quoted(expected)} if expected else {}, numbers]
-        text = "".join(
-            "\t\t" + " ".join(f".{name} = {value}," for name, value in line.items()) + "\n"
+        text = ",\n\t\t".join(
+            ", ".join(f".{name} = {value}" for name, value in line.items())
             for line in lines
             if line
         )
-        return f"\t[{attribute.c_name}] = {{\n{text}\t}},\n" if text else ""
+        return f"\t[{attribute.c_name}] = {{\n\t\t{text} }},\n" if text else ""
 
     def _names(self, attribute: Attribute) -> dict[str, str]:
         option, fields = attribute.option, {}
@@ -358,14 +358,12 @@ class Table:
     def _line(one: Option) -> str:
         """The entry of an option."""
         bits = " |\n\t\t\t".join(f"LINK_BIT({x.c_name})" for x in one.group)
-        text = f".help = {_quoted(one.help)},\n\t\t" if one.help else ""
-        rest = f" .value = {one.value}," if one.value else ""
-        rest += " .bare = true," if one.bare else ""
-        return (
-            f"\t{{\n\t\t.syntax = {_quoted(one.syntax)},\n\t\t{text}"
-            f".type = {one.attribute.c_name}, .form = LINK_{macro(one.form)},{rest}\n"
-            f"\t\t.bits = {bits},\n\t}},\n"
-        )
+        fields = [f".syntax = {_quoted(one.syntax)}"]
+        fields += [f".help = {_quoted(one.help)}"] if one.help else []
+        kind = f".type = {one.attribute.c_name}, .form = LINK_{macro(one.form)}"
+        kind += f", .value = {one.value}" if one.value else ""
+        kind += ", .bare = true" if one.bare else ""
+        return "\t{ " + ",\n\t\t".join([*fields, kind, f".bits = {bits}"]) + " },\n"
 
     def nests(self) -> str:
         """The names of the nests, for the header."""

@@ -22,23 +22,19 @@ static const struct link_attribute sessions_attributes[TCA_WALE_SESSIONS_MAX + 1
 	[TCA_WALE_SESSIONS_ARRIVAL] = {
 		.form = LINK_PROBABILITY, .word = "arrival", .key = "arrival",
 		.expected = "an arrival probability from 0 to 1, such as 0.2 or 20%",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_SESSIONS_MEAN] = {
 		.form = LINK_FIXED32, .word = "mean", .key = "mean",
 		.expected = "a mean (a number times rate times step) from 0.001 to 1000000",
-		.width = 8, .min = 0, .max = 18446744073709551615ULL,
-	},
+		.width = 8, .min = 0, .max = 18446744073709551615ULL },
 	[TCA_WALE_SESSIONS_LIMIT] = {
 		.form = LINK_COUNT, .word = "max", .key = "max",
 		.expected = "a max from 1 to 63",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_SESSIONS_STEP] = {
 		.form = LINK_TIME, .word = "step", .key = "step_ns",
 		.expected = "a step from 1ms to 86400s, such as 50ms",
-		.width = 8, .min = 0, .max = 18446744073709551615ULL,
-	},
+		.width = 8, .min = 0, .max = 18446744073709551615ULL },
 };
 
 static const struct link_set sessions_set = {
@@ -49,8 +45,7 @@ static const struct link_attribute feedback_attributes[TCA_WALE_FEEDBACK_MAX + 1
 	[TCA_WALE_FEEDBACK_IDLE] = {
 		.form = LINK_TIME, .word = "idle", .key = "idle_ns",
 		.expected = "an idle time from 1ms to 3600s, such as 2s",
-		.width = 8, .min = 1, .max = 18446744073709551615ULL, .assumed = 2000000000ULL,
-	},
+		.width = 8, .min = 1, .max = 18446744073709551615ULL, .assumed = 2000000000ULL },
 };
 
 static const struct link_set feedback_set = {
@@ -61,28 +56,23 @@ static const struct link_attribute rem_attributes[TCA_WALE_REM_MAX + 1] = {
 	[TCA_WALE_REM_INTERVAL] = {
 		.form = LINK_TIME, .word = "interval", .key = "interval_ns",
 		.expected = "an interval from 1ms to 1s, such as 10ms",
-		.width = 8, .min = 1000000, .max = 1000000000ULL, .usual = 10000000ULL,
-	},
+		.width = 8, .min = 1000000, .max = 1000000000ULL, .usual = 10000000ULL },
 	[TCA_WALE_REM_GAMMA] = {
 		.form = LINK_MILLIONTHS, .word = "gamma", .key = "gamma",
 		.expected = "a gamma (price for each kB) from 0.000001 to 1000, such as 0.001",
-		.width = 4, .min = 1, .max = 1000000000ULL, .usual = 1000ULL,
-	},
+		.width = 4, .min = 1, .max = 1000000000ULL, .usual = 1000ULL },
 	[TCA_WALE_REM_ALPHA] = {
 		.form = LINK_MILLIONTHS, .word = "alpha", .key = "alpha",
 		.expected = "an alpha from 0 to 1, such as 0.1",
-		.width = 4, .min = 0, .max = 1000000ULL, .usual = 100000ULL,
-	},
+		.width = 4, .min = 0, .max = 1000000ULL, .usual = 100000ULL },
 	[TCA_WALE_REM_TARGET] = {
 		.form = LINK_SIZE, .word = "target", .key = "target_bytes",
 		.expected = "a target backlog, a size from 0 to 1024gb, such as 20kb",
-		.width = 8, .min = 0, .max = 1099511627776ULL, .usual = 20000ULL,
-	},
+		.width = 8, .min = 0, .max = 1099511627776ULL, .usual = 20000ULL },
 	[TCA_WALE_REM_PHI] = {
 		.form = LINK_MILLIONTHS, .word = "phi", .key = "phi",
 		.expected = "a phi from 1.001 to 1000, such as 1.1",
-		.width = 4, .min = 1001000, .max = 1000000000ULL, .usual = 1100000ULL,
-	},
+		.width = 4, .min = 1001000, .max = 1000000000ULL, .usual = 1100000ULL },
 };
 
 static const struct link_set rem_set = {
@@ -93,23 +83,19 @@ static const struct link_attribute gemodel_attributes[TCA_WALE_LOSS_GEMODEL_MAX 
 	[TCA_WALE_LOSS_GEMODEL_P] = {
 		.form = LINK_PERCENT, .word = "p", .key = "p",
 		.expected = "a p from 0% to 100%",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_LOSS_GEMODEL_R] = {
 		.form = LINK_PERCENT, .word = "r", .key = "r",
 		.expected = "a r from 0% to 100%",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_LOSS_GEMODEL_BAD] = {
 		.form = LINK_PERCENT, .word = "1-h", .key = "1-h",
 		.expected = "a 1-h from 0% to 100%",
-		.width = 4, .min = 0, .max = 4294967295ULL, .usual = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL, .usual = 4294967295ULL },
 	[TCA_WALE_LOSS_GEMODEL_GOOD] = {
 		.form = LINK_PERCENT, .word = "1-k", .key = "1-k",
 		.expected = "a 1-k from 0% to 100%",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 };
 
 static const struct link_set gemodel_set = {
@@ -120,28 +106,23 @@ static const struct link_attribute state_attributes[TCA_WALE_LOSS_STATE_MAX + 1]
 	[TCA_WALE_LOSS_STATE_P13] = {
 		.form = LINK_PERCENT, .word = "p13", .key = "p13",
 		.expected = "a p13 from 0% to 100%",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_LOSS_STATE_P31] = {
 		.form = LINK_PERCENT, .word = "p31", .key = "p31",
 		.expected = "a p31 from 0% to 100%",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_LOSS_STATE_P32] = {
 		.form = LINK_PERCENT, .word = "p32", .key = "p32",
 		.expected = "a p32 from 0% to 100%",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_LOSS_STATE_P23] = {
 		.form = LINK_PERCENT, .word = "p23", .key = "p23",
 		.expected = "a p23 from 0% to 100%",
-		.width = 4, .min = 0, .max = 4294967295ULL, .usual = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL, .usual = 4294967295ULL },
 	[TCA_WALE_LOSS_STATE_P14] = {
 		.form = LINK_PERCENT, .word = "p14", .key = "p14",
 		.expected = "a p14 from 0% to 100%",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 };
 
 static const struct link_set state_set = {
@@ -152,12 +133,10 @@ static const struct link_attribute jitter_attributes[TCA_WALE_JITTER_MAX + 1] = 
 	[TCA_WALE_JITTER_TIME64] = {
 		.form = LINK_TIME, .word = "jitter", .key = "time_ns",
 		.expected = "a jitter from 0 to 86400s, such as 5ms",
-		.width = 8, .min = 0, .max = 86400000000000ULL,
-	},
+		.width = 8, .min = 0, .max = 86400000000000ULL },
 	[TCA_WALE_JITTER_REORDERING] = {
 		.form = LINK_FLAG, .word = "reordering", .key = "reordering",
-		.width = 4, .min = 0, .max = 1ULL,
-	},
+		.width = 4, .min = 0, .max = 1ULL },
 };
 
 static const struct link_set jitter_set = {
@@ -168,23 +147,19 @@ static const struct link_attribute slot_attributes[TCA_WALE_SLOT_MAX + 1] = {
 	[TCA_WALE_SLOT_MIN64] = {
 		.form = LINK_TIME, .word = "min", .key = "min_ns",
 		.expected = "a min from 0 to 86400s",
-		.width = 8, .min = 0, .max = 86400000000000ULL,
-	},
+		.width = 8, .min = 0, .max = 86400000000000ULL },
 	[TCA_WALE_SLOT_MAX64] = {
 		.form = LINK_TIME, .word = "max", .key = "max_ns",
 		.expected = "a max from 1ns to 86400s",
-		.width = 8, .min = 1, .max = 86400000000000ULL,
-	},
+		.width = 8, .min = 1, .max = 86400000000000ULL },
 	[TCA_WALE_SLOT_PACKETS] = {
 		.form = LINK_COUNT, .word = "packets", .key = "packets",
 		.expected = "a number from 0 to 4294967295",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_SLOT_BYTES] = {
 		.form = LINK_COUNT, .word = "bytes", .key = "bytes",
 		.expected = "a number from 0 to 4294967295",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 };
 
 static const struct link_set slot_set = {
@@ -195,172 +170,133 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_RATE64] = {
 		.form = LINK_RATE, .word = "rate", .key = "rate",
 		.expected = "a rate from 8bit to 8000tbit, such as 10mbit, or unlimited",
-		.width = 8, .min = 0, .max = 18446744073709551615ULL, .also = 18446744073709551615ULL, .usual = 18446744073709551615ULL,
-	},
+		.width = 8, .min = 0, .max = 18446744073709551615ULL, .also = 18446744073709551615ULL, .usual = 18446744073709551615ULL },
 	[TCA_WALE_DELAY64] = {
 		.form = LINK_TIME, .word = "delay", .key = "delay_ns",
 		.expected = "a delay from 0 to 86400s, such as 50ms",
-		.width = 8, .min = 0, .max = 18446744073709551615ULL,
-	},
+		.width = 8, .min = 0, .max = 18446744073709551615ULL },
 	[TCA_WALE_LIMIT_PACKETS] = {
 		.form = LINK_AMOUNT, .word = "limit", .key = "limit_packets", .unit = LINK_PACKETS,
 		.expected = "a limit from 1p to 4294967295p (packets), or a size of at least one packet, such as 30kb, or 1000 cells",
-		.width = 4, .min = 0, .max = 4294967295ULL, .usual = 1000ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL, .usual = 1000ULL },
 	[TCA_WALE_LIMIT_BYTES] = {
 		.form = LINK_AMOUNT, .word = "limit", .key = "limit_bytes", .unit = LINK_BYTES,
 		.expected = "a limit from 1p to 4294967295p (packets), or a size of at least one packet, such as 30kb, or 1000 cells",
-		.width = 8, .min = 0, .max = 18446744073709551615ULL,
-	},
+		.width = 8, .min = 0, .max = 18446744073709551615ULL },
 	[TCA_WALE_LOSS] = {
 		.form = LINK_PERCENT, .word = "loss", .key = "loss",
 		.expected = "a loss from 0% to 100%, such as 1%",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_OVERHEAD] = {
 		.form = LINK_ENUM, .word = "overhead", .key = "overhead", .names = overhead_names,
 		.expected = "an overhead: raw, ethernet or atm",
-		.width = 4, .min = 0, .max = 2ULL,
-	},
+		.width = 4, .min = 0, .max = 2ULL },
 	[TCA_WALE_DROPS] = {
 		.form = LINK_ENUM, .word = "drops", .key = "drops", .names = drops_names,
 		.expected = "drops remote or drops local",
-		.width = 4, .min = 0, .max = 1ULL,
-	},
+		.width = 4, .min = 0, .max = 1ULL },
 	[TCA_WALE_SEED] = {
 		.form = LINK_SEED, .word = "seed", .key = "seed",
 		.expected = "a seed, a whole number from 0 to 18446744073709551615",
-		.width = 8, .min = 0, .max = 18446744073709551615ULL,
-	},
+		.width = 8, .min = 0, .max = 18446744073709551615ULL },
 	[TCA_WALE_TRACE] = {
-		.form = LINK_TRACE, .word = "trace", .key = "trace",
-	},
+		.form = LINK_TRACE, .word = "trace", .key = "trace" },
 	[TCA_WALE_TRACE_END] = {
 		.form = LINK_WORDS, .word = "end of trace", .key = "trace_end", .names = trace_end_names,
-		.width = 4, .min = 0, .max = 2ULL,
-	},
+		.width = 4, .min = 0, .max = 2ULL },
 	[TCA_WALE_TRACE_STEPS] = {
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_SESSIONS] = {
 		.form = LINK_NEST, .word = "sessions", .key = "sessions", .nest = &sessions_set, .index = LINK_NEST_SESSIONS,
-		.expected = "off, or arrival, mean, max and step",
-	},
+		.expected = "off, or arrival, mean, max and step" },
 	[TCA_WALE_FEEDBACK] = {
-		.form = LINK_NEST, .word = "feedback", .key = "feedback", .nest = &feedback_set, .index = LINK_NEST_FEEDBACK,
-	},
+		.form = LINK_NEST, .word = "feedback", .key = "feedback", .nest = &feedback_set, .index = LINK_NEST_FEEDBACK },
 	[TCA_WALE_LIMIT_CELLS] = {
 		.form = LINK_AMOUNT, .word = "limit", .key = "limit_cells", .unit = LINK_CELLS,
 		.expected = "a limit from 1p to 4294967295p (packets), or a size of at least one packet, such as 30kb, or 1000 cells",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_POLICY] = {
 		.form = LINK_ENUM, .word = "policy", .key = "policy", .names = policy_names,
 		.expected = "a policy: tail, epd, seldrop, fba, random_tail or rem",
-		.width = 4, .min = 0, .max = 5ULL, .unsaid_in_text = true, .unsaid_in_json = true,
-	},
+		.width = 4, .min = 0, .max = 5ULL, .unsaid_in_text = true, .unsaid_in_json = true },
 	[TCA_WALE_THRESHOLD] = {
 		.form = LINK_THRESHOLD, .word = "threshold", .key = "threshold",
-		.width = 8, .min = 0, .max = 18446744073709551614ULL,
-	},
+		.width = 8, .min = 0, .max = 18446744073709551614ULL },
 	[TCA_WALE_THRESHOLD_SHARE] = {
 		.form = LINK_THRESHOLD, .word = "threshold", .key = "threshold_share",
-		.width = 4, .min = 1, .max = 1000000ULL, .usual = 900000ULL,
-	},
+		.width = 4, .min = 1, .max = 1000000ULL, .usual = 900000ULL },
 	[TCA_WALE_Z] = {
 		.form = LINK_MILLIONTHS, .word = "z", .key = "z",
 		.expected = "a z from 0 to 1000, such as 0.8",
-		.width = 4, .min = 0, .max = 1000000000ULL, .usual = 800000ULL,
-	},
+		.width = 4, .min = 0, .max = 1000000000ULL, .usual = 800000ULL },
 	[TCA_WALE_LAST] = {
 		.form = LINK_COUNT, .word = "last", .key = "last",
 		.expected = "a number from 1 to 1024",
-		.width = 4, .min = 1, .max = 1024ULL, .usual = 1ULL,
-	},
+		.width = 4, .min = 1, .max = 1024ULL, .usual = 1ULL },
 	[TCA_WALE_FLOWS] = {
 		.form = LINK_COUNT, .word = "flows", .key = "flows",
 		.expected = "a number of flows from 1 to 65534",
-		.width = 4, .min = 1, .max = 65534ULL,
-	},
+		.width = 4, .min = 1, .max = 65534ULL },
 	[TCA_WALE_INPUT_RATE64] = {
 		.form = LINK_RATE, .word = "input_rate", .key = "input_rate",
 		.expected = "a rate from 8kbit to 424gbit, such as 155mbit, or unlimited",
-		.width = 8, .min = 0, .max = 18446744073709551615ULL, .also = 18446744073709551615ULL, .usual = 18446744073709551615ULL, .unsaid_in_text = true, .unsaid_in_json = true,
-	},
+		.width = 8, .min = 0, .max = 18446744073709551615ULL, .also = 18446744073709551615ULL, .usual = 18446744073709551615ULL, .unsaid_in_text = true, .unsaid_in_json = true },
 	[TCA_WALE_MARK] = {
 		.form = LINK_FLAG, .word = "mark", .key = "mark",
-		.width = 4, .min = 0, .max = 1ULL,
-	},
+		.width = 4, .min = 0, .max = 1ULL },
 	[TCA_WALE_REM] = {
 		.form = LINK_NEST, .word = "rem", .key = "rem", .nest = &rem_set, .index = LINK_NEST_REM,
-		.expected = "interval, gamma, alpha, target or phi",
-	},
+		.expected = "interval, gamma, alpha, target or phi" },
 	[TCA_WALE_LOSS_GEMODEL] = {
-		.form = LINK_LOSSES, .word = "gemodel", .key = "loss_gemodel", .nest = &gemodel_set, .index = LINK_NEST_GEMODEL,
-	},
+		.form = LINK_LOSSES, .word = "gemodel", .key = "loss_gemodel", .nest = &gemodel_set, .index = LINK_NEST_GEMODEL },
 	[TCA_WALE_LOSS_STATE] = {
-		.form = LINK_LOSSES, .word = "state", .key = "loss_state", .nest = &state_set, .index = LINK_NEST_STATE,
-	},
+		.form = LINK_LOSSES, .word = "state", .key = "loss_state", .nest = &state_set, .index = LINK_NEST_STATE },
 	[TCA_WALE_LOSS_ECN] = {
 		.form = LINK_FLAG, .word = "ecn", .key = "ecn",
-		.width = 4, .min = 0, .max = 1ULL,
-	},
+		.width = 4, .min = 0, .max = 1ULL },
 	[TCA_WALE_JITTER] = {
-		.form = LINK_JITTER, .word = "jitter", .key = "jitter", .nest = &jitter_set, .index = LINK_NEST_JITTER,
-	},
+		.form = LINK_JITTER, .word = "jitter", .key = "jitter", .nest = &jitter_set, .index = LINK_NEST_JITTER },
 	[TCA_WALE_REORDER] = {
 		.form = LINK_PERCENT, .word = "reorder", .key = "reorder",
 		.expected = "a share from 0% to 100%, such as 1%",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_REORDER_GAP] = {
 		.form = LINK_COUNT, .word = "gap", .key = "reorder_gap", .behind = TCA_WALE_REORDER,
 		.expected = "a gap from 1 to 4294967295",
-		.width = 4, .min = 1, .max = 4294967295ULL, .usual = 1ULL, .unsaid_in_text = true,
-	},
+		.width = 4, .min = 1, .max = 4294967295ULL, .usual = 1ULL, .unsaid_in_text = true },
 	[TCA_WALE_DUPLICATE] = {
 		.form = LINK_PERCENT, .word = "duplicate", .key = "duplicate",
 		.expected = "a share from 0% to 100%, such as 1%",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_CORRUPT] = {
 		.form = LINK_PERCENT, .word = "corrupt", .key = "corrupt",
 		.expected = "a share from 0% to 100%, such as 1%",
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_DROP_LIST] = {
-		.form = LINK_DROP, .word = "drop", .key = "drop",
-	},
+		.form = LINK_DROP, .word = "drop", .key = "drop" },
 	[TCA_WALE_SLOT] = {
-		.form = LINK_SLOT, .word = "slot", .key = "slot", .nest = &slot_set, .index = LINK_NEST_SLOT,
-	},
+		.form = LINK_SLOT, .word = "slot", .key = "slot", .nest = &slot_set, .index = LINK_NEST_SLOT },
 	[TCA_WALE_TRACE_FD] = {
-		.width = 4, .min = 0, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_START] = {
 		.form = LINK_START, .word = "start", .key = "start_ns",
-		.width = 8, .min = 1, .max = 18446744073709551615ULL,
-	},
+		.width = 8, .min = 1, .max = 18446744073709551615ULL },
 	[TCA_WALE_SLACK] = {
 		.form = LINK_TIME, .word = "slack", .key = "slack_ns",
 		.expected = "a time from 0 to 1s, such as 10us",
-		.width = 4, .min = 0, .max = 1000000000ULL, .unsaid_in_text = true,
-	},
+		.width = 4, .min = 0, .max = 1000000000ULL, .unsaid_in_text = true },
 	[TCA_WALE_GSO] = {
 		.form = LINK_ENUM, .word = "gso", .key = "gso", .names = gso_names,
 		.expected = "gso split or gso keep",
-		.width = 4, .min = 0, .max = 1ULL,
-	},
+		.width = 4, .min = 0, .max = 1ULL },
 	[TCA_WALE_LINE_PACKETS] = {
 		.form = LINK_AMOUNT, .word = "line", .key = "line_packets", .unit = LINK_PACKETS,
 		.expected = "a line from 1p to 4294967295p (packets), or a size, such as 30kb, or unlimited",
-		.width = 4, .min = 1, .max = 4294967295ULL,
-	},
+		.width = 4, .min = 1, .max = 4294967295ULL },
 	[TCA_WALE_LINE_BYTES] = {
 		.form = LINK_AMOUNT, .word = "line", .key = "line_bytes", .unit = LINK_BYTES,
 		.expected = "a line from 1p to 4294967295p (packets), or a size, such as 30kb, or unlimited",
-		.width = 8, .min = 1, .max = 18446744073709551614ULL, .also = 18446744073709551615ULL, .usual = 18446744073709551615ULL,
-	},
+		.width = 8, .min = 1, .max = 18446744073709551614ULL, .also = 18446744073709551615ULL, .usual = 18446744073709551615ULL },
 };
 
 const struct link_set link_options_set = {
@@ -409,237 +345,163 @@ const unsigned char link_order[] = {
 };
 
 const struct link_option link_options[] = {
-	{
-		.syntax = "rate RATE",
+	{ .syntax = "rate RATE",
 		.help = "such as 10mbit, or unlimited",
 		.type = TCA_WALE_RATE64, .form = LINK_RATE,
-		.bits = LINK_BIT(TCA_WALE_RATE64),
-	},
-	{
-		.syntax = "trace STEPS|file PATH",
+		.bits = LINK_BIT(TCA_WALE_RATE64) },
+	{ .syntax = "trace STEPS|file PATH",
 		.help = "STEPS: DURATION:RATE[,DURATION:RATE...]",
 		.type = TCA_WALE_TRACE, .form = LINK_TRACE,
-		.bits = LINK_BIT(TCA_WALE_TRACE),
-	},
-	{
-		.syntax = "loop",
+		.bits = LINK_BIT(TCA_WALE_TRACE) },
+	{ .syntax = "loop",
 		.help = "after the last step of a trace: the first step again",
 		.type = TCA_WALE_TRACE_END, .form = LINK_WORD, .bare = true,
-		.bits = LINK_BIT(TCA_WALE_TRACE_END),
-	},
-	{
-		.syntax = "hold",
+		.bits = LINK_BIT(TCA_WALE_TRACE_END) },
+	{ .syntax = "hold",
 		.help = "after the last step of a trace: the last rate, for ever",
 		.type = TCA_WALE_TRACE_END, .form = LINK_WORD, .value = 1, .bare = true,
-		.bits = LINK_BIT(TCA_WALE_TRACE_END),
-	},
-	{
-		.syntax = "stop",
+		.bits = LINK_BIT(TCA_WALE_TRACE_END) },
+	{ .syntax = "stop",
 		.help = "after the last step of a trace: rate zero, for ever",
 		.type = TCA_WALE_TRACE_END, .form = LINK_WORD, .value = 2, .bare = true,
-		.bits = LINK_BIT(TCA_WALE_TRACE_END),
-	},
-	{
-		.syntax = "delay TIME",
+		.bits = LINK_BIT(TCA_WALE_TRACE_END) },
+	{ .syntax = "delay TIME",
 		.help = "propagation delay, such as 50ms",
 		.type = TCA_WALE_DELAY64, .form = LINK_TIME,
-		.bits = LINK_BIT(TCA_WALE_DELAY64),
-	},
-	{
-		.syntax = "jitter TIME [distribution uniform|NAME|PATH] [reordering|noreordering]",
+		.bits = LINK_BIT(TCA_WALE_DELAY64) },
+	{ .syntax = "jitter TIME [distribution uniform|NAME|PATH] [reordering|noreordering]",
 		.type = TCA_WALE_JITTER, .form = LINK_JITTER,
-		.bits = LINK_BIT(TCA_WALE_JITTER),
-	},
-	{
-		.syntax = "limit SIZE|PACKETS|N cells",
+		.bits = LINK_BIT(TCA_WALE_JITTER) },
+	{ .syntax = "limit SIZE|PACKETS|N cells",
 		.help = "the buffer: 30kb, 20p, 1000 cells",
 		.type = TCA_WALE_LIMIT_PACKETS, .form = LINK_AMOUNT,
 		.bits = LINK_BIT(TCA_WALE_LIMIT_PACKETS) |
 			LINK_BIT(TCA_WALE_LIMIT_BYTES) |
-			LINK_BIT(TCA_WALE_LIMIT_CELLS),
-	},
-	{
-		.syntax = "line SIZE|PACKETS|unlimited",
+			LINK_BIT(TCA_WALE_LIMIT_CELLS) },
+	{ .syntax = "line SIZE|PACKETS|unlimited",
 		.help = "most that is on its way: 30kb, 20p, unlimited",
 		.type = TCA_WALE_LINE_PACKETS, .form = LINK_AMOUNT,
 		.bits = LINK_BIT(TCA_WALE_LINE_PACKETS) |
-			LINK_BIT(TCA_WALE_LINE_BYTES),
-	},
-	{
-		.syntax = "policy tail|epd|seldrop|fba|random_tail|rem",
+			LINK_BIT(TCA_WALE_LINE_BYTES) },
+	{ .syntax = "policy tail|epd|seldrop|fba|random_tail|rem",
 		.help = "how it is shared",
 		.type = TCA_WALE_POLICY, .form = LINK_ENUM,
-		.bits = LINK_BIT(TCA_WALE_POLICY),
-	},
-	{
-		.syntax = "threshold R",
+		.bits = LINK_BIT(TCA_WALE_POLICY) },
+	{ .syntax = "threshold R",
 		.help = "epd, seldrop, fba: 90% (of the limit), 900 cells ...",
 		.type = TCA_WALE_THRESHOLD, .form = LINK_THRESHOLD,
 		.bits = LINK_BIT(TCA_WALE_THRESHOLD) |
-			LINK_BIT(TCA_WALE_THRESHOLD_SHARE),
-	},
-	{
-		.syntax = "z Z",
+			LINK_BIT(TCA_WALE_THRESHOLD_SHARE) },
+	{ .syntax = "z Z",
 		.help = "seldrop, fba: such as 0.8",
 		.type = TCA_WALE_Z, .form = LINK_MILLIONTHS,
-		.bits = LINK_BIT(TCA_WALE_Z),
-	},
-	{
-		.syntax = "last N",
+		.bits = LINK_BIT(TCA_WALE_Z) },
+	{ .syntax = "last N",
 		.help = "random_tail: victims are of the last N",
 		.type = TCA_WALE_LAST, .form = LINK_COUNT,
-		.bits = LINK_BIT(TCA_WALE_LAST),
-	},
-	{
-		.syntax = "mark",
+		.bits = LINK_BIT(TCA_WALE_LAST) },
+	{ .syntax = "mark",
 		.help = "epd, seldrop, fba, rem: mark (ECN) what can be",
 		.type = TCA_WALE_MARK, .form = LINK_WORD, .value = 1, .bare = true,
-		.bits = LINK_BIT(TCA_WALE_MARK),
-	},
-	{
-		.syntax = "nomark",
+		.bits = LINK_BIT(TCA_WALE_MARK) },
+	{ .syntax = "nomark",
 		.help = "refuse it",
 		.type = TCA_WALE_MARK, .form = LINK_WORD, .bare = true,
-		.bits = LINK_BIT(TCA_WALE_MARK),
-	},
-	{
-		.syntax = "rem [interval TIME] [gamma G] [alpha A] [target SIZE] [phi PHI]",
+		.bits = LINK_BIT(TCA_WALE_MARK) },
+	{ .syntax = "rem [interval TIME] [gamma G] [alpha A] [target SIZE] [phi PHI]",
 		.help = "its price",
 		.type = TCA_WALE_REM, .form = LINK_NEST,
-		.bits = LINK_BIT(TCA_WALE_REM),
-	},
-	{
-		.syntax = "flows N",
+		.bits = LINK_BIT(TCA_WALE_REM) },
+	{ .syntax = "flows N",
 		.help = "how many are told apart, as classes",
 		.type = TCA_WALE_FLOWS, .form = LINK_COUNT,
-		.bits = LINK_BIT(TCA_WALE_FLOWS),
-	},
-	{
-		.syntax = "input_rate RATE",
+		.bits = LINK_BIT(TCA_WALE_FLOWS) },
+	{ .syntax = "input_rate RATE",
 		.help = "of each flow's input link, with cells",
 		.type = TCA_WALE_INPUT_RATE64, .form = LINK_RATE,
-		.bits = LINK_BIT(TCA_WALE_INPUT_RATE64),
-	},
-	{
-		.syntax = "loss PERCENT",
+		.bits = LINK_BIT(TCA_WALE_INPUT_RATE64) },
+	{ .syntax = "loss PERCENT",
 		.help = "random loss, such as 1%; or in bursts:",
 		.type = TCA_WALE_LOSS, .form = LINK_LOSSES,
 		.bits = LINK_BIT(TCA_WALE_LOSS) |
 			LINK_BIT(TCA_WALE_LOSS_GEMODEL) |
-			LINK_BIT(TCA_WALE_LOSS_STATE),
-	},
-	{
-		.syntax = "loss gemodel P [R [1-H [1-K]]]",
+			LINK_BIT(TCA_WALE_LOSS_STATE) },
+	{ .syntax = "loss gemodel P [R [1-H [1-K]]]",
 		.help = "Gilbert-Elliott",
 		.type = TCA_WALE_LOSS_GEMODEL, .form = LINK_LOSSES,
 		.bits = LINK_BIT(TCA_WALE_LOSS) |
 			LINK_BIT(TCA_WALE_LOSS_GEMODEL) |
-			LINK_BIT(TCA_WALE_LOSS_STATE),
-	},
-	{
-		.syntax = "loss state P13 [P31 [P32 [P23 [P14]]]]",
+			LINK_BIT(TCA_WALE_LOSS_STATE) },
+	{ .syntax = "loss state P13 [P31 [P32 [P23 [P14]]]]",
 		.help = "4 states",
 		.type = TCA_WALE_LOSS_STATE, .form = LINK_LOSSES,
 		.bits = LINK_BIT(TCA_WALE_LOSS) |
 			LINK_BIT(TCA_WALE_LOSS_GEMODEL) |
-			LINK_BIT(TCA_WALE_LOSS_STATE),
-	},
-	{
-		.syntax = "ecn",
+			LINK_BIT(TCA_WALE_LOSS_STATE) },
+	{ .syntax = "ecn",
 		.help = "mark (ECN) instead of losing, where possible",
 		.type = TCA_WALE_LOSS_ECN, .form = LINK_WORD, .value = 1, .bare = true,
-		.bits = LINK_BIT(TCA_WALE_LOSS_ECN),
-	},
-	{
-		.syntax = "noecn",
+		.bits = LINK_BIT(TCA_WALE_LOSS_ECN) },
+	{ .syntax = "noecn",
 		.help = "lose it",
 		.type = TCA_WALE_LOSS_ECN, .form = LINK_WORD, .bare = true,
-		.bits = LINK_BIT(TCA_WALE_LOSS_ECN),
-	},
-	{
-		.syntax = "drop off|[flow F] packets 10,20-25 ...",
+		.bits = LINK_BIT(TCA_WALE_LOSS_ECN) },
+	{ .syntax = "drop off|[flow F] packets 10,20-25 ...",
 		.help = "lose these, counted from 1",
 		.type = TCA_WALE_DROP_LIST, .form = LINK_DROP,
-		.bits = LINK_BIT(TCA_WALE_DROP_LIST),
-	},
-	{
-		.syntax = "slot off|MIN [MAX] [packets N] [bytes N]",
+		.bits = LINK_BIT(TCA_WALE_DROP_LIST) },
+	{ .syntax = "slot off|MIN [MAX] [packets N] [bytes N]",
 		.help = "packets leave in slots",
 		.type = TCA_WALE_SLOT, .form = LINK_SLOT,
-		.bits = LINK_BIT(TCA_WALE_SLOT),
-	},
-	{
-		.syntax = "reorder PERCENT [gap N]",
+		.bits = LINK_BIT(TCA_WALE_SLOT) },
+	{ .syntax = "reorder PERCENT [gap N]",
 		.help = "of packets skip the delay, one of N at most",
 		.type = TCA_WALE_REORDER, .form = LINK_PERCENT,
 		.bits = LINK_BIT(TCA_WALE_REORDER) |
-			LINK_BIT(TCA_WALE_REORDER_GAP),
-	},
-	{
-		.syntax = "duplicate PERCENT",
+			LINK_BIT(TCA_WALE_REORDER_GAP) },
+	{ .syntax = "duplicate PERCENT",
 		.help = "of packets leave twice",
 		.type = TCA_WALE_DUPLICATE, .form = LINK_PERCENT,
-		.bits = LINK_BIT(TCA_WALE_DUPLICATE),
-	},
-	{
-		.syntax = "corrupt PERCENT",
+		.bits = LINK_BIT(TCA_WALE_DUPLICATE) },
+	{ .syntax = "corrupt PERCENT",
 		.help = "of packets have a bit turned",
 		.type = TCA_WALE_CORRUPT, .form = LINK_PERCENT,
-		.bits = LINK_BIT(TCA_WALE_CORRUPT),
-	},
-	{
-		.syntax = "overhead raw|ethernet|atm",
+		.bits = LINK_BIT(TCA_WALE_CORRUPT) },
+	{ .syntax = "overhead raw|ethernet|atm",
 		.help = "what a packet takes on the wire",
 		.type = TCA_WALE_OVERHEAD, .form = LINK_ENUM,
-		.bits = LINK_BIT(TCA_WALE_OVERHEAD),
-	},
-	{
-		.syntax = "drops remote|local",
+		.bits = LINK_BIT(TCA_WALE_OVERHEAD) },
+	{ .syntax = "drops remote|local",
 		.help = "is the sender told of a full buffer?",
 		.type = TCA_WALE_DROPS, .form = LINK_ENUM,
-		.bits = LINK_BIT(TCA_WALE_DROPS),
-	},
-	{
-		.syntax = "gso split|keep",
+		.bits = LINK_BIT(TCA_WALE_DROPS) },
+	{ .syntax = "gso split|keep",
 		.help = "is a GSO packet split into those of the wire?",
 		.type = TCA_WALE_GSO, .form = LINK_ENUM,
-		.bits = LINK_BIT(TCA_WALE_GSO),
-	},
-	{
-		.syntax = "seed N",
+		.bits = LINK_BIT(TCA_WALE_GSO) },
+	{ .syntax = "seed N",
 		.help = "of every random draw",
 		.type = TCA_WALE_SEED, .form = LINK_SEED,
-		.bits = LINK_BIT(TCA_WALE_SEED),
-	},
-	{
-		.syntax = "slack TIME",
+		.bits = LINK_BIT(TCA_WALE_SEED) },
+	{ .syntax = "slack TIME",
 		.help = "that packets may leave late: fewer timers",
 		.type = TCA_WALE_SLACK, .form = LINK_TIME,
-		.bits = LINK_BIT(TCA_WALE_SLACK),
-	},
-	{
-		.syntax = "sessions off|arrival PROB mean M max N step TIME",
+		.bits = LINK_BIT(TCA_WALE_SLACK) },
+	{ .syntax = "sessions off|arrival PROB mean M max N step TIME",
 		.type = TCA_WALE_SESSIONS, .form = LINK_NEST,
-		.bits = LINK_BIT(TCA_WALE_SESSIONS),
-	},
-	{
-		.syntax = "start at TIME",
+		.bits = LINK_BIT(TCA_WALE_SESSIONS) },
+	{ .syntax = "start at TIME",
 		.help = "of trace or sessions: 2026-11-22T10:00:00Z, @SECONDS, +5s",
 		.type = TCA_WALE_START, .form = LINK_START,
-		.bits = LINK_BIT(TCA_WALE_START),
-	},
-	{
-		.syntax = "feedback [idle TIME]",
+		.bits = LINK_BIT(TCA_WALE_START) },
+	{ .syntax = "feedback [idle TIME]",
 		.help = "senders that listen are told the rate",
 		.type = TCA_WALE_FEEDBACK, .form = LINK_NEST, .bare = true,
-		.bits = LINK_BIT(TCA_WALE_FEEDBACK),
-	},
-	{
-		.syntax = "nofeedback",
+		.bits = LINK_BIT(TCA_WALE_FEEDBACK) },
+	{ .syntax = "nofeedback",
 		.help = "nobody is told",
 		.type = TCA_WALE_FEEDBACK, .form = LINK_OFF, .bare = true,
-		.bits = LINK_BIT(TCA_WALE_FEEDBACK),
-	},
+		.bits = LINK_BIT(TCA_WALE_FEEDBACK) },
 	{},
 };
 
