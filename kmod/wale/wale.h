@@ -29,6 +29,7 @@
 #include "wale_policy.h"
 #include "wale_random.h"
 #include "wale_rem.h"
+#include "wale_run.h"
 #include "wale_schedule.h"
 #include "wale_server.h"
 #include "wale_size.h"
@@ -54,6 +55,7 @@ struct wale_entry {
  * struct wale_sched_data - one direction of a link
  * @server: the packet in service, the head of @waiting
  * @schedule: the rate of the server
+ * @run: how far the link is replayed
  * @plain: rate, delay, a buffer and random loss are all that there is to it: see
  *	wale_link_set_plain()
  * @buffer: occupancy and limits of @waiting
@@ -100,6 +102,7 @@ struct wale_sched_data {
 	/* every packet: when, where */
 	struct wale_server server;
 	struct wale_schedule schedule;
+	struct wale_run run;
 	bool plain;
 	struct wale_buffer buffer;
 	struct wale_policy policy;
@@ -244,7 +247,7 @@ void wale_link_seed(struct wale_sched_data *q, u64 seed);
 void wale_link_destroy(struct Qdisc *sch);
 void wale_link_set_plain(struct wale_sched_data *q);
 void wale_link_set_line_limit(struct wale_sched_data *q);
-void wale_link_replay_all(struct Qdisc *sch, u64 now);
+bool wale_link_serve(struct Qdisc *sch, u64 now);
 struct sk_buff *wale_link_release(struct Qdisc *sch);
 void wale_link_set_alarm(struct Qdisc *sch);
 void wale_link_settle(struct Qdisc *sch);
@@ -270,18 +273,27 @@ static inline bool wale_link_has_more(const struct wale_sched_data *q)
 	       q->feedback || q->child.qdisc;
 }
 
+/* wale_run.c: what is due is replayed */
+bool wale_run(struct Qdisc *sch, u64 now);
+void wale_run_rest(struct Qdisc *sch, u64 now);
+bool wale_run_patiently(struct Qdisc *sch, u64 patience_ns, u64 *now)
+	__must_hold(root_lock);
+
 /**
  * wale_link_run() - replay what happened up to now, if anything did
  * @sch: the qdisc
  * @now: ns of CLOCK_MONOTONIC
+ *
+ * Return: see wale_run().
  */
-static inline void wale_link_run(struct Qdisc *sch, u64 now)
+static inline bool wale_link_run(struct Qdisc *sch, u64 now)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 
 	if (now >= q->server.event_ns || now >= q->schedule.until_ns ||
-	    (!q->plain && wale_link_has_more(q)))
-		wale_link_replay_all(sch, now);
+	    q->run.behind || (!q->plain && wale_link_has_more(q)))
+		return wale_run(sch, now);
+	return true;
 }
 
 /* wale_timer.c: while no packet moves the link */
@@ -292,6 +304,7 @@ spinlock_t *wale_lock_root(struct Qdisc *sch) __acquires(root_lock);
 /* wale_arrival.c: does a packet enter the buffer? */
 int wale_link_accept(struct sk_buff *skb, struct Qdisc *sch,
 		     struct sk_buff **to_free);
+void wale_link_accept_late(struct Qdisc *sch, struct sk_buff *skb);
 bool wale_link_congested(const struct wale_sched_data *q, u16 class);
 u32 wale_link_draw_victim(struct wale_sched_data *q, u32 waiting);
 bool wale_link_draw_loss(struct wale_sched_data *q, struct sk_buff *skb);
@@ -303,8 +316,8 @@ void wale_block_count(const struct sk_buff *skb, int *packets, int *bytes);
 u32 wale_block_outer_len(const struct Qdisc *sch, const struct sk_buff *skb);
 
 /* wale_mark.c: refused, or marked? */
-void wale_mark_run(struct Qdisc *sch,
-		   void (*replay)(struct Qdisc *sch, u64 now), u64 now);
+bool wale_mark_run(struct Qdisc *sch,
+		   bool (*replay)(struct Qdisc *sch, u64 now), u64 now);
 bool wale_mark_refuses(struct wale_sched_data *q, struct sk_buff *skb);
 bool wale_mark_saves(struct wale_sched_data *q, struct sk_buff *skb);
 

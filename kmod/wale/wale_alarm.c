@@ -139,6 +139,17 @@ void wale_alarm_program(struct wale_alarm *alarm, u64 at_ns, u64 then_ns)
 }
 
 /**
+ * wale_alarm_ring_now() - run the qdisc as soon as others had their turn
+ * @alarm: the alarm; what is set stays
+ */
+void wale_alarm_ring_now(const struct wale_alarm *alarm)
+{
+	rcu_read_lock();
+	__netif_schedule(qdisc_root(alarm->sch));
+	rcu_read_unlock();
+}
+
+/**
  * wale_alarm_cancel() - no alarm
  * @alarm: the alarm; nobody may set it meanwhile
  *

@@ -48,6 +48,7 @@ struct wale_alarm {
 
 void wale_alarm_init(struct wale_alarm *alarm, struct Qdisc *sch);
 void wale_alarm_program(struct wale_alarm *alarm, u64 at_ns, u64 then_ns);
+void wale_alarm_ring_now(const struct wale_alarm *alarm);
 void wale_alarm_cancel(struct wale_alarm *alarm);
 
 /* Does it ring at that time, or late, but not too late? */

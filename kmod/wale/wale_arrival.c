@@ -396,8 +396,8 @@ static int wale_link_leave_call(struct Qdisc *sch,
 }
 
 /* A GSO packet could not be split. */
-static int wale_link_drop_whole(struct Qdisc *sch, struct sk_buff *skb, u64 now,
-				struct sk_buff **to_free)
+static void wale_link_drop_whole(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+				 struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
@@ -407,26 +407,27 @@ static int wale_link_drop_whole(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	wale_link_count_offered(q, skb);
 	wale_link_count_drop(sch, skb, WALE_DROP_MEMORY, now);
 	__qdisc_drop(skb, to_free);
-	return NET_XMIT_DROP;
 }
 
-/* A GSO packet: split it; each segment is a wire packet, of the same flow. */
-static int wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
-				struct sk_buff **to_free)
+/*
+ * A GSO packet: split it; each segment is a wire packet, of the same flow.
+ *
+ * Return: false if there is no memory for that.
+ */
+static bool wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+				 struct sk_buff **to_free)
 {
 	netdev_features_t features = netif_skb_features(skb);
-	u32 len = qdisc_pkt_len(skb);
 	u16 class = wale_skb_class(skb);
 	struct sk_buff *segs, *next;
-	struct wale_entry entry;
 
 	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
-	if (IS_ERR_OR_NULL(segs))
-		return wale_link_drop_whole(sch, skb, now, to_free);
-
-	wale_link_enter_call(sch, &entry);
+	if (IS_ERR_OR_NULL(segs)) {
+		wale_link_drop_whole(sch, skb, now, to_free);
+		return false;
+	}
 	skb_list_walk_safe(segs, segs, next) {
-		wale_link_run(sch, now);
+		wale_run_rest(sch, now);
 		skb_mark_not_on_list(segs);
 		wale_compat_set_pkt_len(segs, wale_skb_outer_len(sch, segs));
 		qdisc_skb_cb(segs)->tc_classid = class;
@@ -434,7 +435,103 @@ static int wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 				     now, to_free);
 	}
 	consume_skb(skb);
+	return true;
+}
+
+/* Bytes on the wire of a packet, or of all packets in one; 0: it must be split. */
+static inline u32 wale_link_wire_len(struct Qdisc *sch,
+				     const struct sk_buff *skb)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (!skb_is_gso(skb))
+		return wale_skb_wire_len(sch, skb);
+	return q->gso == WALE_GSO_KEEP ? wale_block_wire_len(sch, skb) : 0;
+}
+
+/*
+ * A packet arrives, of any kind, at a link that was run up to @now, in a call.
+ *
+ * Return: false if this host kept it from the link: @verdict is then what the caller of
+ * enqueue learns.
+ */
+static bool wale_link_arrive(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+			     int *verdict, struct sk_buff **to_free)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	u32 len;
+
+	if (q->classes && !wale_classify(sch, skb, verdict, to_free))
+		return false;
+	len = wale_link_wire_len(sch, skb);
+	if (!len) {
+		*verdict = NET_XMIT_DROP;
+		return wale_link_accept_gso(sch, skb, now, to_free);
+	}
+	wale_link_accept_one(sch, skb, len, now, to_free);
+	return true;
+}
+
+/*
+ * The link is behind.  The packet arrives when all that happened before is replayed;
+ * until then, parents have one packet more.
+ */
+static noinline int wale_link_accept_later(struct Qdisc *sch,
+					   struct sk_buff *skb, u64 now,
+					   struct sk_buff **to_free)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	u32 len = qdisc_pkt_len(skb);
+	struct wale_entry entry;
+
+	*wale_skb_cb(skb) = (struct wale_skb_cb){
+		.arrival_ns = now, .wire_len = wale_skb_wire_len(sch, skb),
+	};
+	wale_link_enter_call(sch, &entry);
+	if (wale_memory_take(&q->memory, skb->truesize)) {
+		wale_link_disown(skb, false);
+		q->run.late_bytes += wale_skb_cb(skb)->wire_len;
+		__qdisc_enqueue_tail(skb, &q->run.late);
+		wale_link_hold(sch, skb);
+		entry.accepted = true;
+	} else {
+		wale_link_count_offered(q, skb);
+		wale_link_refuse(sch, skb, wale_link_crowded(q), now, to_free);
+	}
 	return wale_link_leave_call(sch, &entry, len);
+}
+
+/**
+ * wale_link_accept_late() - a packet arrives that came while the link was behind
+ * @sch: the qdisc, run up to the time at which the packet came
+ * @skb: the packet, on no list
+ *
+ * Parents, who may just be asking for a packet, are told later what became of it.
+ */
+void wale_link_accept_late(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_entry entry = {
+		.outer = q->entry,
+		.qlen = sch->q.qlen,
+		.backlog = sch->qstats.backlog,
+	};
+	u64 now = wale_skb_cb(skb)->arrival_ns;
+	u32 len = qdisc_pkt_len(skb);
+	struct sk_buff *to_free = NULL;
+	int verdict;
+
+	q->run.late_bytes -= wale_skb_cb(skb)->wire_len;
+	wale_memory_give(&q->memory, skb->truesize);
+	q->entry = &entry;
+	wale_link_arrive(sch, skb, now, &verdict, &to_free);
+	q->entry = entry.outer;
+	/* it was one packet to them */
+	q->gone_packets += 1 - (sch->q.qlen - entry.qlen);
+	q->gone_bytes += len - (sch->qstats.backlog - entry.backlog);
+	sch->q.qlen = entry.qlen;
+	sch->qstats.backlog = entry.backlog;
+	kfree_skb_list(to_free);
 }
 
 /*
@@ -448,7 +545,8 @@ static int wale_link_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 	bool fits;
 
-	wale_link_run(sch, now);
+	if (!wale_link_run(sch, now))
+		return wale_link_accept_later(sch, skb, now, to_free);
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
 	wale_count(&q->counts.offered, len);
 	fits = wale_buffer_fits(&q->buffer, len);
@@ -464,17 +562,6 @@ static int wale_link_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
 			  NET_XMIT_SUCCESS;
 }
 
-/* Bytes on the wire of a packet, or of all packets in one; 0: it must be split. */
-static inline u32 wale_link_wire_len(struct Qdisc *sch,
-				     const struct sk_buff *skb)
-{
-	const struct wale_sched_data *q = qdisc_priv(sch);
-
-	if (!skb_is_gso(skb))
-		return wale_skb_wire_len(sch, skb);
-	return q->gso == WALE_GSO_KEEP ? wale_block_wire_len(sch, skb) : 0;
-}
-
 /*
  * Of any kind, at any link.  Not a part of wale_link_accept(), where most packets
  * would have to set up what only this needs.
@@ -482,20 +569,18 @@ static inline u32 wale_link_wire_len(struct Qdisc *sch,
 static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
 					 u64 now, struct sk_buff **to_free)
 {
-	struct wale_sched_data *q = qdisc_priv(sch);
-	u32 len = qdisc_pkt_len(skb), wire_len;
+	u32 len = qdisc_pkt_len(skb);
 	struct wale_entry entry;
-	int verdict;
+	int kept, verdict;
+	bool arrived;
 
-	wale_link_run(sch, now);	/* it may free the place of a flow, too */
-	if (q->classes && !wale_classify(sch, skb, &verdict, to_free))
-		return verdict;
-	wire_len = wale_link_wire_len(sch, skb);
-	if (!wire_len)
-		return wale_link_accept_gso(sch, skb, now, to_free);
+	/* it may free the place of a flow, too */
+	if (!wale_link_run(sch, now))
+		return wale_link_accept_later(sch, skb, now, to_free);
 	wale_link_enter_call(sch, &entry);
-	wale_link_accept_one(sch, skb, wire_len, now, to_free);
-	return wale_link_leave_call(sch, &entry, len);
+	arrived = wale_link_arrive(sch, skb, now, &kept, to_free);
+	verdict = wale_link_leave_call(sch, &entry, len);
+	return arrived ? verdict : kept;
 }
 
 /**
@@ -509,7 +594,7 @@ static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
  * random loss, and if another is gone in its place: the sender sees a success, a
  * parent that nothing came in.  Or what a filter of the qdisc did with it.  A GSO
  * packet that there is no memory to split is dropped by this host, not by the link:
- * NET_XMIT_DROP.
+ * NET_XMIT_DROP.  While the link is behind, a success.
  */
 int wale_link_accept(struct sk_buff *skb, struct Qdisc *sch,
 		     struct sk_buff **to_free)

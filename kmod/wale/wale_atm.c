@@ -264,7 +264,7 @@ static void wale_atm_cell(struct Qdisc *sch, u16 class, u64 now)
 
 /*
  * An input has carried what it carried before: its next cell, if it has one; all
- * that it has, if there are no input links.
+ * that it has, if there are no input links, but not more at a time than a run may.
  */
 static void wale_atm_input(struct Qdisc *sch, u16 class, u64 now)
 {
@@ -275,6 +275,11 @@ static void wale_atm_input(struct Qdisc *sch, u16 class, u64 now)
 		wale_atm_cell(sch, class, now);
 		if (wale_cells_interleave(&q->cells)) {
 			wale_inputs_again(&q->cells, q->classes, class);
+			return;
+		}
+		q->run.budget--;
+		if (!input->cells_left && input->coming && q->run.budget <= 0) {
+			wale_inputs_resume(&q->cells, q->classes, class);
 			return;
 		}
 	}

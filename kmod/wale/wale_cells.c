@@ -165,6 +165,7 @@ void wale_cells_clear(struct wale_cells *cells)
 {
 	cells->served = cells->arrived;
 	cells->busy = 0;
+	cells->amid = false;
 }
 
 /**
@@ -262,6 +263,8 @@ u16 wale_inputs_take(struct wale_cells *cells, struct wale_classes *classes)
 	u16 class = turn->class;
 	u32 at = 0, below;
 
+	cells->amid = false;
+	cells->order = turn->order;
 	while ((below = 2 * at + 1) < cells->busy) {
 		if (below + 1 < cells->busy &&
 		    wale_turn_before(&turn[below + 1], &turn[below]))
@@ -275,6 +278,30 @@ u16 wale_inputs_take(struct wale_cells *cells, struct wale_classes *classes)
 	return class;
 }
 
+/* A busy input gets its place in the heap. */
+static void wale_inputs_put(struct wale_cells *cells,
+			    struct wale_classes *classes, u16 class, u64 order)
+{
+	const struct wale_instant *next = &classes->class[class].input.next;
+	struct wale_turn *turn = classes->turn;
+	const struct wale_turn new = {
+		.ns = next->ns,
+		.order = order,
+		.fraction = next->fraction,
+		.class = class,
+	};
+	u32 at = cells->busy++, above;
+
+	while (at) {
+		above = (at - 1) / 2;
+		if (wale_turn_before(&turn[above], &new))
+			break;
+		turn[at] = turn[above];
+		at = above;
+	}
+	turn[at] = new;
+}
+
 /**
  * wale_inputs_again() - the input carries another cell, or stays busy as long
  * @cells: the cells, which interleave
@@ -286,23 +313,21 @@ void wale_inputs_again(struct wale_cells *cells, struct wale_classes *classes,
 {
 	struct wale_instant *next = &classes->class[class].input.next;
 	u64 fraction = (u64)next->fraction + cells->cell_time.fraction;
-	struct wale_turn *turn = classes->turn, new;
-	u32 at = cells->busy++, above;
 
 	next->ns += cells->cell_time.ns + (fraction >> 32);
 	next->fraction = (u32)fraction;
-	new = (struct wale_turn){
-		.ns = next->ns,
-		.order = cells->turns++,
-		.fraction = next->fraction,
-		.class = class,
-	};
-	while (at) {
-		above = (at - 1) / 2;
-		if (wale_turn_before(&turn[above], &new))
-			break;
-		turn[at] = turn[above];
-		at = above;
-	}
-	turn[at] = new;
+	wale_inputs_put(cells, classes, class, cells->turns++);
+}
+
+/**
+ * wale_inputs_resume() - the input is not done yet, and is the next again
+ * @cells: the cells, which do not interleave
+ * @classes: with the inputs
+ * @class: whose input it is, as wale_inputs_take() just said
+ */
+void wale_inputs_resume(struct wale_cells *cells, struct wale_classes *classes,
+			u16 class)
+{
+	wale_inputs_put(cells, classes, class, cells->order);
+	cells->amid = true;
 }

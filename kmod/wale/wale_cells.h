@@ -70,6 +70,8 @@ struct wale_turn {
  * @arrived: place behind the last
  * @cell_time: of an input link; zero: all cells of a packet arrive at once
  * @busy: number of inputs that are
+ * @amid: the first of them goes on at the instant at which it stopped
+ * @order: of the turn that was taken last
  * @turns: that inputs have taken
  *
  * Places are numbers modulo 2^32.
@@ -82,6 +84,8 @@ struct wale_cells {
 	u32 arrived;
 	struct wale_instant cell_time;
 	u32 busy;
+	bool amid;
+	u64 order;
 	u64 turns;
 };
 
@@ -103,6 +107,8 @@ u64 wale_inputs_next(const struct wale_cells *cells,
 u16 wale_inputs_take(struct wale_cells *cells, struct wale_classes *classes);
 void wale_inputs_again(struct wale_cells *cells, struct wale_classes *classes,
 		       u16 class);
+void wale_inputs_resume(struct wale_cells *cells, struct wale_classes *classes,
+			u16 class);
 
 static inline bool wale_cells_interleave(const struct wale_cells *cells)
 {

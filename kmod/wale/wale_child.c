@@ -30,6 +30,7 @@
  * was offered, and corrects the lengths of those that come back.
  */
 
+#include <linux/sched.h>
 #include <linux/skbuff.h>
 #include <net/gen_stats.h>
 
@@ -385,12 +386,37 @@ static int wale_child_check(const struct wale_sched_data *q,
 	return 0;
 }
 
-/* The child goes.  What it had waits where it would without a child. */
-static void wale_child_drain(struct Qdisc *sch, u64 now)
+/* So many packets of a child that goes are taken at a time. */
+#define WALE_CHILD_TAKEN	1024
+
+/* Return: true if it gives nothing more. */
+static bool wale_child_empty(struct Qdisc *sch, u64 now)
 {
-	while (wale_child_next(sch, now))
-		;
-	wale_child_purge(sch, now);
+	const struct wale_sched_data *q = qdisc_priv(sch);
+	int left = WALE_CHILD_TAKEN;
+
+	while (q->child.qdisc && wale_child_next(sch, now))
+		if (!--left)
+			return false;
+	return true;
+}
+
+/*
+ * The child goes, if there is one.  What it had waits where it would without a child.
+ *
+ * Return: true if the link is run up to @now, and the child gives nothing more.
+ */
+static bool wale_child_drain(struct Qdisc *sch, u64 *now)
+	__must_hold(root_lock)
+{
+	while (wale_run_patiently(sch, WALE_CHANGE_PATIENCE_NS, now)) {
+		if (wale_child_empty(sch, *now))
+			return true;
+		sch_tree_unlock(sch);
+		cond_resched();
+		sch_tree_lock(sch);
+	}
+	return false;
 }
 
 /**
@@ -405,7 +431,7 @@ static void wale_child_drain(struct Qdisc *sch, u64 now)
  * what @new gets.  Only what the old child does not give back now is dropped.
  *
  * Context: RTNL is held.
- * Return: 0; or -EINVAL or -EOPNOTSUPP, and nothing has changed.
+ * Return: 0; or -EINVAL, -EOPNOTSUPP or -EBUSY, and nothing has changed.
  */
 int wale_child_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
 		     struct Qdisc **old, struct netlink_ext_ack *extack)
@@ -418,11 +444,14 @@ int wale_child_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
 	if (err)
 		return err;
 	sch_tree_lock(sch);
-	now = ktime_get_ns();
-	wale_link_run(sch, now);
+	if (!wale_child_drain(sch, &now)) {
+		sch_tree_unlock(sch);
+		NL_SET_ERR_MSG(extack, WALE_BEHIND);
+		return -EBUSY;
+	}
 	*old = q->child.qdisc;
 	if (*old) {
-		wale_child_drain(sch, now);
+		wale_child_purge(sch, now);
 		(*old)->flags &= ~TCQ_F_NOPARENT;
 	}
 	if (new)

@@ -301,7 +301,7 @@ static __always_inline bool wale_link_next(struct Qdisc *sch, bool plain,
 	return true;
 }
 
-static __always_inline void __wale_link_serve(struct Qdisc *sch, bool plain,
+static __always_inline bool __wale_link_serve(struct Qdisc *sch, bool plain,
 					      u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
@@ -311,96 +311,27 @@ static __always_inline void __wale_link_serve(struct Qdisc *sch, bool plain,
 		wale_link_served(sch, plain);
 		if (wale_link_next(sch, plain, &len))
 			wale_server_next(&q->server, &q->schedule, len);
+		if (unlikely(!wale_run_goes_on(&q->run, q->server.time_ns)))
+			return false;
 	}
 	if (!q->server.busy)
 		wale_schedule_run(&q->schedule, now);
-}
-
-/* Ends of service and changes of the rate, up to now. */
-static void wale_link_serve(struct Qdisc *sch, u64 now)
-{
-	__wale_link_serve(sch, false, now);
-}
-
-static void wale_link_replay_cells(struct Qdisc *sch, u64 now)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	u64 next;
-
-	do {
-		next = wale_inputs_next(&q->cells, q->classes);
-		if (next > now)
-			break;
-		wale_link_serve(sch, next);
-		wale_atm_arrive(sch, next);
-	} while (q->cells.busy);
-}
-
-/* These, and cells that arrive. */
-static void wale_link_replay_arrivals(struct Qdisc *sch, u64 now)
-{
-	const struct wale_sched_data *q = qdisc_priv(sch);
-
-	if (q->cells.busy)
-		wale_link_replay_cells(sch, now);
-	wale_link_serve(sch, now);
-}
-
-/* These, and updates of the price. */
-static void wale_link_replay(struct Qdisc *sch, u64 now)
-{
-	const struct wale_sched_data *q = qdisc_priv(sch);
-
-	if (q->policy.kind == WALE_POLICY_REM)
-		wale_mark_run(sch, wale_link_replay_arrivals, now);
-	wale_link_replay_arrivals(sch, now);
-}
-
-/*
- * So many changes that are published are replayed one by one.  If there are more, the
- * last one is published: only steps of a trace that are shorter than a tick are ever
- * that many, or those of a machine that slept.
- */
-#define WALE_PUBLISH_STEPS	32
-
-static void wale_link_replay_published(struct Qdisc *sch, u64 now)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	u64 next = wale_feedback_next(q);
-	int left = WALE_PUBLISH_STEPS;
-
-	if (next <= now &&
-	    wale_schedule_change_ns(&q->schedule, left + 1) <= now)
-		left = 0;
-	for (; next <= now && left; left--) {
-		wale_link_replay(sch, next);
-		wale_feedback_update(q, next);
-		next = wale_feedback_next(q);
-	}
-	wale_link_replay(sch, now);
-	if (next <= now)
-		wale_feedback_update(q, now);
+	return true;
 }
 
 /**
- * wale_link_replay_all() - replay what happened up to now
+ * wale_link_serve() - replay ends of service and changes of the rate
  * @sch: the qdisc
- * @now: ns of CLOCK_MONOTONIC
+ * @now: ns; up to this instant
+ *
+ * Return: false if there are more of them than a run may replay.
  */
-void wale_link_replay_all(struct Qdisc *sch, u64 now)
+bool wale_link_serve(struct Qdisc *sch, u64 now)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 
-	if (q->plain) {
-		__wale_link_serve(sch, true, now);
-		return;
-	}
-	if (q->feedback)
-		wale_link_replay_published(sch, now);
-	else
-		wale_link_replay(sch, now);
-	if (q->child.qdisc && wale_child_run(sch, now))
-		wale_link_replay(sch, now);
+	return q->plain ? __wale_link_serve(sch, true, now) :
+			  __wale_link_serve(sch, false, now);
 }
 
 /**
@@ -551,8 +482,9 @@ void wale_link_set_alarm(struct Qdisc *sch)
 static const struct sk_buff *
 wale_link_awaited(const struct wale_sched_data *q)
 {
-	if (!q->plain && (q->impair || q->child.qdisc || q->gone_packets ||
-			  wale_buffer_counts_cells(&q->buffer)))
+	if (q->run.behind || q->gone_packets ||
+	    (!q->plain && (q->impair || q->child.qdisc ||
+			   wale_buffer_counts_cells(&q->buffer))))
 		return NULL;
 	return q->line.head;
 }
@@ -604,16 +536,18 @@ struct sk_buff *wale_link_release(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb;
-	u64 now;
+	u64 now, due_ns;
 	u32 len;
 
 	if (wale_link_waits(q, &now))
 		return NULL;
-	wale_link_run(sch, now);
+	/* what departs later may be overtaken, or in the way of a packet that is late */
+	due_ns = wale_link_run(sch, now) ? now : q->run.reached_ns;
 	wale_link_settle_later(sch);
-	skb = wale_link_take(sch, now);
+	skb = wale_link_take(sch, due_ns);
 	if (!skb) {
-		wale_link_set_alarm(sch);
+		if (!q->run.behind)
+			wale_link_set_alarm(sch);
 		return NULL;
 	}
 

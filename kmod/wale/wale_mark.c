@@ -18,17 +18,21 @@
  * @sch: the qdisc, whose policy is rem
  * @replay: replays the link, without its price
  * @now: ns
+ *
+ * Return: false if there is more than a run may replay.
  */
-void wale_mark_run(struct Qdisc *sch,
-		   void (*replay)(struct Qdisc *sch, u64 now), u64 now)
+bool wale_mark_run(struct Qdisc *sch,
+		   bool (*replay)(struct Qdisc *sch, u64 now), u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_rem *rem = &q->rem;
-	u64 quiet_until, offered, rate;
+	u64 quiet_until, offered, rate, at_ns;
 
 	offered = q->counts.offered.bytes;
 	while (rem->next_ns <= now) {
-		replay(sch, rem->next_ns);
+		at_ns = rem->next_ns;
+		if (!replay(sch, at_ns))
+			return false;
 		quiet_until = q->server.busy ? q->server.event_ns :
 					       q->schedule.until_ns;
 		if (wale_rem_rests(rem, q->buffer.bytes))
@@ -38,7 +42,10 @@ void wale_mark_run(struct Qdisc *sch,
 		rate = wale_schedule_bytes_per_s(&q->schedule);
 		wale_rem_update(rem, q->buffer.bytes, offered, rate,
 				wale_rem_steps(rem, offered, quiet_until, now));
+		if (!wale_run_goes_on(&q->run, at_ns))
+			return false;
 	}
+	return true;
 }
 
 static bool wale_mark_draw(struct wale_sched_data *q)

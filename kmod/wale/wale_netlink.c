@@ -129,16 +129,18 @@ static void wale_apply_feedback(struct Qdisc *sch,
 		wale_feedback_update(q, now);
 }
 
-/* Return: 0; or -EBUSY: the buffer holds packets, and nothing has changed. */
-static int wale_apply(struct Qdisc *sch, struct wale_request *request,
+/*
+ * The link is run up to @now.
+ *
+ * Return: 0; or -EBUSY: the buffer holds packets, and nothing has changed.
+ */
+static int wale_apply(struct Qdisc *sch, struct wale_request *request, u64 now,
 		      struct netlink_ext_ack *extack)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct nlattr **tb = request->tb;
-	u64 now = ktime_get_ns();
 	int err;
 
-	wale_link_run(sch, now);
 	wale_link_settle(sch);
 	err = wale_buffer_apply(sch, &request->buffer, now, extack);
 	if (err)
@@ -161,6 +163,21 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request,
 	wale_link_set_alarm(sch);
 	wale_timer_set(sch, now);
 	return 0;
+}
+
+static int wale_apply_locked(struct Qdisc *sch, struct wale_request *request,
+			     struct netlink_ext_ack *extack)
+{
+	int err = -EBUSY;
+	u64 now;
+
+	sch_tree_lock(sch);
+	if (wale_run_patiently(sch, WALE_CHANGE_PATIENCE_NS, &now))
+		err = wale_apply(sch, request, now, extack);
+	else
+		NL_SET_ERR_MSG(extack, WALE_BEHIND);
+	sch_tree_unlock(sch);
+	return err;
 }
 
 /**
@@ -190,12 +207,8 @@ int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 				extack) ?:
 	      wale_check_gso(q, &request, extack) ?:
 	      wale_check_line(tb, extack) ?:
-	      wale_prepare(sch, &request, extack);
-	if (!err) {
-		sch_tree_lock(sch);
-		err = wale_apply(sch, &request, extack);
-		sch_tree_unlock(sch);
-	}
+	      wale_prepare(sch, &request, extack) ?:
+	      wale_apply_locked(sch, &request, extack);
 	/* the new ones of a refused request, or the old ones of another */
 	wale_schedule_request_free(&request.schedule);
 	wale_buffer_request_free(&request.buffer);
@@ -235,9 +248,10 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	struct nlattr *nest;
+	u64 now;
 
 	sch_tree_lock(sch);
-	wale_link_run(sch, ktime_get_ns());
+	wale_run_patiently(sch, WALE_DUMP_PATIENCE_NS, &now);
 	wale_link_settle(sch);
 	sch_tree_unlock(sch);
 

@@ -102,6 +102,8 @@ static void wale_purge_trace(struct Qdisc *sch, u64 now)
 
 	if (!trace_wale_drop_enabled() && !trace_wale_packet_enabled())
 		return;
+	for (skb = q->run.late.head; skb; skb = skb->next)
+		wale_purge_trace_one(sch, skb, false, now);
 	for (skb = q->line.head; skb; skb = skb->next)
 		wale_purge_trace_one(sch, skb, true, now);
 	if (q->impair)
@@ -122,9 +124,15 @@ static void wale_purge_count(struct Qdisc *sch)
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_counter *purged = &q->counts.dropped[WALE_DROP_PURGE];
 
-	__qdisc_qstats_drop(sch, q->counts.line.packets + q->buffer.packets);
-	purged->packets += q->counts.line.packets + q->buffer.packets;
-	purged->bytes += q->counts.line.bytes + q->buffer.bytes;
+	u32 late = q->run.late.qlen;
+
+	q->counts.offered.packets += late;
+	q->counts.offered.bytes += q->run.late_bytes;
+	__qdisc_qstats_drop(sch, q->counts.line.packets + q->buffer.packets +
+				 late);
+	purged->packets += q->counts.line.packets + q->buffer.packets + late;
+	purged->bytes += q->counts.line.bytes + q->buffer.bytes +
+			 q->run.late_bytes;
 	q->counts.line = (struct wale_counter){};
 	wale_buffer_set(&q->buffer, 0, 0);
 	q->buffer.cells = 0;
@@ -173,6 +181,8 @@ void wale_purge(struct Qdisc *sch)
 	wale_purge_count(sch);
 	wale_purge_list(&q->line);
 	wale_purge_list(&q->lost);
+	wale_purge_list(&q->run.late);
+	q->run = (struct wale_run){};
 	wale_purge_waiting(&q->waiting);
 	if (q->impair) {
 		wale_purge_tree(&q->impair->overtakers);

@@ -154,8 +154,7 @@ int wale_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		return -1;
 
 	sch_tree_lock(sch);
-	now = ktime_get_ns();
-	wale_link_run(sch, now);
+	wale_run_patiently(sch, WALE_DUMP_PATIENCE_NS, &now);
 	wale_link_settle(sch);
 	err = wale_put_stats(d->skb, q, now);
 	sch_tree_unlock(sch);
@@ -202,9 +201,10 @@ int wale_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_class class;
 	struct nlattr *nest;
+	u64 now;
 
 	sch_tree_lock(sch);
-	wale_link_run(sch, ktime_get_ns());
+	wale_run_patiently(sch, WALE_DUMP_PATIENCE_NS, &now);
 	wale_link_settle(sch);
 	if (q->child.qdisc) {
 		sch_tree_unlock(sch);

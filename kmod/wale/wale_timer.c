@@ -12,13 +12,6 @@
 #include "wale.h"
 
 /*
- * The chain draws every step that passed, and while the rate changes, rem updates the
- * price at every interval.  Were a link left alone for a month, the first packet after
- * it would have to wait for all of them.  So the link runs when so many are due.
- */
-#define WALE_TIMER_STEPS	256
-
-/*
  * Passing steps of a trace takes no longer for more of them.  But with a long delay,
  * nothing else moves the link until a packet departs.
  */
@@ -48,7 +41,13 @@ static u64 wale_timer_step_ns(const struct wale_sched_data *q)
 	return step_ns;
 }
 
-/* So often the link is to run, in jiffies; MAX_JIFFY_OFFSET: nothing adds up. */
+/*
+ * So often the link is to run, in jiffies; MAX_JIFFY_OFFSET: nothing adds up.
+ *
+ * The chain draws every step that passed, and while the rate changes, rem updates the
+ * price at every interval.  Were a link left alone for a month, the first packet after
+ * it would have to wait for all of them.
+ */
 static unsigned long wale_timer_period(const struct wale_sched_data *q)
 {
 	unsigned long period = MAX_JIFFY_OFFSET;
@@ -58,7 +57,7 @@ static unsigned long wale_timer_period(const struct wale_sched_data *q)
 		period = WALE_TRACE_PERIOD;
 	if (step_ns == U64_MAX)
 		return period;
-	return min(period, wale_timer_jiffies(step_ns * WALE_TIMER_STEPS));
+	return min(period, wale_timer_jiffies(step_ns * WALE_RUN_STEPS));
 }
 
 /*

@@ -147,6 +147,24 @@ def test_faster_input_links() -> None:
     linear(raised, FLOWS)
 
 
+def test_what_is_due_together_lets_others_run() -> None:
+    """Some millions of cells are due at once: they are replayed a few at a time."""
+    bounds.needs_real_time()
+
+    def gap() -> float:
+        link = quiet(limit_cells=1 << 22, input_rate=1000)
+        link.send(FLOWS, 8000)
+        link.control.change(link.dev, {"input_rate": 10**9})
+        net.sleep_ns(100 * MS)  # nothing has the link run meanwhile
+        longest = max(took(link.get), bounds.longest_gap_s(1))
+        net.wait_for(lambda: not link.backlog(), "all cells")
+        link.close()
+        return longest
+
+    gaps = [bounds.as_user(gap) for _ in range(3)]
+    true(min(gaps) < 0.1, f"others waited for {min(gaps):.3f} s")
+
+
 def test_packets_that_lost_their_end() -> None:
     """Where they leave the buffer is found in the same time, however many packets are there."""
 

@@ -220,8 +220,15 @@ def check_sums(pair: Pair, from_the_start: bool = True) -> None:
 def run_case(name: str) -> set[str]:
     """Run a case and compare; return the verdicts that occurred."""
     options, count, flows, gap_ns = CASES[name]
+    return compare(name, options, stream(len(name), count, flows, gap_ns), 100)
+
+
+def compare(
+    name: str, options: dict[str, Any], packets: list[tuple[int, int, int]], look: int
+) -> set[str]:
+    """Send a stream, look at the sums after so many; compare it with the model."""
+    count = len(packets)
     options = {"rate": OC3, "seed": 42, "flows": 20} | options
-    packets = stream(len(name), count, flows, gap_ns)
     given = dict(options)
     if "policy" in given:
         given["policy"] = POLICY[given["policy"]]
@@ -231,8 +238,8 @@ def run_case(name: str) -> set[str]:
     tracing = net.Tracing()
     pair.add(**given)
     tracing.on()
-    for start in range(0, count, 100):
-        send(pair, packets[start : start + 100])
+    for start in range(0, count, look):
+        send(pair, packets[start : start + look])
         check_sums(pair)
     pair.drain()
     found = events(tracing.text())
@@ -266,6 +273,32 @@ def test_every_packet_is_where_the_model_says() -> None:
             true("early" in verdicts, f"{name}: {verdicts}")
         if policy == "random_tail" and "limit_cells" not in options:
             true("buffer" in verdicts, f"{name}: {verdicts}")
+
+
+#: So much later, all that came is due: more than is replayed at a time.
+BACKLOGS: dict[str, dict[str, Any]] = {
+    "backlog": {"limit_packets": 1200, "delay": 50_000 * MS},
+    "backlog-random": {"limit_bytes": 8 * 10**5, "policy": "random_tail", "delay": 50_000 * MS},
+    "backlog-cells": {"limit_cells": 12_000, "policy": "fba", "delay": 50_000 * MS},
+    "backlog-input": {
+        "limit_cells": 12_000,
+        "input_rate": OC3 // 4,
+        "policy": "seldrop",
+        "delay": 50_000 * MS,
+    },
+}
+
+
+@virtual_time("it compares times to the ns")
+def test_packets_that_come_while_much_is_due() -> None:
+    """They arrive when all is replayed that was due before, as if that took no time."""
+    for name, options in BACKLOGS.items():
+        packets = [
+            (0 if number % 1400 else 10_000 * MS, 40 + number % 1400, number % 15)
+            for number in range(3 * 1400)
+        ]
+        verdicts = compare(name, options, packets, len(packets))
+        true({"sent"} < verdicts, f"{name}: {verdicts}")
 
 
 def by_flow(pair: Pair, flows: int, count: int = 3) -> dict[int, Qdisc]:

@@ -344,6 +344,36 @@ static void wale_cells_merge(struct kunit *test)
 	vfree(classes);
 }
 
+/* An input that stopped amid what it carries is the next again, of all at that instant. */
+static void wale_cells_resume(struct kunit *test)
+{
+	struct wale_classes *classes = wale_test_classes(test, 3);
+	struct wale_cells cells;
+	u32 i, n;
+
+	wale_cells_init(&cells);
+	cells.cell_time = (struct wale_instant){ 1000, 0 };
+	for (i = 1; i <= 3; i++) {
+		wale_inputs_start(&cells, classes, i, 100);
+		wale_inputs_again(&cells, classes, i);
+	}
+	cells.cell_time = (struct wale_instant){};
+	for (i = 1; i <= 3; i++) {
+		for (n = 0; n < 4; n++) {
+			KUNIT_EXPECT_EQ(test, cells.amid, n > 0);
+			KUNIT_EXPECT_EQ(test, wale_inputs_next(&cells, classes),
+					1100);
+			KUNIT_EXPECT_EQ(test, wale_inputs_take(&cells, classes),
+					i);
+			if (n < 3)
+				wale_inputs_resume(&cells, classes, i);
+		}
+		KUNIT_EXPECT_FALSE(test, cells.amid);
+	}
+	KUNIT_EXPECT_EQ(test, wale_inputs_next(&cells, classes), U64_MAX);
+	vfree(classes);
+}
+
 /* A shorter cell time: the next cell of one passes those of the others. */
 static void wale_cells_merge_faster(struct kunit *test)
 {
@@ -518,6 +548,7 @@ static struct kunit_case wale_buffer_cases[] = {
 	KUNIT_CASE(wale_classes_random_life),
 	KUNIT_CASE(wale_cells_time),
 	KUNIT_CASE(wale_cells_merge),
+	KUNIT_CASE(wale_cells_resume),
 	KUNIT_CASE(wale_cells_merge_faster),
 	KUNIT_CASE(wale_cells_merge_many),
 	KUNIT_CASE(wale_cells_ring),

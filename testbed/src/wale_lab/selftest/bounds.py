@@ -117,6 +117,17 @@ def usual_s(action: Callable[[], object], times: int = 41, gap_s: float = 0) -> 
     return statistics.quantiles(durations_s(action, times, gap_s))[0]
 
 
+def longest_gap_s(seconds: float) -> float:
+    """Return for how long a process that does nothing but look at the clock is kept from it."""
+    longest, last = 0.0, time.perf_counter()
+    end = last + seconds
+    while last < end:
+        now = time.perf_counter()
+        longest = max(longest, now - last)
+        last = now
+    return longest
+
+
 def softirq_share(seconds: float) -> float:
     """Return the share of time that the CPUs spend in softirqs, while this process sleeps."""
 
