@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from wale_lab.engines.base import EXIT_ENGINE, EngineError
 from wale_lab.errors import ScenarioError
 from wale_lab.finished import Run
-from wale_lab.tree import IMPORTS
+from wale_lab.tree import IMPORTS, IN_CHECKOUT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,7 @@ class _Order:
 
 @dataclass
 class _Children:
-    """Processes of runs, which do not outlive who waits for them."""
+    """Processes of runs, which end with the caller that waits for them."""
 
     running: set[subprocess.Popen[str]] = field(default_factory=set)
     ended: bool = False
@@ -71,8 +71,10 @@ class _Children:
 
     def start(self, command: Sequence[str], **streams: Any) -> subprocess.Popen[str]:
         """Start one more."""
-        path = os.pathsep.join(filter(None, [str(IMPORTS), os.environ.get("PYTHONPATH")]))
-        env = {**os.environ, "PYTHONPATH": path}
+        env = dict(os.environ)
+        if IN_CHECKOUT:
+            paths = [str(IMPORTS), env.get("PYTHONPATH")]
+            env["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         with self.lock:
             if self.ended:
                 raise EngineError("the sweep was ended")

@@ -87,7 +87,7 @@ def run_scenario(
 ) -> dict[str, Any]:
     """Run a scenario, write the files of `out`, return result.json's content.
 
-    `packets`: log all of them, as a table of this form.  `wall_limit_s`: in the place of the
+    `packets`: log all of them, as a table of this form.  `wall_limit_s`: instead of the
     scenario's wall_limit.
     """
     progress = progress or Progress(quiet=True)
