@@ -15,11 +15,6 @@
 #include "rate.h"
 #include "rate_netlink.h"
 
-static const struct nla_policy
-rate_flow_policy[RATE_FEEDBACK_A_FLOW_PATH + 1] = {
-	[RATE_FEEDBACK_A_FLOW_PATH] = NLA_POLICY_MIN(NLA_U32, 1),
-};
-
 /* Who sends what to whom is nobody else's business. */
 static bool rate_may_see(const struct sk_buff *skb, const struct rate_path *path)
 {
@@ -231,14 +226,14 @@ static const struct genl_ops rate_ops[] = {
 		.cmd = RATE_FEEDBACK_CMD_SET,
 		.doit = rate_set,
 		.policy = rate_set_policy,
-		.maxattr = RATE_FEEDBACK_A_PATH_PHI,
+		.maxattr = ARRAY_SIZE(rate_set_policy) - 1,
 		.flags = GENL_UNS_ADMIN_PERM,
 	},
 	{
 		.cmd = RATE_FEEDBACK_CMD_DEL,
 		.doit = rate_del_doit,
 		.policy = rate_key_policy,
-		.maxattr = RATE_FEEDBACK_A_PATH_DPORT,
+		.maxattr = ARRAY_SIZE(rate_key_policy) - 1,
 		.flags = GENL_UNS_ADMIN_PERM,
 	},
 	{
@@ -246,13 +241,13 @@ static const struct genl_ops rate_ops[] = {
 		.doit = rate_get_doit,
 		.dumpit = rate_get_dumpit,
 		.policy = rate_key_policy,
-		.maxattr = RATE_FEEDBACK_A_PATH_DPORT,
+		.maxattr = ARRAY_SIZE(rate_key_policy) - 1,
 	},
 	{
 		.cmd = RATE_FEEDBACK_CMD_FLOW_GET,
 		.dumpit = rate_flow_get_dumpit,
 		.policy = rate_flow_policy,
-		.maxattr = RATE_FEEDBACK_A_FLOW_PATH,
+		.maxattr = ARRAY_SIZE(rate_flow_policy) - 1,
 	},
 };
 

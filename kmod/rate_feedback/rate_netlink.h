@@ -19,11 +19,19 @@ extern struct genl_family rate_family;
 /* rate_netlink.c */
 bool rate_netlink_is_up(void);
 
-/* rate_request.c */
+/* rate_policy.c */
+/* generated: policies */
+extern const struct nla_policy
+rate_set_policy[RATE_FEEDBACK_A_PATH_PHI + 1];
 extern const struct nla_policy
 rate_key_policy[RATE_FEEDBACK_A_PATH_DPORT + 1];
 extern const struct nla_policy
-rate_set_policy[RATE_FEEDBACK_A_PATH_PHI + 1];
+rate_flow_policy[RATE_FEEDBACK_A_FLOW_PATH + 1];
+extern const struct nla_policy
+rate_follow_policy[RATE_FEEDBACK_A_FOLLOW_IFINDEX + 1];
+/* generated: end */
+
+/* rate_request.c */
 int rate_parse_key(struct nlattr **tb, struct rate_key *key,
 		   struct netlink_ext_ack *extack);
 int rate_set(struct sk_buff *skb, struct genl_info *info);

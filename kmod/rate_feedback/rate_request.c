@@ -13,49 +13,6 @@
 #include "rate.h"
 #include "rate_netlink.h"
 
-static const struct nla_policy
-rate_follow_policy[RATE_FEEDBACK_A_FOLLOW_MAX + 1] = {
-	[RATE_FEEDBACK_A_FOLLOW_NETNS_FD] = { .type = NLA_U32 },
-	[RATE_FEEDBACK_A_FOLLOW_IFINDEX] = { .type = NLA_U32 },
-};
-
-#define RATE_KEY_POLICY							\
-	[RATE_FEEDBACK_A_PATH_IFINDEX] = { .type = NLA_U32 },		\
-	[RATE_FEEDBACK_A_PATH_SADDR] = { .type = NLA_BINARY, .len = 16 },	\
-	[RATE_FEEDBACK_A_PATH_DADDR] = { .type = NLA_BINARY, .len = 16 },	\
-	[RATE_FEEDBACK_A_PATH_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U32, 128), \
-	[RATE_FEEDBACK_A_PATH_SPORT] = { .type = NLA_U16 },		\
-	[RATE_FEEDBACK_A_PATH_DPORT] = { .type = NLA_U16 }
-
-const struct nla_policy
-rate_key_policy[RATE_FEEDBACK_A_PATH_DPORT + 1] = {
-	RATE_KEY_POLICY,
-};
-
-const struct nla_policy
-rate_set_policy[RATE_FEEDBACK_A_PATH_PHI + 1] = {
-	RATE_KEY_POLICY,
-	[RATE_FEEDBACK_A_PATH_RATE] = { .type = NLA_U64 },
-	[RATE_FEEDBACK_A_PATH_MEANING] =
-		NLA_POLICY_MAX(NLA_U32, RATE_FEEDBACK_MEANING_WEIGHT),
-	[RATE_FEEDBACK_A_PATH_TIME] = { .type = NLA_U64 },
-	[RATE_FEEDBACK_A_PATH_AGE_LIMIT] = { .type = NLA_U64 },
-	[RATE_FEEDBACK_A_PATH_LAG] =
-		NLA_POLICY_MAX(NLA_U32, RATE_FEEDBACK_LAG_FIXED),
-	[RATE_FEEDBACK_A_PATH_LAG_TIME] = { .type = NLA_U64 },
-	[RATE_FEEDBACK_A_PATH_BETA] = { .type = NLA_U32 },
-	[RATE_FEEDBACK_A_PATH_RISE] =
-		NLA_POLICY_MAX(NLA_U32, RATE_FEEDBACK_RISE_ADDITIVE),
-	[RATE_FEEDBACK_A_PATH_PACE] = NLA_POLICY_MAX(NLA_U32, 1),
-	[RATE_FEEDBACK_A_PATH_BASE_RTT] = { .type = NLA_U64 },
-	[RATE_FEEDBACK_A_PATH_LAYER] =
-		NLA_POLICY_MAX(NLA_U32, RATE_FEEDBACK_LAYER_PAYLOAD),
-	[RATE_FEEDBACK_A_PATH_FOLLOW] = NLA_POLICY_NESTED(rate_follow_policy),
-	/* between them is what only the channel tells */
-	[RATE_FEEDBACK_A_PATH_SWING] = { .type = NLA_U32 },
-	[RATE_FEEDBACK_A_PATH_PHI] = { .type = NLA_U32 },
-};
-
 /* An address of 4 or 16 bytes; one of IPv4 within IPv6 is of IPv4. */
 static int rate_parse_addr(const struct nlattr *attr, struct in6_addr *addr,
 			   u8 *family, struct netlink_ext_ack *extack)

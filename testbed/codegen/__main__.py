@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Write what follows from Documentation/netlink/specs/sch_wale.yaml: `make generate`.
+"""Write what follows from the contracts in Documentation/netlink/specs: `make generate`.
 
 With --check nothing is written; the exit code is 1 if a file is not what it would be.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import channel
 import documents
 import module
 import regions
@@ -21,7 +22,9 @@ from spec import TOP, Spec
 def texts(spec: Spec, top: Path = TOP) -> dict[str, str]:
     """Each file that is generated, or has parts that are, as it should be."""
     partly = {uapi.PATH: uapi.parts(spec), **userspace.parts(spec), **documents.parts(spec)}
+    partly |= channel.parts()
     whole = {made.PATH: made.render(spec) for made in (module, scenarios, userspace)}
+    whole[channel.PATH] = channel.render()
     return whole | {
         name: regions.replace((top / name).read_text(encoding="utf-8"), parts)
         for name, parts in partly.items()
