@@ -117,6 +117,11 @@ def test_devices_go() -> None:
     compare("delete a device", devices_go)
 
 
+def test_others_go_on_beside_many_followers() -> None:
+    """`ip link add` in another namespace, while a device goes that many paths follow."""
+    bounds.others_go_on(lambda: devices_go(MANY))
+
+
 def requests(followers: int) -> dict[str, float]:
     """Set, delete and follow the path of a device that so many paths follow."""
     add_devices("lead", "other")

@@ -99,6 +99,11 @@ def test_others_do_not_wait() -> None:
     true(worst < whole / 5, f"waited {worst:.3f} s; a trace is handed over in {whole:.3f} s")
 
 
+def test_others_go_on_beside_long_traces() -> None:
+    """`ip link add` in another namespace meanwhile."""
+    bounds.others_go_on(lambda: [Link().hand_over(LONGEST)])
+
+
 def test_a_file_that_is_closed_gives_back_its_memory() -> None:
     """Though no link got what was in it."""
 

@@ -165,6 +165,19 @@ def test_what_is_due_together_lets_others_run() -> None:
     true(min(gaps) < 0.1, f"others waited for {min(gaps):.3f} s")
 
 
+def test_others_go_on_beside_many_cells() -> None:
+    """`ip link add` in another namespace, while all these cells are due."""
+
+    def attack() -> None:
+        link = quiet(limit_cells=1 << 22, input_rate=1000)
+        link.send(FLOWS, 8000)
+        link.control.change(link.dev, {"input_rate": 10**9})
+        net.wait_for(lambda: not link.backlog(), "all cells")
+        link.close()
+
+    bounds.others_go_on(attack)
+
+
 def test_packets_that_lost_their_end() -> None:
     """Where they leave the buffer is found in the same time, however many packets are there."""
 

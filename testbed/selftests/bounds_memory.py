@@ -106,6 +106,17 @@ def test_a_long_line_with_a_rate() -> None:
     filled(1, "line", delay=DAY, rate=10**12, limit_packets=2**32 - 1)
 
 
+def test_others_go_on_beside_a_long_line() -> None:
+    """`ip link add` in another namespace, while a line is filled, and emptied."""
+
+    def attack() -> None:
+        links = Links(1, delay=DAY)
+        links.fill(SMALL)
+        links.delete()
+
+    bounds.others_go_on(attack)
+
+
 def test_many_long_lines() -> None:
     """All links of users have one share of the memory."""
     filled(20, "line", delay=DAY)

@@ -159,5 +159,21 @@ def test_many_links() -> None:
     true(busy < 0.1, f"{busy:.0%} of the CPU is in softirqs")
 
 
+def test_others_go_on_beside_many_links() -> None:
+    """`ip link add` in another namespace, beside 150 of them, a fine price and sessions."""
+
+    def attack() -> None:
+        for count, options in (
+            (150, {"steps": FINE[: len(FINE) // 10]}),
+            (20, {"steps": FINE[: len(FINE) // 10], **REM}),
+            (20, {"rate": 1, "sessions": SESSIONS}),
+        ):
+            with contextlib.closing(Links(count, **options)) as links:
+                time.sleep(1)
+                links.run()
+
+    bounds.others_go_on(attack)
+
+
 if __name__ == "__main__":
     main()

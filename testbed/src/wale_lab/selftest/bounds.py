@@ -9,19 +9,34 @@ import os
 import pickle
 import re
 import signal
+import socket
 import statistics
+import struct
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
+from wale_lab.netlink import (
+    NETLINK_ROUTE,
+    NLM_F_ACK,
+    NLM_F_CREATE,
+    NLM_F_EXCL,
+    Socket,
+    attribute,
+)
 from wale_lab.selftest import net
 from wale_lab.selftest.tap import Skip, in_virtual_time
 
 UID = 1000
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 PR_SET_DUMPABLE = 4
+
+RTM_NEWLINK, IFLA_IFNAME, IFLA_LINKINFO, IFLA_INFO_KIND = 16, 3, 18, 1
+#: So long another namespace may wait for a device, whatever a user does in his own.
+OTHERS_WAIT_S = 0.1
 
 T = TypeVar("T")
 
@@ -115,6 +130,42 @@ def least_s(action: Callable[[], object], times: int = 30, gap_s: float = 0) -> 
 def usual_s(action: Callable[[], object], times: int = 41, gap_s: float = 0) -> float:
     """Return how long it usually takes, if the least may be by chance: a quarter are shorter."""
     return statistics.quantiles(durations_s(action, times, gap_s))[0]
+
+
+def _add_device(route: Socket, number: int) -> None:
+    """Do what `ip link add` does, without starting it."""
+    kind = attribute(IFLA_LINKINFO, attribute(IFLA_INFO_KIND, b"dummy"))
+    body = struct.pack("BxHiII", socket.AF_UNSPEC, 0, 0, 0, 0)
+    body += attribute(IFLA_IFNAME, f"other{number}".encode() + b"\0") + kind
+    route.ask(RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, body)
+
+
+def others_wait_s(attack: Callable[[], object]) -> float:
+    """Have a user do something; return the longest that another namespace waits for a device."""
+    ns = net.Namespace("other")
+    took: list[float] = []
+    with ns.entered():
+        route = Socket(NETLINK_ROUTE)
+    with ThreadPoolExecutor(1) as pool:
+        attacked = pool.submit(as_user, attack)
+        while not attacked.done():
+            start = time.perf_counter()
+            _add_device(route, len(took))
+            took.append(time.perf_counter() - start)
+            time.sleep(0.005)
+        attacked.result()
+    ns.delete()
+    return max(took)
+
+
+def others_go_on(attack: Callable[[], object]) -> None:
+    """Fail if another namespace has to wait for a device while a user does something."""
+    needs_real_time()
+    if not net.several_cpus():
+        raise Skip("needs two CPUs: one for the user, one for who adds a device beside him")
+    longest = others_wait_s(attack)
+    if longest >= OTHERS_WAIT_S:
+        raise AssertionError(f"another namespace waited for {longest:.3f} s")
 
 
 def longest_gap_s(seconds: float) -> float:
