@@ -257,7 +257,9 @@ int wale_schedule_parse(struct wale_schedule_request *request,
 {
 	int err;
 
-	if (wale_attr_get(tb[TCA_WALE_START], 0) >
+	/* the clock is read only if need be: that takes time, in virtual time too */
+	if (tb[TCA_WALE_START] &&
+	    nla_get_u64(tb[TCA_WALE_START]) >
 	    ktime_get_real_ns() + WALE_START_AHEAD_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_START],
 				    "wale: start must be at most 366 days from now");
