@@ -420,9 +420,19 @@ def _random() -> list[Case]:
     return result
 
 
+def _not_plain(case: Case) -> Case:
+    """The same case on a link that is not plain: with a bound of its line that nothing meets.
+
+    A plain link has a path of its own, through the code, for its packets.
+    """
+    options = case["options"] | {"line_packets": (1 << 32) - 2}
+    return case | {"name": f"{case['name']}-general", "options": options}
+
+
 def cases() -> list[Case]:
-    """Return every case, with names of its own."""
-    result = [*_constant(), *_overhead(), *_trace(), *_sessions(), *_loss(), *_gso(), *_line()]
-    result += [*_changes(), *_random(), *_slack()]
+    """Return every case, with names of its own; those of a plain link both ways."""
+    result = [*_constant(), *_overhead(), *_trace(), *_sessions(), *_loss(), *_gso()]
+    result += [*_changes(), *_random()]
+    result += [*map(_not_plain, result), *_line(), *_slack()]
     assert len({case["name"] for case in result}) == len(result)
     return result
