@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import channel
 import documents
 import module
+import policies
 import regions
 import scenarios
 import uapi
@@ -22,9 +22,9 @@ from spec import TOP, Spec
 def texts(spec: Spec, top: Path = TOP) -> dict[str, str]:
     """Each file that is generated, or has parts that are, as it should be."""
     partly = {uapi.PATH: uapi.parts(spec), **userspace.parts(spec), **documents.parts(spec)}
-    partly |= channel.parts()
+    partly |= policies.parts()
     whole = {made.PATH: made.render(spec) for made in (module, scenarios, userspace)}
-    whole[channel.PATH] = channel.render()
+    whole[policies.PATH] = policies.render()
     return whole | {
         name: regions.replace((top / name).read_text(encoding="utf-8"), parts)
         for name, parts in partly.items()
