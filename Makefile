@@ -55,17 +55,24 @@ report: packages userspace kernel	## papers repeated: measured, published and co
 	testbed/wale-lab report --results $(RESULTS) && exit $$status
 
 check: packages-check userspace kernel kernel-san	## every test; the last line is 'N passed, N failed, N skipped'
-	@$(if $(PYTEST_ARGS),,WALE_TESTED=build/tested) \
-	$(if $(KERNELS),testbed/setup/check-kernels $(KERNELS) -- $(SIDE_BY_SIDE) $(PYTEST_ARGS),\
+	@$(RECORD) $(if $(KERNELS),testbed/setup/check-kernels $(KERNELS) -- $(SIDE_BY_SIDE) $(PYTEST_ARGS),\
 		WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(SIDE_BY_SIDE) $(PYTEST_ARGS))
 
 test: packages-check userspace kernel	## the fast ones: what needs no guest, and KUnit in one
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(SIDE_BY_SIDE) -m "$(FAST)" $(PYTEST_ARGS)
 
+release-check:	## at a tag: all kernels, sanitizers, virtual machines; and Documentation/tested.rst
+	@git describe --tags --exact-match >/dev/null 2>&1 || { \
+		echo "release-check: expected a commit with a tag, such as v$(VERSION)" >&2; exit 2; }
+	@$(MAKE) check KERNELS="6.12 6.1 7.2" RECORD=WALE_TESTED=build/tested
+	@$(MAKE) check SAN=1 RECORD=WALE_TESTED=build/tested
+	@$(MAKE) check-vm RECORD=WALE_TESTED=build/tested
+	@$(MAKE) tested-table
+
 coverage: packages-check userspace	## which lines of the modules and of the C programs make check reaches
 	@testbed/wale-lab python testbed/setup/coverage.py $(PYTEST_ARGS)
 
-tested-table: packages	## Documentation/tested.rst, from what `make check` wrote down
+tested-table: packages	## Documentation/tested.rst, from what `make release-check` wrote down
 	@testbed/wale-lab python -m wale_lab.report.tested Documentation/tested $(wildcard build/tested/*.json) >build/tested.rst
 	@mv build/tested.rst Documentation/tested.rst
 
@@ -74,7 +81,7 @@ formulas-table: packages	## Documentation/formulas.rst, from `make report` in fu
 	@mv build/formulas.rst Documentation/formulas.rst
 
 check-vm: packages-check packages-vm userspace	## stock kernels, two CPUs, under QEMU (KERNELS="6.1 6.12")
-	@$(if $(PYTEST_ARGS),,WALE_TESTED=build/tested) WALE_VM_KERNELS="$(or $(KERNELS),6.1 6.12)" \
+	@$(RECORD) WALE_VM_KERNELS="$(or $(KERNELS),6.1 6.12)" \
 	testbed/wale-lab python -m pytest -m vm $(PYTEST_ARGS) testbed/tests/test_vm.py
 
 generate: packages-check	## what follows from the contract of the qdisc (Documentation/netlink/specs/sch_wale.yaml)
@@ -157,6 +164,6 @@ deb: packages-deb	## Debian packages wale-dkms, wale-tools, wale-dev and python3
 clean:	## remove build/, dist/, out/ and results/ (the cached kernel stays)
 	rm -rf build dist out results
 
-.PHONY: demo report test check check-vm check-deb coverage tested-table formulas-table lint fuzz fuzz-userspace fuzz-kernel \
+.PHONY: demo report test check release-check check-vm check-deb coverage tested-table formulas-table lint fuzz fuzz-userspace fuzz-kernel \
 	bench help modules modules-stock userspace kernel kernel-san packages packages-check \
 	packages-vm packages-deb install uninstall wheel deb clean

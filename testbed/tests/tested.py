@@ -2,7 +2,7 @@
 """A pytest plugin that writes down what was tested on which kernel.
 
 It writes one JSON file for each kernel into the folder that WALE_TESTED names; without
-it, nothing.  `make tested-table` makes Documentation/tested.rst of them.
+it, nothing.  `make release-check` names one, and `make tested-table` makes Documentation/tested.rst of them.
 
 A test with the marker `guest` runs on the kernel of the uml engine that WALE_KERNEL asks
 for.  A test that runs on another one says so with the fixture `tested_on`.  All others

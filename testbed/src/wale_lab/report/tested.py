@@ -32,7 +32,7 @@ _INTRODUCTION = """\
 What was tested
 ===============
 
-This page is made by the tests: ``make check`` writes down what ran on which kernel, and
+This page is made by the tests: ``make release-check`` writes down what ran on which kernel, and
 ``make tested-table`` makes this of it, and of what ``Documentation/tested`` has of runs
 before, each kernel's last one. A kernel of the uml engine is built from the
 package ``linux-source``; tests that need no kernel are counted once, for the host.
@@ -124,7 +124,7 @@ def kept_as(record: Record) -> str:
 
 
 def keep(folder: Path, record: Record) -> str | None:
-    """Put a record in the place of the one before it, or say why not."""
+    """Replace the record before it with a new one, or say why not."""
     file = folder / kept_as(record)
     if file.exists():
         lacks = json.loads(file.read_text())["suites"].keys() - record["suites"].keys()
