@@ -81,7 +81,7 @@ struct wale_entry {
  * @gso: enum wale_gso_mode
  * @feedback: not NULL: publishes the rate; replaced with RTNL too
  * @impair: not NULL: what else happens to packets; set with RTNL too
- * @child: with a qdisc: that is in the place of the buffer
+ * @child: with a qdisc: it replaces the buffer
  * @counts: of the packets
  * @entry: the call of enqueue that goes on; NULL: none, or the link is plain
  * @gone_packets: that parents count, but that will not come back

@@ -99,7 +99,7 @@ static inline void wale_alarm_set_then(struct wale_alarm *alarm, u64 then_ns)
 /**
  * wale_alarm_set() - run the qdisc, and run it again
  * @alarm: the alarm
- * @at_ns: when, CLOCK_MONOTONIC, or up to the slack later; in the place of what was
+ * @at_ns: when, CLOCK_MONOTONIC, or up to the slack later; instead of what was
  *	set before
  * @then_ns: and when again: see wale_alarm_set_then()
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * wale_child.c - a child qdisc in the place of the buffer
+ * wale_child.c - a child qdisc instead of the buffer
  *
  *	arrives -> child -> is served -> lost? -> line -> departs
  *
@@ -25,7 +25,7 @@
  * the packet came is not known any more.
  *
  * A GSO packet that the link kept, a child may split (cake does, unless it is told
- * not to).  It then makes packets of the wire in the place of the one that was
+ * not to).  It then makes packets of the wire instead of the one that was
  * offered, and gives them lengths without the overhead: the link counts them as what
  * was offered, and corrects the lengths of those that come back.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * wale_child.h - a child qdisc in the place of the buffer
+ * wale_child.h - a child qdisc instead of the buffer
  */
 #ifndef _WALE_CHILD_H
 #define _WALE_CHILD_H

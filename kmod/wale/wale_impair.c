@@ -346,7 +346,7 @@ struct sk_buff *wale_impair_line_take(struct Qdisc *sch, u64 now)
 		return __qdisc_dequeue_head(&q->line);
 	skb = skb_rb_first(&q->impair->overtakers);
 	rb_erase(&skb->rbnode, &q->impair->overtakers);
-	/* the node was in the place of these */
+	/* the node shares their place */
 	skb->next = NULL;
 	skb->prev = NULL;
 	skb->dev = qdisc_dev(sch);

@@ -24,7 +24,7 @@ struct wale_sched_data;
 /**
  * struct wale_impair_params - as configured
  * @loss: the model of bursts
- * @ecn: 1: mark what can be marked in the place of losing it
+ * @ecn: 1: mark what can be marked instead of losing it
  * @jitter_ns: of the delay; 0: none
  * @reordering: 1: packets overtake others by jitter
  * @reorder: probability that a packet skips the delay

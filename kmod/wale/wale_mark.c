@@ -70,7 +70,7 @@ static void wale_mark_count(struct wale_sched_data *q,
 }
 
 /**
- * wale_mark_saves() - is a packet marked in the place of being lost at random?
+ * wale_mark_saves() - is a packet marked instead of being lost at random?
  * @q: the link
  * @skb: the packet; it may get a mark
  *

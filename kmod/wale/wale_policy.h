@@ -18,7 +18,7 @@
  * @last: n of random_tail: so many of the queue's tail may be the victim
  * @share: R as a share of the limit, in 1 / WALE_POLICY_UNIT; 0: it is not one
  * @threshold: R, in the unit of the limit
- * @mark: 1: mark what can be marked in the place of refusing it
+ * @mark: 1: mark what can be marked instead of refusing it
  */
 struct wale_policy {
 	u32 kind;

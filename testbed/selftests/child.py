@@ -426,7 +426,7 @@ def test_local_drops() -> None:
 
 @whole_bursts
 def test_marks_of_the_child() -> None:
-    """An AQM marks in the place of dropping, and counts that itself."""
+    """An AQM marks instead of dropping, and counts that itself."""
     pair = Pair()
     pair.add(rate=RATE, delay=50 * MS)
     graft(pair, "fq_codel target 1ms interval 10ms ecn")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""A wale link that marks (ECN): in the place of early drops, and by a price (policy rem).
+"""A wale link that marks (ECN): instead of early drops, and by a price (policy rem).
 
 What becomes of random streams is compared with wale_lab/models/rem.py, packet by packet.
 Topology: lib/pair.py.

@@ -97,7 +97,7 @@ def path_key(draw: random.Random, pair: Pair) -> dict[str, object]:
 def links(draw: random.Random, pair: Pair) -> Act:
     """Add, change, replace, delete and dump links at both ends; as root or below mq.
 
-    A child is put in the place of the buffer of one that is the root, and taken away.
+    A child replaces the buffer of one that is the root, and taken away.
     """
     ends = []
     for ns, dev in ((pair.a, "a0"), (pair.b, "b0")):

@@ -182,7 +182,7 @@ def test_without_exogenous_traffic_it_is_that_of_lakshman_and_madhow() -> None:
 
 
 def test_remark_2() -> None:
-    """A timer in the place of duplicate ACKs: a window more, and its time."""
+    """A timer instead of duplicate ACKs: a window more, and its time."""
     link = CASES[2][0]
     at_once, later = analyse(link), analyse(link, timeout_s=0.25)
     time = 1 / at_once.cycles_per_s

@@ -50,7 +50,7 @@
  * Data.  N bytes.  If the server cannot go on (the file became shorter, the
  * server ends), it sends as its last words
  *   LF WALE/1 ABORT CODE TEXT
- * and closes.  These bytes are in the place of data; the client knows by the
+ * and closes.  These bytes come instead of data; the client knows by the
  * early end of the stream that the transfer failed, and looks for an ABORT
  * line at the very end only to tell why.
  *

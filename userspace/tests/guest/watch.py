@@ -127,7 +127,7 @@ def test_names_are_escaped() -> None:
 
 
 def test_drops_of_a_child_are_counted() -> None:
-    """A qdisc in the place of the buffer refuses some; without one, none are."""
+    """A qdisc instead of the buffer refuses some; without one, none are."""
     pair = Pair()
     pair.add(rate=10**5, delay=10 * MS)
     equal(rows(watch(pair, "--count", "1"))[0]["dropped_child_packets"], "0", "without a child")

@@ -401,7 +401,7 @@ enum {
  * with b bytes in the buffer then, x that arrived in the interval and c that the
  * rate of then could serve in it; but never above the price at which all packets
  * but one in 2^32 are refused.  With TCA_WALE_MARK, a packet that can be marked
- * is marked in the place of being refused, and one that cannot be is let in.
+ * is marked instead of being refused, and one that cannot be is let in.
  *
  * What is not given stays as it is; of a new link, 10 ms, 0.001, 0.1, 20000 bytes
  * and 1.1.  A change keeps the price.  Other policies keep the parameters, but

@@ -101,7 +101,7 @@ def loss_state(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
 
 
 def ecn(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
-    """Marks in the place of losses."""
+    """Marks instead of losses."""
     one, finding = seen["ecn"], Finding()
     marked = sum(departure.marked for departure in one.departures)
     right = _share(finding, "marked", marked, len(one.arrivals), SHARE)

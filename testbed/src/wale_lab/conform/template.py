@@ -49,7 +49,7 @@ PLACEHOLDERS = {
     "delay": Placeholder("propagation delay", _time, 0),
     "limit": Placeholder("most packets in the buffer", str, 10**6),
     "limit_bytes": Placeholder("the buffer in bytes (where there is no limit)", str, 10**9),
-    "child_limit": Placeholder("most packets in a qdisc in the place of the buffer", str, 10**6),
+    "child_limit": Placeholder("most packets in a qdisc instead of the buffer", str, 10**6),
     "burst": Placeholder("bytes that a token bucket lets pass at once", lambda v: f"{v}b", 1600),
     "loss": Placeholder("share of packets lost, independently", _percent, 0.0),
     "gemodel_p": Placeholder("of bursty loss: from good to bad", _percent, 0.0),

@@ -34,7 +34,7 @@ NAME = "wale-packets-"
 #: The first must be there, the others come with modules that may not be loaded.
 EVENTS = ("wale/wale_packet", "wale/wale_release", "tcp/tcp_probe", "ratcp/ratcp_window")
 
-#: And these, where a link has another qdisc in the place of its buffer.
+#: And these, where a link has another qdisc instead of its buffer.
 EVENTS_OF_CHILD = ("wale/wale_child_drop", "skb/kfree_skb")
 
 #: Of all processors together, in real time: far more than what comes while nobody reads.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What became of packets whose link has another qdisc in the place of its buffer.
+"""What became of packets whose link has another qdisc instead of its buffer.
 
 The link says of each packet when its child qdisc gets it, and again what becomes of it once the
 child gives it back; by then it does not know when the packet came.  Which ones the child drops it

@@ -95,14 +95,14 @@ LINK_COLUMNS = {
     "sessions": "that share the link now, M",
     "dropped_early_packets": "that a policy refused; empty without a policy",
     "dropped_partial_packets": "that lacked cells after service; empty without a limit in cells",
-    "marked_packets": "that got a mark in the place of being refused or lost; empty if none can",
+    "marked_packets": "that got a mark instead of being refused or lost; empty if none can",
     "backlog_cells": "in the buffer now; empty without a limit in cells, as the next",
     "wasted_cells": "that were served, of packets dropped as partial",
     "duplicated_packets": "of which a copy was made",
     "duplicated_bytes": "of those copies",
     "corrupted_packets": "of which a bit was turned",
     "reordered_packets": "that overtook others",
-    "dropped_child_packets": "that a qdisc in the place of the buffer dropped",
+    "dropped_child_packets": "that a qdisc instead of the buffer dropped",
     "dropped_line_packets": "that found the line full; a column only if there were any",
 }
 

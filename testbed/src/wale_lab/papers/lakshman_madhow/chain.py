@@ -7,7 +7,7 @@ but for an overflow of the buffer at N_max(w); it ends with a window W(N, w) aft
 the next w is W / 2 (the paper leaves the half out).  The throughput is E N / E T.
 
 W and T are those of section III (lakshman_madhow/model.py), a loss in slow start included.  The
-law of w is found on a grid: cells of windows, each in the place of its middle, and the window
+law of w is found on a grid: cells of windows, each standing for its middle, and the window
 that an overflow leads to, which has a probability of its own.  For each cell, the law of the next
 w and the mean time are in closed form.
 """
