@@ -43,7 +43,7 @@ void ratcp_listen(struct sock *sk)
 	a->provisional = tp->bytes_acked < 2 * tp->mss_cache;
 	a->una = tp->snd_una;
 	a->fresh_seq = tp->snd_una;
-	a->flow = rate_flow_open(sk);
+	a->flow = rate_feedback_flow_open(sk);
 }
 
 /* What arrived in a round trip, at the last rate that was measured, packets. */
@@ -87,7 +87,7 @@ void ratcp_unlisten(struct sock *sk)
 
 	if (a->rate_window)
 		ratcp_leave_window(sk);
-	rate_flow_close(a->flow);
+	rate_feedback_flow_close(a->flow);
 	a->flow = NULL;
 	a->rate_window = 0;
 }
@@ -267,7 +267,7 @@ u32 ratcp_update_at(struct sock *sk, u64 now)
 		return 0;
 	known = a->base_rtt_us == RATCP_NO_RTT ? 0 :
 		(u64)a->base_rtt_us * NSEC_PER_USEC;
-	there = rate_flow_read(a->flow, sk, now, known, &advice);
+	there = rate_feedback_flow_read(a->flow, sk, now, known, &advice);
 	ratcp_check_route(sk, advice.route);
 
 	rtt_us = a->base_rtt_us;
@@ -319,11 +319,11 @@ void ratcp_report(struct sock *sk, u32 cwnd)
 		.in_flight = tcp_packets_in_flight(tp),
 		.packet_size = a->packet_size,
 		.mss = tp->mss_cache,
-		.price = rate_flow_price(a->flow),
+		.price = rate_feedback_flow_price(a->flow),
 	};
 	if (a->rate_window && ratcp_is_reducing(sk))
 		state.phase = RATE_FEEDBACK_PHASE_RECOVERY;
-	rate_flow_report(a->flow, &state);
+	rate_feedback_flow_report(a->flow, &state);
 	trace_ratcp_window(sk, &state);
 }
 

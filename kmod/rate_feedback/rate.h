@@ -258,7 +258,7 @@ struct rate_path {
 /**
  * struct rate_in_band - a rate that comes in the marks of a flow's own packets
  * @marks: what they say of the price
- * @price: it, in units of 1 / WALE_REM_PRICE_ONE; 0: nothing is known yet
+ * @price: it, in units of 1 / REM_PRICE_ONE; 0: nothing is known yet
  * @rate: of @weight at that price, bytes/s
  * @weight: of the path when @rate was computed
  * @phi: of the path when @price was computed

@@ -268,12 +268,12 @@ static struct rate_net *rate_net_of_socket(const struct sock *sk)
 }
 
 /**
- * rate_flow_open() - a socket begins to listen
+ * rate_feedback_flow_open() - a socket begins to listen
  * @sk: the socket, connected, and locked by the caller
  *
  * Return: the flow; or NULL without memory: it then has no advice.
  */
-struct rate_flow *rate_flow_open(struct sock *sk)
+struct rate_flow *rate_feedback_flow_open(struct sock *sk)
 {
 	const struct tcp_congestion_ops *ca = inet_csk(sk)->icsk_ca_ops;
 	struct rate_flow *flow;
@@ -301,13 +301,13 @@ struct rate_flow *rate_flow_open(struct sock *sk)
 	rcu_read_unlock();
 	return flow;
 }
-EXPORT_SYMBOL_GPL(rate_flow_open);
+EXPORT_SYMBOL_GPL(rate_feedback_flow_open);
 
 /**
- * rate_flow_close() - a socket no longer listens
+ * rate_feedback_flow_close() - a socket no longer listens
  * @flow: the flow; NULL is allowed
  */
-void rate_flow_close(struct rate_flow *flow)
+void rate_feedback_flow_close(struct rate_flow *flow)
 {
 	struct rate_net *rn;
 
@@ -322,10 +322,10 @@ void rate_flow_close(struct rate_flow *flow)
 	call_rcu(&flow->rcu, rate_flow_free);
 	rate_net_put(rn);
 }
-EXPORT_SYMBOL_GPL(rate_flow_close);
+EXPORT_SYMBOL_GPL(rate_feedback_flow_close);
 
 /**
- * rate_flow_read() - what does the network advise?
+ * rate_feedback_flow_read() - what does the network advise?
  * @flow: the flow
  * @sk: its socket, locked by the caller
  * @now: ns
@@ -336,8 +336,9 @@ EXPORT_SYMBOL_GPL(rate_flow_close);
  *
  * Return: true if there is advice.
  */
-bool rate_flow_read(struct rate_flow *flow, const struct sock *sk, u64 now,
-		    u64 base_rtt_ns, struct rate_advice *advice)
+bool rate_feedback_flow_read(struct rate_flow *flow, const struct sock *sk,
+			     u64 now, u64 base_rtt_ns,
+			     struct rate_advice *advice)
 {
 	const struct rate_path *path;
 	bool there;
@@ -359,30 +360,30 @@ bool rate_flow_read(struct rate_flow *flow, const struct sock *sk, u64 now,
 	WRITE_ONCE(flow->in_band.price, 0);
 	return there;
 }
-EXPORT_SYMBOL_GPL(rate_flow_read);
+EXPORT_SYMBOL_GPL(rate_feedback_flow_read);
 
 /**
- * rate_flow_price() - the price that a flow's rate follows from
+ * rate_feedback_flow_price() - the price that a flow's rate follows from
  * @flow: the flow
  *
  * Context: the socket's lock.
- * Return: in units of 1 / WALE_REM_PRICE_ONE; 0: its rate does not come in band.
+ * Return: in units of 1 / REM_PRICE_ONE; 0: its rate does not come in band.
  */
-u64 rate_flow_price(const struct rate_flow *flow)
+u64 rate_feedback_flow_price(const struct rate_flow *flow)
 {
 	return flow->in_band.price;
 }
-EXPORT_SYMBOL_GPL(rate_flow_price);
+EXPORT_SYMBOL_GPL(rate_feedback_flow_price);
 
 /**
- * rate_flow_report() - a sender's state, for those who look
+ * rate_feedback_flow_report() - a sender's state, for those who look
  * @flow: the flow
  * @state: it
  *
  * Context: the socket's lock.
  */
-void rate_flow_report(struct rate_flow *flow,
-		      const struct rate_flow_state *state)
+void rate_feedback_flow_report(struct rate_flow *flow,
+			       const struct rate_flow_state *state)
 {
 	if (!flow->state.rate_window != !state->rate_window) {
 		u32 *count = state->rate_window ? &flow->found : &flow->lost;
@@ -401,7 +402,7 @@ void rate_flow_report(struct rate_flow *flow,
 	WRITE_ONCE(flow->state.mss, state->mss);
 	WRITE_ONCE(flow->state.price, state->price);
 }
-EXPORT_SYMBOL_GPL(rate_flow_report);
+EXPORT_SYMBOL_GPL(rate_feedback_flow_report);
 
 /**
  * rate_flow_find_idle() - take flows that were idle for a while out of the count

@@ -10,7 +10,7 @@
  */
 
 #include <net/tcp.h>
-#include <net/wale_rem.h>
+#include <net/rem.h>
 
 #include "../compat.h"
 #include "rate.h"

@@ -2,7 +2,7 @@
 /*
  * rate_price.c - the price of a path, from the marks that a sender sees (pure)
  *
- * A link that does random exponential marking (REM, <net/wale_rem.h>) tells its
+ * A link that does random exponential marking (REM, <net/rem.h>) tells its
  * price by the share of the packets that it marks, and the receiver tells the
  * sender (ECN).  What the sender estimates is that share:
  *
@@ -33,7 +33,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
-#include <net/wale_rem.h>
+#include <net/rem.h>
 
 #include "rate_price.h"
 
@@ -82,7 +82,7 @@ bool rate_price_round(struct rate_price *price, u32 delivered,
  * @price: what is known, of one round trip at least
  * @phi: base of the marking probability, millionths
  *
- * Return: in units of 1 / WALE_REM_PRICE_ONE; at least 1.
+ * Return: in units of 1 / REM_PRICE_ONE; at least 1.
  */
 u64 rate_price_read(const struct rate_price *price, u32 phi)
 {
@@ -90,22 +90,22 @@ u64 rate_price_read(const struct rate_price *price, u32 phi)
 
 	unmarked = clamp_t(u32, unmarked, RATE_PRICE_HALF_PACKET,
 			   price->packets - RATE_PRICE_HALF_PACKET);
-	return max(wale_rem_price(wale_rem_log2(price->packets) -
-				  wale_rem_log2(unmarked), phi), 1ULL);
+	return max(rem_price(rem_log2(price->packets) -
+				  rem_log2(unmarked), phi), 1ULL);
 }
 
 /**
  * rate_price_rate() - weight / price
  * @weight: the rate at price 1, bytes/s
- * @price: in units of 1 / WALE_REM_PRICE_ONE; not 0
+ * @price: in units of 1 / REM_PRICE_ONE; not 0
  *
  * Return: bytes/s, at most RATE_PRICE_RATE_MAX.
  */
 u64 rate_price_rate(u64 weight, u64 price)
 {
-	if (div64_u64(weight, price) >= RATE_PRICE_RATE_MAX / WALE_REM_PRICE_ONE)
+	if (div64_u64(weight, price) >= RATE_PRICE_RATE_MAX / REM_PRICE_ONE)
 		return RATE_PRICE_RATE_MAX;
-	return mul_u64_u64_div_u64(weight, WALE_REM_PRICE_ONE, price);
+	return mul_u64_u64_div_u64(weight, REM_PRICE_ONE, price);
 }
 
 /**

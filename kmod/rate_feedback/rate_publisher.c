@@ -227,9 +227,9 @@ static void rate_publisher_close(struct rate_publisher *publisher)
 	kfree(publisher);
 }
 
-const struct rate_publisher_ops rate_publisher_ops = {
+const struct rate_feedback_publisher_ops rate_feedback_publisher_ops = {
 	.open = rate_publisher_open,
 	.publish = rate_publisher_publish,
 	.close = rate_publisher_close,
 };
-EXPORT_SYMBOL_GPL(rate_publisher_ops);
+EXPORT_SYMBOL_GPL(rate_feedback_publisher_ops);

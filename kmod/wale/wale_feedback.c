@@ -48,7 +48,7 @@ static_assert(WALE_RATE_UNLIMITED == RATE_FEEDBACK_UNLIMITED);
  * @publisher: this link
  */
 struct wale_channel {
-	const struct rate_publisher_ops *ops;
+	const struct rate_feedback_publisher_ops *ops;
 	struct rate_publisher *publisher;
 };
 
@@ -344,15 +344,15 @@ static int wale_channel_open(struct wale_channel *channel,
 			     const struct wale_feedback *feedback,
 			     struct netlink_ext_ack *extack)
 {
-	const struct rate_publisher_ops *ops;
+	const struct rate_feedback_publisher_ops *ops;
 	struct rate_publisher *publisher;
 
-	ops = symbol_get(rate_publisher_ops);
+	ops = symbol_get(rate_feedback_publisher_ops);
 	if (!ops)
 		return -ENOENT;
 	publisher = ops->open(qdisc_dev(feedback->sch), extack);
 	if (IS_ERR(publisher)) {
-		symbol_put(rate_publisher_ops);
+		symbol_put(rate_feedback_publisher_ops);
 		return PTR_ERR(publisher);
 	}
 	channel->ops = ops;
@@ -365,7 +365,7 @@ static void wale_channel_close(const struct wale_channel *channel)
 	if (!channel->publisher)
 		return;
 	channel->ops->close(channel->publisher);
-	symbol_put(rate_publisher_ops);
+	symbol_put(rate_feedback_publisher_ops);
 }
 
 /* The link is there, and so is its device, until this work was cancelled. */

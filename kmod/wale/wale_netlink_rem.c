@@ -4,7 +4,7 @@
  */
 
 #include <net/netlink.h>
-#include <net/wale_rem.h>
+#include <net/rem.h>
 
 #include "wale.h"
 #include "wale_netlink_attr.h"

@@ -25,7 +25,7 @@
 #include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
-#include <net/wale_rem.h>
+#include <net/rem.h>
 
 #include "wale_rem.h"
 
@@ -33,7 +33,7 @@
 #define WALE_REM_MILLI		1000	/* thousandths of a byte */
 
 /* From this exponent on, phi^-p is less than 2^-32. */
-#define WALE_REM_EXPONENT_MAX	(32U << WALE_REM_LOG_BITS)
+#define WALE_REM_EXPONENT_MAX	(32U << REM_LOG_BITS)
 
 const struct wale_rem_params wale_rem_defaults = {
 	.interval_ns = 10000000,
@@ -43,8 +43,8 @@ const struct wale_rem_params wale_rem_defaults = {
 	.phi = 1100000,		/* 1.1 */
 };
 
-/* 2^32 * 2^-(2^-k), rounded, for k = 1 .. WALE_REM_LOG_BITS */
-static const u32 wale_rem_roots[WALE_REM_LOG_BITS] = {
+/* 2^32 * 2^-(2^-k), rounded, for k = 1 .. REM_LOG_BITS */
+static const u32 wale_rem_roots[REM_LOG_BITS] = {
 	0xb504f334, 0xd744fccb, 0xeac0c6e8, 0xf5257d15,
 	0xfa83b2db, 0xfd3e0c0d, 0xfe9e115c, 0xff4ecb59,
 	0xffa75652, 0xffd3a752, 0xffe9d2b3, 0xfff4e91c,
@@ -53,22 +53,22 @@ static const u32 wale_rem_roots[WALE_REM_LOG_BITS] = {
 	0xfffffa74, 0xfffffd3a, 0xfffffe9d, 0xffffff4f,
 };
 
-/* 2^32 * 2^-(@exponent), which has WALE_REM_LOG_BITS fractional bits; not 0 */
+/* 2^32 * 2^-(@exponent), which has REM_LOG_BITS fractional bits; not 0 */
 static u32 wale_rem_exp2(u32 exponent)
 {
 	u64 value = BIT_ULL(32);
 	u32 k;
 
-	for (k = 0; k < WALE_REM_LOG_BITS; k++) {
-		if (exponent & BIT(WALE_REM_LOG_BITS - 1 - k))
+	for (k = 0; k < REM_LOG_BITS; k++) {
+		if (exponent & BIT(REM_LOG_BITS - 1 - k))
 			value = (value * wale_rem_roots[k] + BIT_ULL(31)) >> 32;
 	}
-	return min_t(u64, value >> (exponent >> WALE_REM_LOG_BITS), U32_MAX);
+	return min_t(u64, value >> (exponent >> REM_LOG_BITS), U32_MAX);
 }
 
 static u64 wale_rem_price_max(const struct wale_rem *rem)
 {
-	return div_u64(WALE_REM_EXPONENT_MAX * WALE_REM_PRICE_ONE,
+	return div_u64(WALE_REM_EXPONENT_MAX * REM_PRICE_ONE,
 		       rem->log2_phi);
 }
 
@@ -78,7 +78,7 @@ static void wale_rem_set_price(struct wale_rem *rem, u64 price)
 	u32 exponent;
 
 	rem->price = price;
-	exponent = div_u64(price * rem->log2_phi, WALE_REM_PRICE_ONE);
+	exponent = div_u64(price * rem->log2_phi, REM_PRICE_ONE);
 	rem->probability = exponent ? U32_MAX - wale_rem_exp2(exponent) + 1 : 0;
 }
 
@@ -107,7 +107,7 @@ void wale_rem_set(struct wale_rem *rem, const struct wale_rem_params *params,
 	if (params->interval_ns != rem->params.interval_ns)
 		rem->next_ns = now + params->interval_ns;
 	rem->params = *params;
-	rem->log2_phi = wale_rem_log2_phi(params->phi);
+	rem->log2_phi = rem_log2_phi(params->phi);
 	wale_rem_set_price(rem, min(rem->price, wale_rem_price_max(rem)));
 }
 

@@ -27,10 +27,10 @@ struct wale_rem_params {
 /**
  * struct wale_rem - the price
  * @params: how it moves
- * @price: p, in units of 1 / WALE_REM_PRICE_ONE
+ * @price: p, in units of 1 / REM_PRICE_ONE
  * @next_ns: the next update
  * @offered: bytes that had arrived at the last update
- * @log2_phi: of @params, see wale_rem_log2()
+ * @log2_phi: of @params, see rem_log2()
  * @probability: 1 - phi^-p, fraction of 2^32
  */
 struct wale_rem {

@@ -12,7 +12,7 @@
 #include "fuzz.h"
 #include "wale_rem.h"
 
-#include <net/wale_rem.h>
+#include <net/rem.h>
 
 #define OPS_MAX 300
 #define BYTES_MAX ((__int128)1 << 40)
@@ -40,11 +40,11 @@ static s128 change(const struct wale_rem_params *p, u64 backlog, u64 arrived,
 
 static void check_probability(const struct wale_rem *rem)
 {
-	double exponent = (double)rem->price / WALE_REM_PRICE_ONE *
+	double exponent = (double)rem->price / REM_PRICE_ONE *
 			  log2(rem->params.phi / 1e6);
 	double exact = -expm1(-exponent * M_LN2) * 4294967296.0;
-	double step = exp2(-WALE_REM_LOG_BITS) *
-		      (3 + (double)rem->price / WALE_REM_PRICE_ONE);
+	double step = exp2(-REM_LOG_BITS) *
+		      (3 + (double)rem->price / REM_PRICE_ONE);
 
 	must(fabs(rem->probability - exact) <= step * 4294967296.0 + 64);
 }
@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	wale_rem_start(&rem, 0, 0);
 	/* the highest price, which nothing exceeds */
 	wale_rem_update(&rem, ~0ULL, ~0ULL >> 8, 0, 1ULL << 40);
-	most = div_u64((32ULL << WALE_REM_LOG_BITS) * WALE_REM_PRICE_ONE,
+	most = div_u64((32ULL << REM_LOG_BITS) * REM_PRICE_ONE,
 		       rem.log2_phi);
 	must(rem.price <= most);
 	wale_rem_start(&rem, 0, 0);

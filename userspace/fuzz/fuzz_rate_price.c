@@ -11,7 +11,7 @@
 #include "fuzz.h"
 #include "rate_price.h"
 
-#include <net/wale_rem.h>
+#include <net/rem.h>
 
 #define PHI_MIN 1001000U
 #define PHI_MAX 1000000000U
@@ -27,7 +27,7 @@ static void check_price(const struct rate_price *price, u32 phi)
 
 	unmarked = fmin(fmax(unmarked, half), price->packets - half);
 	expected = log2(price->packets / unmarked) / log_phi;
-	read = (double)rate_price_read(price, phi) / WALE_REM_PRICE_ONE;
+	read = (double)rate_price_read(price, phi) / REM_PRICE_ONE;
 	must(read >=
 	     (expected - 2 * step / log_phi) / (1 + 2 * step / log_phi) - 2e-9);
 	must(read <=
@@ -48,7 +48,7 @@ static void check_more(const struct rate_price *price, u32 phi)
 
 static void check_rate(u64 weight, u64 price)
 {
-	u128 exact = (u128)weight * WALE_REM_PRICE_ONE / price;
+	u128 exact = (u128)weight * REM_PRICE_ONE / price;
 	u64 rate = rate_price_rate(weight, price);
 
 	must(rate <= RATE_PRICE_RATE_MAX);
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tape tape = { data, size };
 	u64 price;
 
-	must(wale_rem_log2(1) == 0);
+	must(rem_log2(1) == 0);
 	price = tape_number(&tape);
 	check_rate(tape_number(&tape), price ? price : 1);
 	check_rounds(&tape);

@@ -2,15 +2,15 @@
 /*
  * rate_feedback.h - what links and senders call in rate_feedback.ko, the channel
  *
- *	link --- rate_publisher_* ---> paths ---> rate_flow_read() --- sender
- *	         wale rate (netlink) ----^
+ *	link --- publisher ---> paths ---> rate_feedback_flow_read() --- sender
+ *	wale rate (netlink) ------^
  *
  * A path is named by a flow, a destination prefix or an egress device, and has
  * a value, the rate; the words are those of linux/rate_feedback.h.
  *
  * A sender depends on the channel and calls it.  A link does not: it asks for
- * rate_publisher_ops with symbol_get() when it is to publish, and works without
- * it when there is none.
+ * rate_feedback_publisher_ops with symbol_get() when it is to publish, and works
+ * without it when there is none.
  *
  * All times are ns of CLOCK_MONOTONIC, rates bytes/s (RATE_FEEDBACK_UNLIMITED:
  * no limit).
@@ -70,7 +70,7 @@ struct rate_advice {
  * @packet_size: bytes of a full packet, as @rate counts them
  * @mss: payload of it, bytes
  * @bytes_acked: payload
- * @price: of rate_flow_price()
+ * @price: of rate_feedback_flow_price()
  */
 struct rate_flow_state {
 	u64 rate;
@@ -85,20 +85,21 @@ struct rate_flow_state {
 	u32 mss;
 };
 
-struct rate_flow *rate_flow_open(struct sock *sk);
-void rate_flow_close(struct rate_flow *flow);
-bool rate_flow_read(struct rate_flow *flow, const struct sock *sk, u64 now,
-		    u64 base_rtt_ns, struct rate_advice *advice);
-u64 rate_flow_price(const struct rate_flow *flow);
-void rate_flow_report(struct rate_flow *flow,
-		      const struct rate_flow_state *state);
+struct rate_flow *rate_feedback_flow_open(struct sock *sk);
+void rate_feedback_flow_close(struct rate_flow *flow);
+bool rate_feedback_flow_read(struct rate_flow *flow, const struct sock *sk,
+			     u64 now, u64 base_rtt_ns,
+			     struct rate_advice *advice);
+u64 rate_feedback_flow_price(const struct rate_flow *flow);
+void rate_feedback_flow_report(struct rate_flow *flow,
+			       const struct rate_flow_state *state);
 
 /* The link's side */
 
 struct rate_publisher;	/* a link that publishes */
 
 /**
- * struct rate_publisher_ops - the channel, as a link sees it
+ * struct rate_feedback_publisher_ops - the channel, as a link sees it
  * @open: begin to publish the rate of @dev in its network namespace, as the
  *	path of that egress device, with meaning link and lag rtt; settings that
  *	the path has are kept.  Process context.  Return: ERR_PTR(-EBUSY) if
@@ -112,7 +113,7 @@ struct rate_publisher;	/* a link that publishes */
  * RTNL may be held by the callers of @open and @close: the channel never takes it
  * while they wait.
  */
-struct rate_publisher_ops {
+struct rate_feedback_publisher_ops {
 	struct rate_publisher *(*open)(const struct net_device *dev,
 				       struct netlink_ext_ack *extack);
 	void (*publish)(struct rate_publisher *publisher, u64 since, u64 rate,
@@ -120,6 +121,6 @@ struct rate_publisher_ops {
 	void (*close)(struct rate_publisher *publisher);
 };
 
-extern const struct rate_publisher_ops rate_publisher_ops;
+extern const struct rate_feedback_publisher_ops rate_feedback_publisher_ops;
 
 #endif /* _NET_RATE_FEEDBACK_H */

@@ -156,7 +156,7 @@ static const struct rate_log_case {
 	{ 255, 134122994 },
 	{ 256, 134217728 },
 	{ 257, 134312092 },
-	{ WALE_REM_PHI_ONE, 334396231 },
+	{ REM_PHI_ONE, 334396231 },
 	{ 1001000, 334420423 },
 	{ 1100000, 336703157 },
 	{ 1000000000, 501594346 },
@@ -170,12 +170,12 @@ static void rate_price_log2_test(struct kunit *test)
 	u32 i, last = 0;
 
 	for (i = 0; i < ARRAY_SIZE(rate_log_cases); i++, c++) {
-		KUNIT_EXPECT_LE(test, wale_rem_log2(c->x), c->log);
-		KUNIT_EXPECT_GE(test, wale_rem_log2(c->x) + 1, c->log);
+		KUNIT_EXPECT_LE(test, rem_log2(c->x), c->log);
+		KUNIT_EXPECT_GE(test, rem_log2(c->x) + 1, c->log);
 	}
 	for (i = 1; i < 10000; i++) {
-		KUNIT_EXPECT_GE(test, wale_rem_log2(i), last);
-		last = wale_rem_log2(i);
+		KUNIT_EXPECT_GE(test, rem_log2(i), last);
+		last = rem_log2(i);
 	}
 }
 
@@ -239,11 +239,11 @@ static void rate_price_test(struct kunit *test)
 static void rate_price_rate_test(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, rate_price_rate(0, 1), 0);
-	KUNIT_EXPECT_EQ(test, rate_price_rate(100000, WALE_REM_PRICE_ONE),
+	KUNIT_EXPECT_EQ(test, rate_price_rate(100000, REM_PRICE_ONE),
 			100000);
-	KUNIT_EXPECT_EQ(test, rate_price_rate(100000, 3 * WALE_REM_PRICE_ONE),
+	KUNIT_EXPECT_EQ(test, rate_price_rate(100000, 3 * REM_PRICE_ONE),
 			33333);
-	KUNIT_EXPECT_EQ(test, rate_price_rate(2, 1), 2 * WALE_REM_PRICE_ONE);
+	KUNIT_EXPECT_EQ(test, rate_price_rate(2, 1), 2 * REM_PRICE_ONE);
 	KUNIT_EXPECT_EQ(test, rate_price_rate(U64_MAX, 1), RATE_PRICE_RATE_MAX);
 	KUNIT_EXPECT_LE(test, rate_price_rate(U64_MAX, U64_MAX >> 30),
 			RATE_PRICE_RATE_MAX);

@@ -8,7 +8,7 @@
 
 #include "../wale_rem.c"
 
-#define ONE	WALE_REM_PRICE_ONE
+#define ONE	REM_PRICE_ONE
 #define MS	1000000ULL
 
 /* gamma 0.01 per kB, alpha 0.1, b* = 20 kB, every 10 ms */
