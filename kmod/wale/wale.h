@@ -198,9 +198,9 @@ wale_skb_counts(const struct wale_sched_data *q, const struct sk_buff *skb)
 	return &q->classes->class[wale_skb_class(skb)].counts;
 }
 
-/* All else that is counted of its flow. */
+/* All else that is counted of its flow: it is noted that there is something. */
 static inline struct wale_counts *
-wale_skb_more_counts(const struct wale_sched_data *q, const struct sk_buff *skb)
+wale_skb_note_counts(const struct wale_sched_data *q, const struct sk_buff *skb)
 {
 	q->classes->class[wale_skb_class(skb)].more = true;
 	return wale_skb_counts(q, skb);

@@ -65,7 +65,7 @@ static void wale_atm_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 		u32 wasted = wale_skb_cells(skb) - cb->dropped_cells;
 
 		q->counts.wasted_cells += wasted;
-		wale_skb_more_counts(q, skb)->wasted_cells += wasted;
+		wale_skb_note_counts(q, skb)->wasted_cells += wasted;
 	}
 	wale_atm_unlink(&q->classes->class[class].input, skb);
 	wale_link_complete(sch, skb, now);

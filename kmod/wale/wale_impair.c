@@ -63,15 +63,36 @@ bool wale_impair_may_overtake(const struct wale_impair *impair)
 	       (impair->params.jitter_ns && impair->params.reordering);
 }
 
+/* What impairments count. */
+enum wale_impair_counter {
+	WALE_IMPAIR_DUPLICATED,
+	WALE_IMPAIR_CORRUPTED,
+	WALE_IMPAIR_REORDERED,
+};
+
+static struct wale_counter *
+wale_impair_counter(struct wale_counts *counts, enum wale_impair_counter which)
+{
+	switch (which) {
+	case WALE_IMPAIR_DUPLICATED:
+		return &counts->duplicated;
+	case WALE_IMPAIR_CORRUPTED:
+		return &counts->corrupted;
+	default:
+		return &counts->reordered;
+	}
+}
+
 static void wale_impair_count(struct wale_sched_data *q,
-			      const struct sk_buff *skb, size_t counter)
+			      const struct sk_buff *skb,
+			      enum wale_impair_counter which)
 {
 	u32 len = wale_skb_cb(skb)->wire_len;
 
-	wale_count((void *)&q->counts + counter, len);
+	wale_count(wale_impair_counter(&q->counts, which), len);
 	if (q->classes)
-		wale_count((void *)wale_skb_more_counts(q, skb) + counter,
-			   len);
+		wale_count(wale_impair_counter(wale_skb_note_counts(q, skb),
+					       which), len);
 }
 
 /* A draw is used up if there is a probability. */
@@ -201,8 +222,7 @@ static void wale_impair_corrupt(struct wale_sched_data *q, struct sk_buff *skb,
 	u32 size = skb->truesize;
 
 	if (wale_impair_damage(skb, draw))
-		wale_impair_count(q, skb,
-				  offsetof(struct wale_counts, corrupted));
+		wale_impair_count(q, skb, WALE_IMPAIR_CORRUPTED);
 	wale_memory_change(&q->memory, size, skb->truesize);
 }
 
@@ -227,8 +247,7 @@ static struct sk_buff *wale_impair_copy(struct wale_sched_data *q,
 
 	if (copy) {
 		wale_skb_cb(copy)->copy = true;
-		wale_impair_count(q, skb,
-				  offsetof(struct wale_counts, duplicated));
+		wale_impair_count(q, skb, WALE_IMPAIR_DUPLICATED);
 	} else {
 		q->gone_packets++;
 		q->gone_bytes += qdisc_pkt_len(skb);
@@ -264,7 +283,7 @@ static void wale_impair_line_up(struct Qdisc *sch, struct sk_buff *skb,
 		__qdisc_enqueue_tail(skb, &q->line);
 		return;
 	}
-	wale_impair_count(q, skb, offsetof(struct wale_counts, reordered));
+	wale_impair_count(q, skb, WALE_IMPAIR_REORDERED);
 	while (*link) {
 		parent = *link;
 		link = wale_skb_cb(rb_to_skb(parent))->departure_ns <=

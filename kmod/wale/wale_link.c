@@ -62,7 +62,7 @@ void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
 
 	wale_count(&q->counts.dropped[reason], cb->wire_len);
 	if (q->classes)
-		wale_count(&wale_skb_more_counts(q, skb)->dropped[reason],
+		wale_count(&wale_skb_note_counts(q, skb)->dropped[reason],
 			   cb->wire_len);
 	qdisc_qstats_drop(sch);
 	trace_wale_drop(sch, skb, cb->wire_len, reason, cb->arrival_ns, now);

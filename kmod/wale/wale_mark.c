@@ -65,7 +65,7 @@ static void wale_mark_count(struct wale_sched_data *q,
 	wale_count(marked ? &q->counts.marked : &q->counts.unmarkable, len);
 	if (!q->classes)
 		return;
-	counts = wale_skb_more_counts(q, skb);
+	counts = wale_skb_note_counts(q, skb);
 	wale_count(marked ? &counts->marked : &counts->unmarkable, len);
 }
 
