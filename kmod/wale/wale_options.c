@@ -19,7 +19,10 @@ static const struct nla_policy wale_options_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_SEED] = { .type = NLA_U64 },
 	[TCA_WALE_TRACE] = { .type = NLA_BINARY },
 	[TCA_WALE_TRACE_END] = { .type = NLA_U32 },
-	[TCA_WALE_TRACE_STEPS] = { .type = NLA_U32 },
+	[TCA_WALE_TRACE_STEPS] = {
+		.type = NLA_REJECT,
+		.reject_message = "wale: trace_steps is only shown",
+	},
 	[TCA_WALE_SESSIONS] = { .type = NLA_NESTED },
 	[TCA_WALE_FEEDBACK] = { .type = NLA_NESTED },
 	[TCA_WALE_LIMIT_CELLS] = { .type = NLA_U32 },

@@ -25,6 +25,9 @@ def _policy(attribute: Attribute) -> list[str]:
         most = macro("wale", attribute.longest)
         return [f"\t[{attribute.c_name}] = {{", "\t\t.type = NLA_NUL_STRING,",
                 f"\t\t.len = {most} - 1,", "\t},"]  # fmt: skip
+    if attribute.option.get("dump-only"):
+        message = f'\t\t.reject_message = "wale: {attribute.word} is only shown",'
+        return [f"\t[{attribute.c_name}] = {{", "\t\t.type = NLA_REJECT,", message, "\t},"]
     return [f"\t[{attribute.c_name}] = {{ .type = {TYPES[attribute.kind]} }},"]
 
 

@@ -67,7 +67,8 @@ def test_a_long_trace_is_taken_at_once() -> None:
         return few, many
 
     few, many = bounds.as_user(work)
-    true(many < 4 * few, f"{many * 1e6:.0f} us, and {few * 1e6:.0f} us for a short trace")
+    # what grew with the steps took 40,000 times as long; a busy host, some times
+    true(many < 20 * few, f"{many * 1e6:.0f} us, and {few * 1e6:.0f} us for a short trace")
 
 
 def test_others_do_not_wait() -> None:

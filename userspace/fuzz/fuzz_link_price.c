@@ -43,8 +43,8 @@ static void check_probability(const struct wale_rem *rem)
 	double exponent = (double)rem->price / REM_PRICE_ONE *
 			  log2(rem->params.phi / 1e6);
 	double exact = -expm1(-exponent * M_LN2) * 4294967296.0;
-	double step = exp2(-REM_LOG_BITS) *
-		      (3 + (double)rem->price / REM_PRICE_ONE);
+	double step =
+		exp2(-REM_LOG_BITS) * (3 + (double)rem->price / REM_PRICE_ONE);
 
 	must(fabs(rem->probability - exact) <= step * 4294967296.0 + 64);
 }
@@ -108,8 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	wale_rem_start(&rem, 0, 0);
 	/* the highest price, which nothing exceeds */
 	wale_rem_update(&rem, ~0ULL, ~0ULL >> 8, 0, 1ULL << 40);
-	most = div_u64((32ULL << REM_LOG_BITS) * REM_PRICE_ONE,
-		       rem.log2_phi);
+	most = div_u64((32ULL << REM_LOG_BITS) * REM_PRICE_ONE, rem.log2_phi);
 	must(rem.price <= most);
 	wale_rem_start(&rem, 0, 0);
 	for (i = 0; tape.left && i < OPS_MAX; i++) {

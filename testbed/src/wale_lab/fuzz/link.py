@@ -55,6 +55,8 @@ SWITCHES = (
 )
 ATM = 2
 SPLIT = 0
+#: What is not shown if it bounds nothing.
+UNBOUNDED = {"line-packets": b"\xff" * 4, "line-bytes": b"\xff" * 8}
 #: What is not shown if it is 0, or empty.
 ONLY_IF_ON = ("mark", "loss-ecn", "reorder", "duplicate", "corrupt", "slack", "gso", "drop-list")
 
@@ -264,6 +266,7 @@ class Link:
             for name in given.keys() - self.nested - {"pad", "trace", "trace-fd"}:
                 off = name in ONLY_IF_ON and not any(given[name])  # and is not shown then
                 off |= name == "reorder-gap" and "reorder" not in shown
+                off |= given[name] == UNBOUNDED.get(name)
                 if shown.get(name) != (None if off else given[name]):
                     what = f"{name} was accepted as another value than is shown"
                     detail = f"{given[name]!r}, {shown.get(name)!r}"
