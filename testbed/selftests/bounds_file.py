@@ -25,14 +25,12 @@ PART = struct.pack("QQ", US, 1) * 65536
 LONGEST = 256  # parts
 
 
-def available() -> int:
-    """Return how much memory there is, in bytes."""
-    text = net.read("/proc/meminfo").partition("MemAvailable:")[2]
-    return int(text.split()[0]) * 1024
+#: Times as long as with a short trace.
+MOST = 4
 
 
 class Link:
-    """A dummy device with a link, in the namespace of who makes it."""
+    """A dummy device with a link, in the namespace of the task that makes it."""
 
     def __init__(self) -> None:
         net.ip_batch(["link add d0 type dummy"])
@@ -59,16 +57,23 @@ def test_a_long_trace_is_taken_at_once() -> None:
 
     def work() -> tuple[float, float]:
         link = Link()
-        before = available()
-        few = min(link.hand_over(1)[1] for _ in range(12))
-        many = min(link.hand_over(LONGEST)[1] for _ in range(12))
+        before = bounds.memory("MemAvailable")
+        few = many = float("inf")
+        for number in range(48):  # where the host is busy, it takes more than 12 to meet both alone
+            few = min(few, link.hand_over(1)[1])
+            many = min(many, link.hand_over(LONGEST)[1])
+            if number >= 11 and many < MOST * few:
+                break
         link.hand_over(1)
-        net.wait_for(lambda: available() > before - 4 * len(PART), "the memory of the traces", 10)
+        net.wait_for(
+            lambda: bounds.memory("MemAvailable") > before - 4 * len(PART),
+            "the memory of the traces",
+            10,
+        )
         return few, many
 
     few, many = bounds.as_user(work)
-    # what grew with the steps took 40,000 times as long; a busy host, some times
-    true(many < 20 * few, f"{many * 1e6:.0f} us, and {few * 1e6:.0f} us for a short trace")
+    true(many < MOST * few, f"{many * 1e6:.0f} us, and {few * 1e6:.0f} us for a short trace")
 
 
 def test_others_do_not_wait() -> None:
@@ -109,13 +114,20 @@ def test_a_file_that_is_closed_gives_back_its_memory() -> None:
     """Though no link got what was in it."""
 
     def work() -> None:
-        before = available()
+        before = bounds.memory("MemAvailable")
         file = new_trace_file()
         for _ in range(LONGEST):
             os.write(file, PART)
-        true(before - available() > 0.9 * LONGEST * len(PART), "the steps take no memory")
+        true(
+            before - bounds.memory("MemAvailable") > 0.9 * LONGEST * len(PART),
+            "the steps take no memory",
+        )
         os.close(file)
-        net.wait_for(lambda: available() > before - 4 * len(PART), "the memory of the steps", 10)
+        net.wait_for(
+            lambda: bounds.memory("MemAvailable") > before - 4 * len(PART),
+            "the memory of the steps",
+            10,
+        )
 
     bounds.as_user(work)
 
