@@ -106,7 +106,6 @@ static struct Qdisc_ops wale_qdisc_ops __read_mostly = {
 static int __init wale_module_init(void)
 {
 	const struct wale_skb_cb most = { .wire_len = WALE_WIRE_LEN_MAX };
-
 	int err;
 
 	BUILD_BUG_ON(most.wire_len != WALE_WIRE_LEN_MAX);

@@ -233,6 +233,14 @@ def steps(*trace: tuple[int, int]) -> bytes:
     return b"".join(struct.pack("QQ", *step) for step in trace)
 
 
+def follows_to_its_end(pair: Pair, data: bytes) -> None:
+    """After 30 ms, the link has the rate of the trace in a file, which holds its last one."""
+    net.sleep_ns(30 * MS)
+    stats = pair.stats()
+    trace = [(duration, rate) for duration, rate in struct.iter_unpack("QQ", data)]
+    equal(stats["rate"], rate_at(stats["now_ns"] - stats["epoch_ns"], 1, trace), "the rate")
+
+
 def test_a_trace_in_a_file() -> None:
     """It is read at once: many steps, or one, and what becomes of the file is all the same."""
     pair = Pair()
@@ -249,15 +257,8 @@ def test_a_trace_in_a_file() -> None:
         options = pair.get().options
         equal(options["trace_steps"], len(data) // 16, "steps")
         if len(data) <= 1600:
-            equal(b"".join(struct.pack("QQ", *step) for step in options["trace"]), data, "trace")
-        net.sleep_ns(30 * MS)
-        stats = pair.stats()
-        since = stats["now_ns"] - stats["epoch_ns"]
-        equal(
-            stats["rate"],
-            rate_at(since, 1, [(d, r) for d, r in struct.iter_unpack("QQ", data)]),
-            "the rate",
-        )
+            equal(steps(*options["trace"]), data, "trace")
+        follows_to_its_end(pair, data)
     pair.close()
 
 
@@ -276,17 +277,10 @@ def test_a_long_trace_in_a_file() -> None:
         options = pair.get().options
         equal(options["trace_steps"], count, "steps")
         if count <= 100:
-            equal(b"".join(struct.pack("QQ", *step) for step in options["trace"]), data, "trace")
+            equal(steps(*options["trace"]), data, "trace")
         refused(pair, "1 to 16777216 steps", trace_fd=family)
         equal(pair.get().options["trace_steps"], count, "steps that it had")
-        net.sleep_ns(30 * MS)
-        stats = pair.stats()
-        since = stats["now_ns"] - stats["epoch_ns"]
-        equal(
-            stats["rate"],
-            rate_at(since, 1, [(d, r) for d, r in struct.iter_unpack("QQ", data)]),
-            "the rate",
-        )
+        follows_to_its_end(pair, data)
     os.close(family)
     pair.close()
 

@@ -162,7 +162,7 @@ def others_go_on(attack: Callable[[], object]) -> None:
     """Fail if another namespace has to wait for a device while a user does something."""
     needs_real_time()
     if not net.several_cpus():
-        raise Skip("needs two CPUs: one for the user, one for who adds a device beside him")
+        raise Skip("needs two CPUs: one for the user, one for the task that adds devices")
     longest = others_wait_s(attack)
     if longest >= OTHERS_WAIT_S:
         raise AssertionError(f"another namespace waited for {longest:.3f} s")
