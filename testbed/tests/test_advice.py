@@ -12,7 +12,7 @@ from wale_lab.engines.modules import in_load_order, needs
 from wale_lab.errors import ScenarioError
 from wale_lab.netlink import numbers_of
 from wale_lab.scenario import Scenario, check_scenario
-from wale_lab.topologies import dumbbell
+from wale_lab.topologies.planning import make_plan
 from wale_lab.tree import SOURCES
 
 TEXT = """\
@@ -33,12 +33,12 @@ def check(*overrides: str) -> Scenario:
 
 def told(*overrides: str) -> dict[str, str]:
     """What `wale rate set` is told in each namespace."""
-    plan = dumbbell.plan(check(*overrides), 1)
-    return {a.netns: f"dev {a.dev} {' '.join(a.rate)}" for a in plan.advice}
+    plan = make_plan(check(*overrides), 1)
+    return {a.netns: " ".join([*a.path, *a.rate]) for a in plan.advice}
 
 
 def test_senders_follow_the_link() -> None:
-    plan = dumbbell.plan(check(), 1)
+    plan = make_plan(check(), 1)
     assert plan.links[0].words[-3:] == ["feedback", "idle", "2000000000ns"]
     assert "feedback" not in plan.links[1].words
     follow = "dev eth0 follow dev bottleneck netns left lag rtt"
@@ -92,7 +92,7 @@ def test_a_rate_of_their_own() -> None:
 
 def test_steps_are_played() -> None:
     steps = f"{SENDERS}={{steps: '1s:2mbit,500ms:0bit', end: delete, beta: 2}}"
-    plan = dumbbell.plan(check(NO_FEEDBACK, steps), 1)
+    plan = make_plan(check(NO_FEEDBACK, steps), 1)
     advice = plan.advice[0]
     assert advice.rate == ["2000000bit", "beta", "2"]
     assert advice.trace == ["1000000000ns 2000000bit", "500000000ns 0bit"]

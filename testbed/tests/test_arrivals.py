@@ -31,7 +31,8 @@ from wale_lab.results.plot import draw
 from wale_lab.results.table import print_result
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, check_scenario, find_scenario, load_scenario
-from wale_lab.topologies import dumbbell
+from wale_lab.topologies import plan as plans
+from wale_lab.topologies.planning import make_plan
 
 # ------------------------------------------------------------------ the draws
 
@@ -109,8 +110,8 @@ def check(*overrides: str) -> Scenario:
     return check_scenario(yaml_lines.parse(TEXT, "s.yaml"), list(overrides), Path())
 
 
-def planned(*overrides: str, seed: int = 1) -> list[dumbbell.PlannedArrivals]:
-    return [f.arrivals for f in dumbbell.plan(check(*overrides), seed).flows if f.arrivals]
+def planned(*overrides: str, seed: int = 1) -> list[plans.PlannedArrivals]:
+    return [f.arrivals for f in make_plan(check(*overrides), seed).flows if f.arrivals]
 
 
 def test_copies_see_the_same_sessions() -> None:
@@ -123,7 +124,7 @@ def test_copies_see_the_same_sessions() -> None:
 def test_flows_of_one_link_see_different_sessions() -> None:
     one, two = planned("isolate=false")
     assert one.seed == planned()[0].seed != two.seed
-    links = [dumbbell.link_seed(1, direction) for direction in ("forward", "reverse")]
+    links = [plans.link_seed(1, direction) for direction in ("forward", "reverse")]
     assert not {one.seed, two.seed} & set(links)
 
 
@@ -148,7 +149,7 @@ def test_refused(override: str, expected: str) -> None:
 
 def test_what_wale_get_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = check()
-    plan = results.plan_data(dumbbell.plan(scenario, 1), scenario, 1)
+    plan = results.plan_data(make_plan(scenario, 1), scenario, 1)
     processes = Processes()
     flows = Flows(plan, processes)
     flow = plan["flows"][0]
@@ -293,7 +294,7 @@ FLOWS = "t_ns,local_port,remote_port,bytes_sent,bytes_received\n"
 
 
 def test_samples_are_of_single_sessions() -> None:
-    plan = dumbbell.plan(check(), 1)
+    plan = make_plan(check(), 1)
     at = EPOCH_NS + 1_600_000_000
     there = FLOWS + f"{at},5001,4001,100,0\n{at},5001,4002,200,0\n{at},5001,4003,7,0\n"
     here = FLOWS + f"{at},4002,5001,0,150\n{at},4001,5001,0,90\n"
@@ -356,7 +357,7 @@ def rows_of(out: Path, name: str) -> list[dict[str, str]]:
 def test_sessions_are_those_that_were_drawn(web: tuple[dict[str, Any], Path]) -> None:
     """In every copy of the topology, and at their times, to a millisecond."""
     result, out = web
-    seed = dumbbell.arrivals_seed(1, 0)
+    seed = plans.arrivals_seed(1, 0)
     drawn = list(islice(Arrivals(1.2, 200_000, seed).sessions(), 12))
     starts = {flow["name"]: flow["start_s"] for flow in result["flows"]}
     for flow, start_s in starts.items():

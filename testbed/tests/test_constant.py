@@ -20,7 +20,7 @@ from wale_lab.results import result as results
 from wale_lab.results.measures import measure
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, check_scenario
-from wale_lab.topologies import dumbbell
+from wale_lab.topologies.planning import make_plan
 
 #: A link of 50 packets/s; `alone` has it for itself, the others come to twice what it carries.
 TEXT = """\
@@ -59,7 +59,7 @@ def test_refused(override: str, expected: str) -> None:
 
 def test_what_wale_send_is_told() -> None:
     scenario = check()
-    plan = results.plan_data(dumbbell.plan(scenario, 1), scenario, 1)
+    plan = results.plan_data(make_plan(scenario, 1), scenario, 1)
     alone, one, _ = (" ".join(send_command(flow, 10**10)) for flow in plan["flows"])
     assert "10.2.1.2 --port 5001 --json --packets-per-second 33 --size 500" in alone
     assert alone.endswith("--duration 10000000000ns --at 10000000000ns")
@@ -72,7 +72,7 @@ def test_what_is_written_down() -> None:
 
     def logged(*overrides: str) -> list[bool]:
         scenario = check(*overrides)
-        flows = dumbbell.plan(scenario, 1).flows
+        flows = make_plan(scenario, 1).flows
         return [flow.constant.logged for flow in flows if flow.constant]
 
     assert logged() == [False, False, False]

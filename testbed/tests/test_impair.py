@@ -23,7 +23,8 @@ from wale_lab.results.result import problems
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, check_scenario
 from wale_lab.timeline import LEAD_NS
-from wale_lab.topologies import dumbbell
+from wale_lab.topologies import plan as plans
+from wale_lab.topologies.planning import make_plan
 
 S, MS = 10**9, 10**6
 LEAD = LEAD_NS["virtual"]
@@ -231,12 +232,12 @@ def check(*overrides: str) -> Scenario:
     return check_scenario(yaml_lines.parse(TEXT, "s.yaml"), list(overrides), Path())
 
 
-def advice_of(netns: str, *overrides: str, seed: int = 1) -> dumbbell.PlannedAdvice:
-    plan = dumbbell.plan(check(*overrides), seed)
+def advice_of(netns: str, *overrides: str, seed: int = 1) -> plans.PlannedAdvice:
+    plan = make_plan(check(*overrides), seed)
     return next(advice for advice in plan.advice if advice.netns == netns)
 
 
-def played(advice: dumbbell.PlannedAdvice) -> list[tuple[int, int]]:
+def played(advice: plans.PlannedAdvice) -> list[tuple[int, int]]:
     """The lines of a trace: duration in ns, rate in bytes/s."""
     lines = [line.split() for line in advice.trace]
     return [(int(d.removesuffix("ns")), int(r.removesuffix("bit")) // 8) for d, r in lines]
@@ -244,7 +245,7 @@ def played(advice: dumbbell.PlannedAdvice) -> list[tuple[int, int]]:
 
 def test_without_a_loss_the_rate_of_the_link_is_played() -> None:
     advice = advice_of("near-sender", f"{IMPAIR}={{loss: 0}}", seed=7)
-    states = walk_array(PAPER, dumbbell.link_seed(7, "forward"), 201)
+    states = walk_array(PAPER, plans.link_seed(7, "forward"), 201)
     steps = played(advice)
     assert sum(duration for duration, _ in steps) == 20 * S
     assert len(steps) > 3
@@ -272,10 +273,10 @@ def test_what_wale_is_told() -> None:
 
 def test_all_senders_of_a_run_miss_the_same() -> None:
     flows = "flows=[{name: a, cc: ratcp, duration: 9s}, {name: b, cc: ratcp, duration: 20s}]"
-    plan = dumbbell.plan(check(f"{IMPAIR}={{loss: 50%}}", flows, "isolate=on"), 3)
+    plan = make_plan(check(f"{IMPAIR}={{loss: 50%}}", flows, "isolate=on"), 3)
     assert [advice.netns for advice in plan.advice] == ["a.near-sender", "b.near-sender"]
     assert plan.advice[0].trace == plan.advice[1].trace
-    other = dumbbell.plan(check(f"{IMPAIR}={{loss: 50%}}", flows, "isolate=on"), 4)
+    other = make_plan(check(f"{IMPAIR}={{loss: 50%}}", flows, "isolate=on"), 4)
     assert other.advice[0].trace != plan.advice[0].trace
 
 
@@ -413,7 +414,7 @@ def test_a_sender_hears_what_the_channel_tells(tmp_path: Path) -> None:
     (forward,) = (link for link in result["links"] if link["name"] == "forward")
     # the clock of the steps and that of the link agree
     assert forward["epoch_s"] == pytest.approx(-LEAD / S, abs=0.001)
-    seed = dumbbell.link_seed(1, "forward")
+    seed = plans.link_seed(1, "forward")
     rate = link_rate(check(*overrides).bottleneck.forward, seed, 30 * S)
     for row in rows(tmp_path / "links.csv", "link", "forward"):
         t_ns = round(float(row["t_s"]) * S) + LEAD

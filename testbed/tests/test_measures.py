@@ -11,7 +11,7 @@ import pytest
 from wale_lab.models import sessions
 from wale_lab.results.measures import MEASURES, curves, measure
 from wale_lab.scenario import Scenario, check_scenario
-from wale_lab.topologies.dumbbell import link_seed
+from wale_lab.topologies.plan import link_seed
 from wale_lab.yaml_lines import parse
 
 SESSIONS = """\

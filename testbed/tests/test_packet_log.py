@@ -28,7 +28,8 @@ from wale_lab.packets.table import PACKET_COLUMNS, SCHEMA
 from wale_lab.packets.trace_pages import EventFormat, Trace, page_size
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, load_scenario
-from wale_lab.topologies import dumbbell
+from wale_lab.topologies import plan as plans
+from wale_lab.topologies.planning import make_plan
 
 SMALL = """\
 name: small
@@ -91,7 +92,7 @@ class Run:
     def again(self, out: Path) -> dict[str, Any]:
         """Write the log once more."""
         out.mkdir(exist_ok=True)
-        plan = dumbbell.plan(self.scenario, 1)
+        plan = make_plan(self.scenario, 1)
         return write_log(self.raw, out, "parquet", plan, self.counters, lambda _: None)
 
     def on(self, link: str) -> list[dict[str, Any]]:
@@ -172,7 +173,7 @@ def test_times_are_those_of_the_model(small: Run) -> None:
     rows = small.on("forward")
     # of packets that came at once, those that found no room came last
     rows.sort(key=lambda row: (row["arrival_ns"], row["fate"] == "buffer"))
-    seed = dumbbell.link_seed(1, "forward")
+    seed = plans.link_seed(1, "forward")
     config = Config(rate=625_000, delay_ns=20_000_000, limit_packets=20, loss=42949673, seed=seed)
     packets = Link(config).run([(row["arrival_ns"], row["wire_bytes"]) for row in rows])
     fates = {Verdict.SENT: "delivered", Verdict.LOSS: "loss", Verdict.BUFFER: "buffer"}

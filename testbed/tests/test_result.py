@@ -31,8 +31,8 @@ from wale_lab.results.series import read_series
 from wale_lab.results.table import print_result, sharing
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
-from wale_lab.topologies import dumbbell
-from wale_lab.topologies.dumbbell import Plan
+from wale_lab.topologies.plan import Plan
+from wale_lab.topologies.planning import make_plan
 
 DATA = Path(__file__).with_name("data")
 ABOUT: dict[str, Any] = {"engine": "uml", "versions": {}, "wall_s": 1.0, "warnings": []}
@@ -46,7 +46,7 @@ def scenario() -> Scenario:
 
 @pytest.fixture
 def plan(scenario: Scenario) -> Plan:
-    return dumbbell.plan(scenario, 1)
+    return make_plan(scenario, 1)
 
 
 @pytest.fixture

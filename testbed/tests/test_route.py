@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from wale_lab import yaml_lines
+from wale_lab.host_settings import RouteSettings
 from wale_lab.runner import run_scenario
-from wale_lab.scenario import RouteSettings, check_scenario
+from wale_lab.scenario import check_scenario
 
 pytestmark = pytest.mark.guest
 

@@ -18,7 +18,8 @@ from wale_lab.link import Link
 from wale_lab.link_words import PLAIN, is_new
 from wale_lab.options import LINK, Option
 from wale_lab.scenario import Scenario, check_scenario, find_scenario, load_scenario
-from wale_lab.topologies import dumbbell
+from wale_lab.topologies import plan as plans
+from wale_lab.topologies.planning import make_plan
 from wale_lab.tree import PACKAGE
 
 GOOD = """\
@@ -73,21 +74,21 @@ def test_a_switch() -> None:
     """The options of the buffer are tc's, in the units of the scenario."""
     words = f"{SWITCH}, threshold: 90%, z: 0.8, flows: 15, input_rate: 155.52mbit"
     link = check(switch(words)).bottleneck.forward
-    tc = " ".join(dumbbell.wale_words(link, 1))
+    tc = " ".join(plans.wale_words(link, 1))
     assert "limit 1000 cells policy seldrop threshold 90% z 0.8 flows 15 " in tc
     assert " input_rate 155520000bit " in tc
     link = check(switch("limit: 20p, policy: random_tail, last: 5")).bottleneck.forward
-    tc = " ".join(dumbbell.wale_words(link, 1))
+    tc = " ".join(plans.wale_words(link, 1))
     assert "limit 20p policy random_tail last 5 " in tc
-    assert "policy" not in dumbbell.wale_words(check(GOOD).bottleneck.forward, 1)
+    assert "policy" not in plans.wale_words(check(GOOD).bottleneck.forward, 1)
 
 
 def test_marks() -> None:
     link = check(switch("limit: 20p, policy: rem, mark: true, rem: {target: 30kB, gamma: 0.005}"))
-    tc = " ".join(dumbbell.wale_words(link.bottleneck.forward, 1))
+    tc = " ".join(plans.wale_words(link.bottleneck.forward, 1))
     rem = "rem interval 10000000ns gamma 0.005 alpha 0.1 target 30000b phi 1.1"
     assert f"limit 20p policy rem mark {rem} " in tc
-    assert "mark" not in dumbbell.wale_words(check(GOOD).bottleneck.forward, 1)
+    assert "mark" not in plans.wale_words(check(GOOD).bottleneck.forward, 1)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +191,7 @@ def test_scenarios_of_the_tree(path: Path) -> None:
     scenario = load_scenario(path)
     assert scenario.name == path.stem
     assert scenario.description
-    assert dumbbell.plan(scenario, 1).flows
+    assert make_plan(scenario, 1).flows
 
 
 @pytest.mark.parametrize(
@@ -567,7 +568,7 @@ def test_plan_of_a_dumbbell() -> None:
         "topology.pairs=[{name: near}, {name: far, access_delay: 10ms}]",
         "flows.two.pair=far",
     )
-    plan = dumbbell.plan(scenario, 1)
+    plan = make_plan(scenario, 1)
     names = [ns.name for ns in plan.namespaces]
     assert len(names) == len(set(names)) == 8  # a copy has no pair but its flow's
     assert {"one.near-sender", "two.far-sender"} < set(names)
@@ -582,17 +583,17 @@ def test_plan_of_a_dumbbell() -> None:
     seeds = [link.words[-1] for link in shown]
     assert seeds[0] == seeds[2] != seeds[1] == seeds[3]
     assert len([link for link in plan.links if not link.shown]) == 2  # far has an access delay
-    assert {flow.port for flow in plan.flows} == {dumbbell.FIRST_PORT}
+    assert {flow.port for flow in plan.flows} == {plans.FIRST_PORT}
     assert all(len(ns.name) < 64 for ns in plan.namespaces)
 
 
 def test_link_options() -> None:
     scenario = check(GOOD)
-    words = dumbbell.wale_words(scenario.bottleneck.forward, 5)
+    words = plans.wale_words(scenario.bottleneck.forward, 5)
     assert " ".join(words) == (
         "wale rate 2000000bit delay 50000000ns limit 30000b loss 1% overhead raw drops remote seed 5"
     )
-    assert dumbbell.planned_trace(scenario.bottleneck.forward) is None
+    assert plans.planned_trace(scenario.bottleneck.forward) is None
 
 
 def test_every_plain_option_is_a_key() -> None:
@@ -619,14 +620,14 @@ def test_an_option_that_is_new_changes_nothing_unless_it_is_given(
     assert Newer.model_validate(given).model_dump(mode="json") == before
     newer = Newer.model_validate({**given, "line": "5p"})
     assert newer.model_dump(mode="json") == before | {"line": "5p"}
-    words = dumbbell.wale_words(link, 5)
-    assert dumbbell.wale_words(newer, 5) == [*words, "line", "5p"]
+    words = plans.wale_words(link, 5)
+    assert plans.wale_words(newer, 5) == [*words, "line", "5p"]
 
 
 def test_a_plan_has_words_as_they_are() -> None:
     """No word of a user's is taken for one that the guest fills in, or for two."""
     qdisc = "netem delay 10ms distribution '/my START/TRACE.dist'"
-    plan = dumbbell.plan(
+    plan = make_plan(
         check(
             GOOD.replace(
                 "{rate: 2mbit, delay: 50ms, limit: 30kB, loss: 1%}", f'{{qdisc: "{qdisc}"}}'
@@ -664,7 +665,7 @@ def test_a_plan_has_words_as_they_are() -> None:
 )
 def test_impairment_options(options: str, tc: str) -> None:
     scenario = check(GOOD.replace("loss: 1%", options))
-    words = dumbbell.wale_words(scenario.bottleneck.forward, 5)
+    words = plans.wale_words(scenario.bottleneck.forward, 5)
     assert " ".join(words) == (
         f"wale rate 2000000bit delay 50000000ns limit 30000b {tc} overhead raw drops remote seed 5"
     )

@@ -15,7 +15,7 @@ from wale_lab.results.result import problems, utilisation
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, check_scenario
 from wale_lab.timeline import LEAD_NS
-from wale_lab.topologies import dumbbell
+from wale_lab.topologies.planning import make_plan
 
 TEXT = """
 name: start
@@ -76,10 +76,10 @@ def test_a_link_that_began_before_and_one_that_will(tmp_path: Path) -> None:
 
 
 def test_what_the_agent_is_told() -> None:
-    plan = dumbbell.plan(check(f"{FORWARD}.start=-90s"), 1)
+    plan = make_plan(check(f"{FORWARD}.start=-90s"), 1)
     told = {link.name: (link.start_ns, link.starts) for link in plan.links}
     assert told == {"forward": (-90 * 10**9, True), "reverse": (None, True)}
-    plan = dumbbell.plan(check("bottleneck.reverse={rate: 1mbit}"), 1)
+    plan = make_plan(check("bottleneck.reverse={rate: 1mbit}"), 1)
     assert not next(link for link in plan.links if link.name == "reverse").starts
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from wale_lab.checking import show
 from wale_lab.engines.base import EngineError
 from wale_lab.errors import ScenarioError
-from wale_lab.scenario import OWN_CC, ROLES, PairHosts, Scenario, show
+from wale_lab.host_settings import PairHosts
+from wale_lab.scenario import OWN_CC, ROLES, Scenario
 from wale_lab.yaml_lines import KeyPath
 
 

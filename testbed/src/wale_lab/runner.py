@@ -27,7 +27,8 @@ from wale_lab.progress import Progress
 from wale_lab.refusal import check_controls, refused
 from wale_lab.results import result as results
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
-from wale_lab.topologies import dumbbell
+from wale_lab.topologies.plan import Plan
+from wale_lab.topologies.planning import make_plan
 from wale_lab.tree import IN_CHECKOUT, PACKAGE, SOURCES, guest_program, version
 
 #: In the guest as on the host: the distribution's Python, without site packages.
@@ -94,7 +95,7 @@ def run_scenario(
     engine = get_engine(engine_name)
     with output_folder(out):
         kernel, modules, env = start(scenario, engine, kernel_version, progress, module_files)
-        plan = dumbbell.plan(scenario, seed)
+        plan = make_plan(scenario, seed)
         if packets and not any(link.kind == "wale" for link in plan.links):
             raise EngineError("expected a link that is a wale qdisc for a log of packets: none is")
         with (
@@ -150,7 +151,7 @@ def _written_in(out: Path) -> Iterator[None]:
 
 
 def _log_packets(
-    folder: Path, out: Path, kind: str, plan: dumbbell.Plan, raw: dict[str, Any], log: Progress
+    folder: Path, out: Path, kind: str, plan: Plan, raw: dict[str, Any], log: Progress
 ) -> dict[str, Any]:
     """Write the log of all packets; EngineError if it would not be complete."""
     from wale_lab.packets.log import TraceError, write_log  # pyarrow takes time to load
@@ -223,7 +224,7 @@ def shell_command(args: argparse.Namespace) -> int:
         make_folder(Path(args.out))
     with Progress(quiet=args.quiet) as progress:
         kernel, modules, env = start(scenario, engine, args.kernel, progress, args.module_files)
-    plan = dumbbell.plan(scenario, args.seed)
+    plan = make_plan(scenario, args.seed)
     interactive = commands is None
     with (
         tempfile.TemporaryDirectory(prefix="wale-shell-") as own,

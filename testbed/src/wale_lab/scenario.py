@@ -7,24 +7,15 @@ what is not given gets its default, so that a dumped Scenario says everything.
 
 from __future__ import annotations
 
-import re
 from array import array
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    Field,
-    PrivateAttr,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from wale_lab import units, yaml_lines
 from wale_lab.advice import Advice, Impair
+from wale_lab.checking import checked, show
 from wale_lab.engines.base import RELEASED
 from wale_lab.errors import ScenarioError, why
 from wale_lab.fields import (
@@ -35,13 +26,12 @@ from wale_lab.fields import (
     FlowSize,
     Name,
     Or,
-    Positive,
     Rate,
     Switch,
-    Text,
     TimeLimit,
     TimeNs,
 )
+from wale_lab.host_settings import Hosts, HostSettings, PairHosts, Profile, load_profile
 from wale_lab.link import Bottleneck, Link, wire_bytes
 from wale_lab.tree import PACKAGE
 from wale_lab.yaml_lines import Document, KeyPath, Part
@@ -61,124 +51,6 @@ class Strict(BaseModel):
     """Unknown keys are errors."""
 
     model_config = STRICT
-
-
-class Offloads(Strict):
-    """What a host's interface does in bulk; None leaves the kernel's default."""
-
-    tso: Switch | None = None
-    """TCP segmentation by the interface"""
-    gso: Switch | None = None
-    """segmentation as late as possible"""
-    gro: Switch | None = None
-    """joining of received packets"""
-
-
-class RouteSettings(Strict):
-    """Attributes of a host's route (`man ip-route`).
-
-    Not ssthresh and reordering: Linux reads them only where it has metrics of an earlier connection
-    (tcp_init_metrics()), which no host here has.
-    """
-
-    initcwnd: Positive | None = None
-    """first congestion window, packets"""
-    initrwnd: Positive | None = None
-    """first receive window, packets"""
-    rto_min: TimeNs | None = None
-    """least retransmission timeout"""
-    quickack: Switch | None = None
-    """every segment is acknowledged at once"""
-    advmss: Positive | None = None
-    """segment size that is announced, bytes"""
-    window: Positive | None = None
-    """largest window that is announced, bytes; where segments are longer than 536 bytes, Linux 6.12
-    and 7.2 take 64 kB times a power of 2 above it"""
-    congctl: CongestionControl | None = None
-    """congestion control of sockets that do not choose: those of receivers, as flows have a `cc`"""
-    features: Literal["ecn"] | None = None
-    """ECN is asked for on this route; the receiver's does it, which connects"""
-
-
-class HostSettings(Strict):
-    """How a host's TCP and interface are set."""
-
-    sysctls: dict[str, Text] = {}
-    """name to value, such as net.ipv4.tcp_sack: 0"""
-    route: RouteSettings = RouteSettings()
-    """attributes of the host's route"""
-    mtu: Annotated[int, Field(ge=68, le=65535)] | None = None
-    """bytes of IP in a packet, for the host's interface (1500)"""
-    offloads: Offloads = Offloads()
-    """segmentation and joining by the interface"""
-
-    @field_validator("sysctls")
-    @classmethod
-    def _known_tree(cls, value: dict[str, str]) -> dict[str, str]:
-        for name in value:
-            if not re.fullmatch(r"net(\.[A-Za-z0-9_-]+)+", name):
-                raise ValueError(f"expected names that begin with net., got {name!r}")
-        return value
-
-    @field_validator("offloads", mode="before")
-    @classmethod
-    def _all_at_once(cls, value: object) -> object:
-        if value in ("on", "off", True, False):
-            return {"tso": value, "gso": value, "gro": value}
-        return value
-
-    def merged_with(self, other: HostSettings) -> HostSettings:
-        """These settings, with what the other one says on top."""
-
-        def top(mine: BaseModel, theirs: BaseModel) -> dict[str, Any]:
-            return {**mine.model_dump(exclude_none=True), **theirs.model_dump(exclude_none=True)}
-
-        return HostSettings.model_construct(
-            sysctls={**self.sysctls, **other.sysctls},
-            route=RouteSettings.model_construct(**top(self.route, other.route)),
-            mtu=other.mtu if other.mtu is not None else self.mtu,
-            offloads=Offloads.model_construct(**top(self.offloads, other.offloads)),
-        )
-
-
-class SenderSettings(HostSettings):
-    """How a sender's TCP and interface are set, and what it is advised."""
-
-    advice: Advice | None = None
-    """the rate that its sockets listen to, and how they use it"""
-
-
-class PairHosts(Strict):
-    """Settings of one pair's hosts."""
-
-    profile: str | None = None
-    """instead of the scenario's profile: another bundle of host settings for this pair"""
-    sender: SenderSettings = SenderSettings()
-    """its sender"""
-    receiver: HostSettings = HostSettings()
-    """its receiver"""
-
-
-class Hosts(Strict):
-    """Settings of hosts; the more special ones win."""
-
-    all: HostSettings = HostSettings()
-    """every host"""
-    senders: SenderSettings = SenderSettings()
-    """every sender"""
-    receivers: HostSettings = HostSettings()
-    """every receiver"""
-    pairs: dict[str, PairHosts] = {}
-    """by the name of a pair"""
-
-
-class Profile(Strict):
-    """A named bundle of host settings, testbed/src/wale_lab/profiles/NAME.yaml."""
-
-    description: str
-    all: HostSettings = HostSettings()
-    senders: SenderSettings = SenderSettings()
-    receivers: HostSettings = HostSettings()
 
 
 class Pair(Strict):
@@ -469,18 +341,6 @@ class Scenario(Strict):
         return data
 
 
-@cache
-def load_profile(name: str) -> Profile:
-    """The profile of this name; nobody changes it."""
-    folder = PACKAGE / "profiles"
-    path = folder / f"{name}.yaml"
-    if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name) or not path.exists():
-        known = ", ".join(sorted(p.stem for p in folder.glob("*.yaml")))
-        raise ScenarioError(f"profile: expected one of {known}, got {name!r}")
-    document = yaml_lines.load(path)
-    return Profile.model_validate(checked(Profile, document).model_dump(exclude_unset=True))
-
-
 def find_scenario(name: str) -> Path:
     """The file of a scenario: a path, or the name of one in testbed/src/wale_lab/scenarios."""
     path = Path(name)
@@ -662,70 +522,3 @@ def _inline_traces(document: Document, folder: Path) -> None:
         del trace["file"]
         trace["steps"] = steps
         document.parts[(*key, "steps")] = Part(str(path), numbers)
-
-
-def checked(model: type[BaseModel], document: Document) -> BaseModel:
-    """A document as a model; ScenarioError says what is wrong and where."""
-    try:
-        return model.model_validate(document.value)
-    except ValidationError as error:
-        lines = [_explain(model, document, item) for item in error.errors()]
-        raise ScenarioError("\n".join(lines)) from None
-
-
-def _explain(model: type[BaseModel], document: Document, item: Any) -> str:
-    """One error: file, line, key path, and what was expected."""
-    path: KeyPath = tuple(p for p in item["loc"] if _in_document(p))
-    message = item["msg"].removeprefix("Value error, ")
-    named = re.match(r"^((?:flows|hosts|topology)\.[\w.]+): (.*)$", message)
-    if named and not path:
-        path = tuple(int(w) if w.isdigit() else w for w in named[1].split("."))
-        message = named[2]
-    if item["type"] == "extra_forbidden":
-        message = f"unknown key; expected one of {', '.join(_keys_at(model, path[:-1]))}"
-    elif item["type"] == "missing":
-        message = "expected this key, it is missing"
-    elif items := re.match(r"List should have (at \w+ \d+ items?) after .*, not (\d+)", message):
-        message = f"expected {items[1]}, got {items[2]}"
-    elif not message.startswith("expected"):
-        message = message.replace("Input should", "expected to", 1).replace("to be", "", 1)
-        message = re.sub(r"\s+", " ", message.replace("expected to", "expected", 1))
-        if not isinstance(item.get("input"), dict | list):
-            message += f", got {item.get('input')!r}"
-    key = "" if document.part(path) else show(path)
-    return f"{document.where(path)}: {key}{message}"
-
-
-def show(path: KeyPath) -> str:
-    """A key path before a message."""
-    return f"{yaml_lines.show_path(path)}: " if path else ""
-
-
-def _in_document(part: str | int) -> bool:
-    """Pydantic adds the names of validators and union members to a path."""
-    return isinstance(part, int) or not re.search(r"[\[\](]", part)
-
-
-def _keys_at(model: type[BaseModel], path: KeyPath) -> list[str]:
-    """The keys that a model has at a path."""
-    here: Any = model
-    for part in path:
-        if isinstance(part, int):
-            continue
-        fields = getattr(here, "model_fields", {})
-        found = _inner_model(fields[part].annotation) if part in fields else None
-        if found is None and part not in fields:
-            continue  # the key of a dict
-        here = found
-    return sorted(getattr(here, "model_fields", {}))
-
-
-def _inner_model(annotation: Any) -> Any:
-    """The model in an annotation such as list[Flow] or Trace | None."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for inner in getattr(annotation, "__args__", ()):
-        found = _inner_model(inner)
-        if found is not None:
-            return found
-    return None

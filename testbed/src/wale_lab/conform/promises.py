@@ -12,12 +12,12 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from wale_lab import yaml_lines
+from wale_lab.checking import checked
 from wale_lab.conform import template
 from wale_lab.conform.plain import to_template
 from wale_lab.conform.template import Template
 from wale_lab.errors import ScenarioError
 from wale_lab.link import Strict
-from wale_lab.scenario import checked
 
 HERE = Path(__file__).resolve().parent
 Text = Annotated[str, Field(min_length=1)]

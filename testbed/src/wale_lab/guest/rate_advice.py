@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def set_advice(plan: "Plan", processes: "Processes") -> None:
     """What senders are advised before the start; the links have told theirs by now."""
     for advice in plan["advice"]:
-        argv = ["wale", "rate", "set", "dev", advice["dev"], *advice["rate"]]
+        argv = ["wale", "rate", "set", *advice["path"], *advice["rate"]]
         processes.run(argv, advice["netns"])
 
 
@@ -27,7 +27,7 @@ def play_advice(plan: "Plan", processes: "Processes") -> list[int]:
             continue
         path = f"{WORK}/advice{number}"
         write(path, joined(advice["trace"]))
-        argv = ["wale", "rate", "play", path, "dev", advice["dev"], *advice["play"], "--quiet"]
+        argv = ["wale", "rate", "play", path, *advice["path"], *advice["play"], "--quiet"]
         pid, _ = processes.spawn(argv, advice["netns"])
         players.append(pid)
     return players

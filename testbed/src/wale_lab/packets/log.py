@@ -27,7 +27,7 @@ from wale_lab.packets.senders import Senders
 from wale_lab.packets.table import FORMATS, HEAD_BYTES, Chunk, Connections, Output, came_ns
 from wale_lab.packets.trace_pages import EventFormat, Trace, TraceError, page_size
 from wale_lab.results.result import wale_counters
-from wale_lab.topologies.dumbbell import Plan
+from wale_lab.topologies.plan import Plan
 
 __all__ = ["FORMATS", "TraceError", "write_log"]
 

@@ -22,7 +22,7 @@ from wale_lab.packets.heads import Heads
 from wale_lab.packets.senders import Series
 from wale_lab.results import sessions
 from wale_lab.results.sessions import SocketNames
-from wale_lab.topologies.dumbbell import Plan, PlannedFlow
+from wale_lab.topologies.plan import Plan, PlannedFlow
 
 #: How the table can be written.
 FORMATS = ("parquet", "csv")

@@ -16,7 +16,7 @@ from wale_lab.results.result import full_packet_bytes
 from wale_lab.scenario import Scenario
 from wale_lab.timeline import LEAD_NS
 from wale_lab.models import sessions
-from wale_lab.topologies.dumbbell import link_seed
+from wale_lab.topologies.plan import link_seed
 
 _MEASURED = {
     "throughput_kBps": "IP packets that arrived in order, kB/s (1 kB = 1000 bytes)",

@@ -32,7 +32,7 @@ from wale_lab.scenario import LISTENING_CC, Scenario
 from wale_lab.results.sessions import SESSION_COLUMNS, SocketNames
 from wale_lab.results.trace_work import TraceWork
 from wale_lab.timeline import LEAD_NS, START_NS
-from wale_lab.topologies.dumbbell import Plan, PlannedFlow
+from wale_lab.topologies.plan import Plan, PlannedFlow
 
 #: Counts up when a key changes its meaning.
 FORMAT = 1

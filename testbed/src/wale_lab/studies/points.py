@@ -26,7 +26,7 @@ from wale_lab.progress import Progress
 from wale_lab.results.result import plan_data
 from wale_lab.scenario import Scenario, check_scenario
 from wale_lab.studies.study import Row, Run, Study, X, load_study, paper_folder, show_x
-from wale_lab.topologies import dumbbell
+from wale_lab.topologies.planning import make_plan
 from wale_lab.tree import PACKAGE
 from wale_lab.yaml_lines import Document
 
@@ -34,10 +34,11 @@ from wale_lab.yaml_lines import Document
 CODE = (
     "engines/base.py", "engines/guest_init.c", "engines/guest_preload.c", "engines/uml.py",
     "guest/agent.py", "guest/channel_recorder.py", *(f"guest/{part}.py" for part in PARTS),
-    "results/constant.py", "link.py",
+    "results/constant.py", "link.py", "host_settings.py", "checking.py",
     "results/measures.py", "netlink.py", "results/result.py", "runner.py", "scenario.py",
     "results/sessions.py", "results/trace_work.py", "studies/command.py", "models/arrivals.py",
     "models/sessions.py", "models/streams.py", "timeline.py", "topologies/dumbbell.py",
+    "topologies/plan.py",
 )  # fmt: skip
 
 
@@ -244,6 +245,6 @@ def _add_flow(document: Document, name: str, row: Row, flow: dict[str, Any]) -> 
 
 
 def _key(scenario: Scenario, seed: int, curves: dict[str, Any], build: Build) -> str:
-    plan = plan_data(dumbbell.plan(scenario, seed), scenario, seed)
+    plan = plan_data(make_plan(scenario, seed), scenario, seed)
     data = {"scenario": scenario.resolved(), "plan": plan, "curves": curves, "build": build.digest}
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:24]

@@ -23,13 +23,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from wale_lab import yaml_lines
+from wale_lab.checking import checked, show
 from wale_lab.engines.modules import LAB
 from wale_lab.errors import ScenarioError, why
 from wale_lab.fields import STRICT
 from wale_lab.papers import MODELS
 from wale_lab.results.measures import MEASURES
 from wale_lab.results.result import FLOW_COLUMNS, LINK_COLUMNS
-from wale_lab.scenario import checked, show
 from wale_lab.studies.results import STUDY_NAME
 from wale_lab.tree import PACKAGE
 from wale_lab.yaml_lines import Document, KeyPath

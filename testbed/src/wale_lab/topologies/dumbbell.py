@@ -28,151 +28,22 @@ only the flows' packets cross the links.
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import dataclass, field
-
 from wale_lab.advice import Advice
-from wale_lab.impairments import OfItsOwn
 from wale_lab.link import Link
-from wale_lab.link_words import place, plain_option, plain_words
-from wale_lab.scenario import ROLES, Flow, RouteSettings, Scenario
-
-#: Flow number n listens on this port plus n.
-FIRST_PORT = 5001
-
-#: Packets of a flow at a constant rate that are written down, for each MB of the guest's memory,
-#: where each takes some 50 bytes.
-LOGGED_PER_MB = 1000
-
-#: Options of a link that its words name though a new link has the same.
-_ALWAYS = ("delay", "limit", "overhead", "drops", "seed")
-
-_GAMMA = 0x9E3779B97F4A7C15
-_MASK = 2**64 - 1
-
-
-def link_seed(seed: int, direction: str) -> int:
-    """The seed of one direction's qdisc, the same in every copy."""
-    return _draw(seed, ("forward", "reverse").index(direction))
-
-
-def arrivals_seed(seed: int, flow: int) -> int:
-    """The seed of a flow's sessions, by the number of the flow in its copy of the topology."""
-    return _draw(seed, 2 + flow)
-
-
-def _draw(seed: int, n: int) -> int:
-    """Draw n of the splitmix64 sequence of a run's seed."""
-    z = (seed + (1 + n) * _GAMMA) & _MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
-    return z ^ (z >> 31)
-
-
-@dataclass
-class Namespace:
-    """One host or router: what to do in it."""
-
-    name: str
-    sysctls: dict[str, str] = field(default_factory=dict)
-    ip: list[str] = field(default_factory=list)  # lines for `ip -batch` inside
-    offloads: dict[str, dict[str, bool]] = field(default_factory=dict)  # device: {tso: False}
-
-
-@dataclass
-class PlannedTrace:
-    """The steps of a rate."""
-
-    lines: list[str]  # of a trace file
-    end: str  # what comes after the last
-
-
-@dataclass
-class PlannedLink:
-    """One qdisc to install when the scenario starts."""
-
-    name: str
-    netns: str
-    dev: str
-    words: list[str]  # the end of a `tc qdisc add dev DEV root` line: the kind, its options
-    trace: PlannedTrace | None = None
-    starts: bool = False  # a trace or sessions, which begin at a time
-    start_ns: int | None = None  # from the scenario's start on; None: with the links
-    shown: bool = True  # in the results
-    queue: list[str] | None = None  # the end of a `tc qdisc add dev DEV parent 1:1` line, if any
-
-    @property
-    def kind(self) -> str:
-        """Wale, or another."""
-        return self.words[0]
-
-    @property
-    def text(self) -> str:
-        """The words for people; TRACE and START stand for what is known in the guest alone."""
-        words = [*self.words, *(["trace", "file", "TRACE", self.trace.end] if self.trace else [])]
-        return " ".join([*words, *(["start", "at", "START"] if self.starts else [])])
-
-
-@dataclass
-class PlannedAdvice:
-    """The rate that the sockets of a sender's namespace listen to."""
-
-    netns: str
-    dev: str
-    rate: list[str]  # what `wale rate set dev DEV` is told
-    trace: list[str] = field(default_factory=list)  # then played, from the start on
-    play: list[str] = field(default_factory=list)  # options of `wale rate play`
-
-
-@dataclass
-class PlannedArrivals:
-    """The sessions of a flow."""
-
-    rate: float  # per second
-    sessions: int
-    mean: int  # bytes
-    seed: int
-
-
-@dataclass
-class PlannedConstant:
-    """Packets at a constant rate."""
-
-    rate: list[str]  # options of wale send
-    packet: int  # bytes of IP
-    logged: bool  # the receiver writes down each one
-
-
-@dataclass
-class PlannedFlow:
-    """One transfer, sessions that arrive at random, or packets at a constant rate."""
-
-    name: str
-    tool: str
-    cc: str
-    sender_netns: str
-    receiver_netns: str
-    sender_address: str
-    receiver_address: str
-    port: int
-    size: int | None
-    duration_ns: int | None
-    arrivals: PlannedArrivals | None
-    constant: PlannedConstant | None
-    start_ns: int
-    after: str | None
-    sha256: bool
-
-
-@dataclass
-class Plan:
-    """Everything that the agent needs to know."""
-
-    namespaces: list[Namespace] = field(default_factory=list)
-    wires: list[str] = field(default_factory=list)  # `ip -batch` lines outside: veth pairs
-    links: list[PlannedLink] = field(default_factory=list)
-    advice: list[PlannedAdvice] = field(default_factory=list)
-    flows: list[PlannedFlow] = field(default_factory=list)
+from wale_lab.scenario import ROLES, Flow, Scenario
+from wale_lab.topologies.plan import (
+    Namespace,
+    Plan,
+    PlannedAdvice,
+    PlannedLink,
+    chosen_offloads,
+    link_seed,
+    new_namespace,
+    planned_flow,
+    planned_link,
+    route_attributes,
+    wire,
+)
 
 
 def plan(scenario: Scenario, seed: int) -> Plan:
@@ -212,51 +83,14 @@ class _Copy:
         return self.address(net, number, 0) + ("/24" if self.scenario.ip == 4 else "/64")
 
     def namespace(self, name: str, router: bool = False) -> Namespace:
-        result = Namespace(self.prefix + name)
-        if self.scenario.ip == 4:
-            result.sysctls = {
-                "net.ipv6.conf.all.disable_ipv6": "1",
-                "net.ipv6.conf.default.disable_ipv6": "1",
-            }
-            if router:
-                result.sysctls["net.ipv4.ip_forward"] = "1"
-        else:
-            result.sysctls = {
-                "net.ipv6.conf.default.accept_dad": "0",
-                "net.ipv6.conf.default.accept_ra": "0",
-                "net.ipv6.conf.default.router_solicitations": "0",
-                "net.ipv6.conf.default.addr_gen_mode": "1",
-            }
-            if router:
-                result.sysctls["net.ipv6.conf.all.forwarding"] = "1"
-                result.sysctls["net.ipv6.conf.default.forwarding"] = "1"
-        if router:
-            # a look for a socket of its own, with each packet
-            result.sysctls["net.ipv4.ip_early_demux"] = "0"
-        result.ip.append("link set lo up")
+        result = new_namespace(self.prefix + name, self.scenario.ip, router)
         self.into.namespaces.append(result)
         return result
 
-    def wire(self, ends: list[tuple[Namespace, str, str, str]], mtus: list[int]) -> None:
-        """A veth pair; each end is namespace, device, address, MAC."""
-        (ns_a, dev_a, _, mac_a), (ns_b, dev_b, _, mac_b) = ends
-        queues = "numtxqueues 1 numrxqueues 1"
-        self.into.wires.append(
-            f"link add {dev_a} netns {ns_a.name} address {mac_a} mtu {mtus[0]} {queues} type veth "
-            f"peer {dev_b} netns {ns_b.name} address {mac_b} mtu {mtus[1]} {queues}"
-        )
-        length = 24 if self.scenario.ip == 4 else 64
-        for (ns, dev, ip, _), (_, _, peer_ip, peer_mac) in (ends, ends[::-1]):
-            nodad = "" if self.scenario.ip == 4 else " nodad"
-            ns.ip += [
-                f"link set {dev} arp off up",
-                f"address add {ip}/{length} dev {dev}{nodad}",
-                f"neighbour add {peer_ip} lladdr {peer_mac} dev {dev} nud permanent",
-            ]
-
     def bottleneck(self) -> None:
         mtu = self.largest_mtu()
-        self.wire(
+        self.into.wires += wire(
+            self.scenario.ip,
             [
                 (self.left, "bottleneck", self.address(0, 0, 1), "02:00:00:00:00:01"),
                 (self.right, "bottleneck", self.address(0, 0, 2), "02:00:00:00:00:02"),
@@ -272,21 +106,9 @@ class _Copy:
         return max(1500, *(self.scenario.mtu(name, role) for name in pairs for role in ROLES))
 
     def link(self, direction: str, ns: Namespace, link: Link) -> None:
-        if link.qdisc is not None:
-            words = shlex.split(link.qdisc)
-        else:
-            words = wale_words(link, link_seed(self.seed, direction))
-        planned = PlannedLink(
-            self.prefix + direction,
-            ns.name,
-            "bottleneck",
-            words,
-            planned_trace(link),
-            starts=bool(link.trace or link.sessions),
-            start_ns=link.start,
-            queue=None if link.queue is None else shlex.split(link.queue),
-        )
-        self.into.links.append(planned)
+        seed = link_seed(self.seed, direction)
+        name = self.prefix + direction
+        self.into.links.append(planned_link(name, ns.name, "bottleneck", link, seed))
 
     def pair(self, number: int, name: str, access_delay_ns: int) -> None:
         routers = ((self.left, self.right), (self.right, self.left))
@@ -297,7 +119,8 @@ class _Copy:
             mac = f"02:00:00:{net:02x}:{number:02x}"
             gateway = self.address(net, number, 1)
             mtu = self.scenario.mtu(name, role)
-            self.wire(
+            self.into.wires += wire(
+                self.scenario.ip,
                 [
                     (host, "eth0", self.address(net, number, 2), f"{mac}:02"),
                     (router, f"access{number}", gateway, f"{mac}:01"),
@@ -308,9 +131,7 @@ class _Copy:
             # no defaults of the routers: a packet with a damaged address would go to and fro
             across = self.address(0, 0, net)
             other.ip.append(f"route add {self.subnet(net, number)} via {across}")
-            chosen = {k: v for k, v in dict(settings.offloads).items() if v is not None}
-            if chosen:
-                host.offloads["eth0"] = chosen
+            host.offloads |= chosen_offloads("eth0", settings)
             if role == "sender":
                 self.advice(host, name)
             if access_delay_ns:
@@ -336,7 +157,7 @@ class _Copy:
             words = advice.words(follow=f"dev bottleneck netns {self.left.name}")
             trace = advice.trace()
             play = advice.play_options() if trace else []
-            self.into.advice.append(PlannedAdvice(host.name, "eth0", words, trace, play))
+            self.into.advice.append(PlannedAdvice(host.name, ["dev", "eth0"], words, trace, play))
 
     def impaired(self, advice: Advice) -> Advice:
         """What a poor channel tells of the forward link, as steps."""
@@ -351,84 +172,8 @@ class _Copy:
         index = names.index(pair) + 1
         # the first one in every copy, so that copies differ in nothing but the flow
         here = 0 if self.prefix else number
-        self.into.flows.append(
-            PlannedFlow(
-                name=flow.name,
-                tool=flow.tool,
-                cc="none" if flow.constant else flow.cc,
-                sender_netns=f"{self.prefix}{pair}-sender",
-                receiver_netns=f"{self.prefix}{pair}-receiver",
-                sender_address=self.address(1, index, 2),
-                receiver_address=self.address(2, index, 2),
-                port=FIRST_PORT + here,
-                size=flow.size,
-                duration_ns=flow.duration,
-                arrivals=self.arrivals(flow, here),
-                constant=planned_constant(flow, self.scenario),
-                start_ns=flow.start,
-                after=flow.after,
-                sha256=flow.sha256,
-            )
+        ends = (
+            (f"{self.prefix}{pair}-sender", self.address(1, index, 2)),
+            (f"{self.prefix}{pair}-receiver", self.address(2, index, 2)),
         )
-
-    def arrivals(self, flow: Flow, number: int) -> PlannedArrivals | None:
-        if flow.arrivals is None:
-            return None
-        a = flow.arrivals
-        return PlannedArrivals(a.rate, a.sessions, a.mean, arrivals_seed(self.seed, number))
-
-
-def planned_constant(flow: Flow, scenario: Scenario) -> PlannedConstant | None:
-    """How `wale send` is told what a flow of packets is, and whether each is written down."""
-    c = flow.constant
-    if c is None:
-        return None
-    assert flow.duration is not None  # Flow sees to it
-    packets = c.bits_per_s() / 8 / c.packet * flow.duration / 1e9
-    logged = scenario.record.flows and packets <= LOGGED_PER_MB * scenario.memory_mb
-    if c.rate is not None:
-        rate = ["--rate", f"{c.rate}bit"]
-    else:
-        rate = ["--packets-per-second", f"{c.packets_per_second:.12g}"]
-    return PlannedConstant(rate, c.packet, logged)
-
-
-def planned_trace(link: Link) -> PlannedTrace | None:
-    """The steps of a link's rate, if it has any."""
-    if link.trace is None:
-        return None
-    lines = [f"{duration}ns {rate}bit" for duration, rate in link.trace.steps]
-    return PlannedTrace(lines, link.trace.end)
-
-
-def wale_words(link: Link, seed: int) -> list[str]:
-    """A link as tc's words for wale, without its trace and when it begins."""
-    defaults = {name: of.default for name, of in Link.model_fields.items()}
-    given = {**dict(link), "seed": seed}
-    words = ["wale"]
-    for name in sorted(given, key=place):
-        value, option = given[name], plain_option(name)
-        if name == "limit" and link.queue is not None:
-            continue
-        if value == defaults.get(name) and name not in _ALWAYS:
-            continue
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, OfItsOwn):
-                words += one.options()
-            elif option:
-                words += plain_words(option, one)
-    return words
-
-
-def route_attributes(route: RouteSettings) -> str:
-    """A route's attributes as `ip route` takes them."""
-    words = ""
-    for name, value in dict(route).items():
-        if value is None:
-            continue
-        if name == "rto_min":
-            value = f"{value / 1e6:g}ms"
-        elif name == "quickack":
-            value = int(value)
-        words += f" {name} {value}"
-    return words
+        self.into.flows.append(planned_flow(flow, self.scenario, self.seed, here, ends))

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Checks a YAML document against a model, and says what is wrong in words and with the line."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from wale_lab import yaml_lines
+from wale_lab.errors import ScenarioError
+from wale_lab.yaml_lines import Document, KeyPath
+
+
+def checked(model: type[BaseModel], document: Document) -> BaseModel:
+    """A document as a model; ScenarioError says what is wrong and where."""
+    try:
+        return model.model_validate(document.value)
+    except ValidationError as error:
+        lines = [_explain(model, document, item) for item in error.errors()]
+        raise ScenarioError("\n".join(lines)) from None
+
+
+def _explain(model: type[BaseModel], document: Document, item: Any) -> str:
+    """One error: file, line, key path, and what was expected."""
+    path: KeyPath = tuple(p for p in item["loc"] if _in_document(p))
+    message = item["msg"].removeprefix("Value error, ")
+    named = re.match(r"^((?:flows|hosts|topology)\.[\w.]+): (.*)$", message)
+    if named and not path:
+        path = tuple(int(w) if w.isdigit() else w for w in named[1].split("."))
+        message = named[2]
+    if item["type"] == "extra_forbidden":
+        message = f"unknown key; expected one of {', '.join(_keys_at(model, path[:-1]))}"
+    elif item["type"] == "missing":
+        message = "expected this key, it is missing"
+    elif items := re.match(r"List should have (at \w+ \d+ items?) after .*, not (\d+)", message):
+        message = f"expected {items[1]}, got {items[2]}"
+    elif not message.startswith("expected"):
+        message = message.replace("Input should", "expected to", 1).replace("to be", "", 1)
+        message = re.sub(r"\s+", " ", message.replace("expected to", "expected", 1))
+        if not isinstance(item.get("input"), dict | list):
+            message += f", got {item.get('input')!r}"
+    key = "" if document.part(path) else show(path)
+    return f"{document.where(path)}: {key}{message}"
+
+
+def show(path: KeyPath) -> str:
+    """A key path before a message."""
+    return f"{yaml_lines.show_path(path)}: " if path else ""
+
+
+def _in_document(part: str | int) -> bool:
+    """Pydantic adds the names of validators and union members to a path."""
+    return isinstance(part, int) or not re.search(r"[\[\](]", part)
+
+
+def _keys_at(model: type[BaseModel], path: KeyPath) -> list[str]:
+    """The keys that a model has at a path."""
+    here: Any = model
+    for part in path:
+        if isinstance(part, int):
+            continue
+        fields = getattr(here, "model_fields", {})
+        found = _inner_model(fields[part].annotation) if part in fields else None
+        if found is None and part not in fields:
+            continue  # the key of a dict
+        here = found
+    return sorted(getattr(here, "model_fields", {}))
+
+
+def _inner_model(annotation: Any) -> Any:
+    """The model in an annotation such as list[Flow] or Trace | None."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in getattr(annotation, "__args__", ()):
+        found = _inner_model(inner)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The plan of a scenario, whatever its topology is."""
+
+from __future__ import annotations
+
+from wale_lab.scenario import Scenario
+from wale_lab.topologies import dumbbell
+from wale_lab.topologies.plan import Plan
+
+
+def make_plan(scenario: Scenario, seed: int) -> Plan:
+    """The plan of a scenario."""
+    return dumbbell.plan(scenario, seed)
