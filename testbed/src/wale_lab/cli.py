@@ -167,6 +167,7 @@ def _parser(with_models: bool = True) -> argparse.ArgumentParser:
         "run",
         "Run a scenario; write result.json and its time series.",
         "  wale-lab run demo --plot\n"
+        "  wale-lab run demo --open               interactive charts in the browser: result.html\n"
         "  wale-lab run my.yaml --out /tmp/mine --seed 3 --set flows.0.cc=bbr\n"
         "  wale-lab run demo --json | jq .digest\n"
         "  wale-lab run demo --packets            every packet: packets.parquet, packets.pcapng\n"
@@ -176,6 +177,8 @@ def _parser(with_models: bool = True) -> argparse.ArgumentParser:
     scenario_options(sub)
     sub.add_argument("--json", action="store_true", help="print result.json, not the tables")
     sub.add_argument("--plot", action="store_true", help="draw result.png too")
+    sub.add_argument("--html", action="store_true", help="write result.html: interactive charts")
+    sub.add_argument("--open", action="store_true", help="and show them in the browser")
     sub.add_argument("--packets", nargs="?", const="parquet", choices=["parquet", "csv"],
                      help="log every packet: a table (parquet), and a capture")  # fmt: skip
     sub.set_defaults(module="wale_lab.runner", function="run_command")
@@ -304,14 +307,30 @@ def _parser(with_models: bool = True) -> argparse.ArgumentParser:
     sub = add(
         "plot",
         "Draw the files of a run, or of several runs over each other.",
-        "  wale-lab plot out/demo\n  wale-lab plot out/bufferbloat out/fq_codel --out both.svg",
+        "  wale-lab plot out/demo\n"
+        "  wale-lab plot out/bufferbloat out/fq_codel --out both.svg\n"
+        "  wale-lab plot out/bufferbloat out/fq_codel --open      interactive, in the browser\n"
+        "  wale-lab plot out/demo --cdf --metric queueing_delay,rtt\n"
+        "  wale-lab plot out/demo --tradeoff      throughput against one-way delay, a point a flow",
     )
     sub.add_argument("folders", nargs="+", metavar="DIR", help="the output folder of a run")
     sub.add_argument(
         "--out", type=_folder, metavar="FILE",
-        help="a .png, .svg or .pdf (result.png in DIR; of several, comparison.png in the first)",
+        help="a .png, .svg, .pdf or .html (result.png in DIR; of several, comparison.png in the "
+        "first)",
     )  # fmt: skip
-    sub.set_defaults(module="wale_lab.results.plot", function="plot_command")
+    sub.add_argument(
+        "--metric", metavar="M,...",
+        help="only these: throughput, rtt, one_way_delay, queueing_delay, cwnd, queue",
+    )  # fmt: skip
+    shape = sub.add_mutually_exclusive_group()
+    shape.add_argument("--cdf", action="store_true", help="distributions and percentiles (cdf.png)")
+    shape.add_argument(
+        "--tradeoff", action="store_true",
+        help="throughput against the 95th percentile of one-way delay (tradeoff.png)",
+    )  # fmt: skip
+    sub.add_argument("--open", action="store_true", help="a page, shown in the browser")
+    sub.set_defaults(module="wale_lab.results.plot_command", function="plot_command")
 
     sub = add(
         "report",

@@ -107,6 +107,12 @@ class Run:
 
         return figure_of([RunSeries(self.folder, self.result["scenario"])])
 
+    def page(self, path: Path | str | None = None) -> Path:
+        """Write the interactive page that `wale-lab run --html` writes, and return its path."""
+        from wale_lab.results.page import write_page
+
+        return write_page([self.folder], None if path is None else Path(path))
+
     def measures(self) -> Iterator[tuple[str, str, str, float]]:
         """All numbers of flows and links: kind, name, measure, value; true is 1."""
         for kind in ("flow", "link"):

@@ -200,6 +200,13 @@ def run_command(args: argparse.Namespace) -> int:
             from wale_lab.results.plot import draw
 
             draw([out])
+        if args.html or args.open:
+            progress("writing result.html")
+            from wale_lab.results.page import open_page, write_page
+
+            page = write_page([out])
+    if args.open:
+        open_page(page)
     if args.json:
         print(json.dumps(result, indent=2))
     elif not args.quiet:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,6 +119,11 @@ def _draw_delays(axes: Axes, picture: Picture) -> None:
             axes.plot(times, mean, **look.of(1.3))
 
 
+def _draw_queueing_delays(axes: Axes, picture: Picture) -> None:
+    for run, link, look in picture.links():
+        _line(axes, run.waiting(link), look, 1.1)
+
+
 def _draw_windows(axes: Axes, picture: Picture) -> None:
     for run, flow, look in picture.flows():
         names = run.samples_of(flow["name"])
@@ -144,15 +148,18 @@ def _draw_backlogs(axes: Axes, picture: Picture) -> None:
             )  # fmt: skip
 
 
-#: Title, unit, and what draws it; {bin} is what throughput is averaged over, {timed} are flows whose
-#: packets were timed.
-_PANELS: list[tuple[str, str, Callable[[Axes, Picture], None]]] = [
-    ("Throughput, means over {bin}", "Mbit/s", _draw_throughput),
-    ("Round-trip time, smoothed by the sender", "ms", _draw_round_trips),
-    ("One-way delay{timed} behind the queue", "ms", _draw_delays),
-    ("Congestion window", "packets", _draw_windows),
-    ("Queue of the forward link", "kB", _draw_backlogs),
-]
+#: By the name of their metric: title, unit, and what draws it; {bin} is what throughput is averaged
+#: over, {timed} are flows whose packets were timed.
+PANELS: dict[str, tuple[str, str, Callable[[Axes, Picture], None]]] = {
+    "throughput": ("Throughput, means over {bin}", "Mbit/s", _draw_throughput),
+    "rtt": ("Round-trip time, smoothed by the sender", "ms", _draw_round_trips),
+    "one_way_delay": ("One-way delay{timed} behind the queue", "ms", _draw_delays),
+    "queueing_delay": ("Queueing delay of the forward link", "ms", _draw_queueing_delays),
+    "cwnd": ("Congestion window", "packets", _draw_windows),
+    "queue": ("Queue of the forward link", "kB", _draw_backlogs),
+}
+#: Those that are drawn unless others are asked for.
+_USUAL = [name for name in PANELS if name != "queueing_delay"]
 
 
 def _label(run: RunSeries, flow: dict[str, Any], several: bool) -> str:
@@ -233,11 +240,13 @@ def _finish(axes: Axes, title: str, unit: str) -> None:
     axes.set_ylim(bottom=0, top=max(axes.get_ylim()[1], 1e-3))
 
 
-def _shown(picture: Picture) -> list[tuple[str, str, Callable[[Axes, Picture], None]]]:
+def _shown(
+    picture: Picture, names: list[str]
+) -> list[tuple[str, str, Callable[[Axes, Picture], None]]]:
     """The panels that have something to show."""
     axes = Figure().subplots()
     found = []
-    for panel in _PANELS:
+    for panel in (PANELS[name] for name in names):
         axes.clear()
         panel[2](axes, picture)
         if any(np.size(line.get_xdata()) for line in axes.get_lines()):
@@ -245,10 +254,12 @@ def _shown(picture: Picture) -> list[tuple[str, str, Callable[[Axes, Picture], N
     return found
 
 
-def figure_of(runs: list[RunSeries]) -> Figure:
-    """The figure of some runs."""
+def figure_of(runs: list[RunSeries], names: list[str] | None = None) -> Figure:
+    """The figure of some runs: all usual panels that have something to show, or those named."""
     picture = Picture(runs)
-    panels = _shown(picture)
+    panels = _shown(picture, names or _USUAL)
+    if not panels:
+        raise ScenarioError(f"the runs have nothing to draw for {', '.join(names or _USUAL)}")
     height = 0.8 + 0.25 * (len(runs) + len(_entries(picture)) / 2) + 1.75 * len(panels)
     with rc_context(_STYLE):
         figure = Figure(figsize=(9, height), layout="constrained")
@@ -268,18 +279,18 @@ def draw(folders: list[Path], path: Path | None = None) -> Path:
     """Draw the runs in some folders; by default into the first."""
     path = path or folders[0] / ("result.png" if len(folders) == 1 else "comparison.png")
     figure = figure_of(read_runs(folders))
-    with rc_context(_STYLE):
-        _save(figure, path)
+    save_picture(figure, path)
     return path
 
 
-def _save(figure: Figure, path: Path) -> None:
+def save_picture(figure: Figure, path: Path) -> None:
     """Write it; the same runs give the same bytes."""
     about: dict[str, Any] = {"Software": "wale-lab"}
     if path.suffix != ".png":
         date = "Date" if path.suffix == ".svg" else "CreationDate"
         about = {"Creator": "wale-lab", date: None}
-    figure.savefig(path, dpi=130, metadata=about)
+    with rc_context(_STYLE):
+        figure.savefig(path, dpi=130, metadata=about)
 
 
 def link_text(link: dict[str, Any]) -> str:
@@ -302,18 +313,3 @@ def link_text(link: dict[str, Any]) -> str:
     if link["loss"]:
         words.append(f"{link['loss'] * 100:.3g}% loss")
     return ", ".join(words)
-
-
-def plot_command(args: argparse.Namespace) -> int:
-    """`wale-lab plot`: draw the files of runs."""
-    folders = [Path(folder) for folder in args.folders]
-    path = Path(args.out) if args.out else None
-    if path and path.suffix not in FORMATS:
-        expected = ", ".join(FORMATS)
-        raise ScenarioError(f"--out {path}: expected a name that ends with one of {expected}")
-    try:
-        print(draw(folders, path))
-    except (ValueError, KeyError) as error:
-        where = ", ".join(args.folders)
-        raise ScenarioError(f"{where}: expected the files of a run: {error}") from None
-    return 0

@@ -47,6 +47,8 @@ OUTPUT_FILES = (
     "delays.csv",
     "result.png",
     "comparison.png",
+    "result.html",
+    "comparison.html",
     "packets.parquet",
     "packets.csv",
     "packets.pcapng",
@@ -264,9 +266,7 @@ def delays_csv(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> str:
     rows = [
         row
         for flow in plan.flows
-        for row in constant.delay_rows(
-            flow.name, raw["flows"][flow.name], scenario.record.interval
-        )
+        for row in constant.delay_rows(flow.name, raw["flows"][flow.name], scenario.record.interval)
     ]
     rows.sort(key=lambda row: (float(row["t_s"]), row["flow"]))
     return csv_text(list(constant.DELAY_COLUMNS), rows) if rows else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +27,9 @@ Series = dict[str, dict[str, list[float]]]
 Values = NDArray[np.float64]
 Curve = tuple[Values, Values]
 
+#: Why links drop packets that they should carry: columns of links.csv.
+DROPS = ("buffer", "loss", "early", "child")
+
 #: Of a curve of capacity: steps of a trace beyond this are drawn as their means.
 _MOST_STEPS = 400
 
@@ -38,7 +42,7 @@ def read_series(path: Path, name: str, columns: list[str]) -> Series:
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             for column in columns:
-                if row[column] not in ("", "inf"):
+                if row.get(column, "") not in ("", "inf"):
                     series[row[name]][column].append(float(row[column]))
                     series[row[name]][f"{column} at"].append(float(row["t_s"]))
     return series
@@ -85,11 +89,13 @@ class RunSeries:
     @cached_property
     def _samples(self) -> Series:
         columns = ["bytes_received", "bytes_acked", "cwnd_packets", "srtt_us"]
+        columns += ["pacing_rate_Bps", "delivery_rate_Bps"]
         return read_series(self.folder / "flows.csv", "flow", columns)
 
     @cached_property
     def _links(self) -> Series:
-        return read_series(self.folder / "links.csv", "link", ["backlog_bytes", "rate_Bps"])
+        columns = ["backlog_bytes", "rate_Bps", *(f"dropped_{why}_packets" for why in DROPS)]
+        return read_series(self.folder / "links.csv", "link", columns)
 
     @cached_property
     def _delays(self) -> Series:
@@ -104,6 +110,12 @@ class RunSeries:
     def links(self) -> list[str]:
         """The forward links that were recorded: FLOW.forward, or forward if all share it."""
         return [name for name in self._links if name.rpartition(".")[2] == "forward"]
+
+    @property
+    def forward_links(self) -> list[str]:
+        """The same, recorded or not."""
+        names = (link["name"] for link in self.result["links"])
+        return [name for name in names if name.rpartition(".")[2] == "forward"]
 
     def flow_of(self, link: str) -> str | None:
         """Whose copy a link is; None if it is no copy."""
@@ -244,6 +256,17 @@ class RunSeries:
         """The congestion window of a flow or session, packets."""
         return _curve(self._samples[name], "cwnd_packets")
 
+    def rate(self, name: str, column: str) -> Curve | None:
+        """A rate of a flow or session, Mbit/s; none if it is unlimited."""
+        return _curve(self._samples[name], column, 8e-6)
+
+    def received(self, flow: dict[str, Any]) -> Curve | None:
+        """What a flow received until each sample, MB."""
+        if flow.get("end_s") is None:
+            return None
+        found = self._received(flow)
+        return found and (found[0], found[1] / 1e6)
+
     def rate_window(self, flow: str) -> Curve | None:
         """What a flow that listens to advice may have in flight, packets."""
         return _curve(self._advice.get(flow, {}), "rate_window_packets")
@@ -263,6 +286,18 @@ class RunSeries:
         """What waits in the buffer of a link, kB."""
         return self._in_use(link, _curve(self._links[link], "backlog_bytes", 1e-3))
 
+    def drops(self, link: str) -> Iterator[tuple[str, Curve]]:
+        """Why a link dropped packets, how often, and what waited: at each sample after a drop."""
+        backlog = self.backlog(link)
+        for why in DROPS:
+            count = _curve(self._links[link], f"dropped_{why}_packets")
+            if backlog is None or count is None:
+                continue
+            more = np.flatnonzero(np.diff(count[1], prepend=0.0) > 0)
+            if len(more):
+                times = count[0][more]
+                yield why, (times, np.interp(times, *backlog))
+
     def _in_use(self, link: str, curve: Curve | None) -> Curve | None:
         """A curve of a link, of a copy while its flow ran."""
         name = self.flow_of(link)
@@ -273,6 +308,11 @@ class RunSeries:
             return None
         used = (curve[0] >= flow["start_s"]) & (curve[0] <= flow["end_s"])
         return curve[0][used], curve[1][used]
+
+    def waiting(self, link: str) -> Curve | None:
+        """How long a packet waited at a link that came behind all that waited, ms."""
+        found = self.crossing(link)
+        return found and (found[0], found[1] - self.link["delay"] / 1e6)
 
     def crossing(self, link: str) -> Curve | None:
         """How long a packet was on its way over a link that came behind all that waited, ms.
