@@ -163,36 +163,36 @@ enum wale_overhead {
 	__WALE_OVERHEAD_MAX
 };
 
-/* Who learns of a packet that does not fit into the buffer. */
+/* Who is told of a packet that does not fit into the buffer. */
 enum wale_drops {
-	WALE_DROPS_REMOTE,		/* nobody, as at a router far away */
+	WALE_DROPS_REMOTE,		/* nobody, as at a distant router */
 	WALE_DROPS_LOCAL,		/* the sender, as from any other qdisc */
 	__WALE_DROPS_MAX
 };
 
 /*
- * What becomes of a GSO packet, which stands for several of the wire.  One that is
- * kept is one packet in all that is said here of packets: it has one place in a buffer
+ * What happens to a GSO packet, which stands for several packets on the wire.  One that
+ * is kept is treated as one packet throughout: it takes one place in a buffer
  * in packets, is admitted, marked, duplicated and lost as a whole, counts as one, and
- * leaves when the last of what it stands for does.  Its length on the wire is the sum
- * of theirs, each with its headers and the overhead: so is its service, and what it
- * takes of a buffer in bytes.
+ * leaves when the last packet it stands for would.  Its length on the wire is the sum
+ * of theirs, each with its headers and the overhead; that also determines its service
+ * and its share of a buffer in bytes.
  *
- * Split all the same are those whose lengths are not known before: of protocols other
- * than TCP and UDP, and those of more than 64 kB but for TCP over IPv4.
+ * Packets whose lengths are not known in advance are always split: those of protocols
+ * other than TCP and UDP, and those of more than 64 kB except TCP over IPv4.
  */
 enum wale_gso_mode {
-	WALE_GSO_SPLIT,			/* it is split into them when it arrives */
+	WALE_GSO_SPLIT,			/* it is split when it arrives */
 	WALE_GSO_KEEP,			/* it stays in one piece */
 	__WALE_GSO_MAX
 };
 
 /*
- * Which packet is refused: one that does not fit and, with the buffer filled
- * to X, Y of it by the packet's flow, and N flows with any,
+ * Which packets are dropped: those that do not fit and, with X in the buffer,
+ * Y of it from the packet's flow, and N flows with any,
  */
 enum wale_policy_kind {
-	WALE_POLICY_TAIL,		/* none else */
+	WALE_POLICY_TAIL,		/* no others */
 	WALE_POLICY_EPD,		/* if X > R */
 	WALE_POLICY_SELDROP,		/* if X > R, Y N > Z X */
 	WALE_POLICY_FBA,		/* if X > R, Y N (X - R) > Z X (K - R) */
@@ -286,20 +286,20 @@ enum {
 	TCA_WALE_JITTER,		/* nest of TCA_WALE_JITTER_* */
 	TCA_WALE_REORDER,		/* u32, probability that a packet skips the delay */
 	TCA_WALE_REORDER_GAP,		/* u32, but only the n-th since the last that did */
-	TCA_WALE_DUPLICATE,		/* u32, probability that two of a packet leave */
-	TCA_WALE_CORRUPT,		/* u32, probability that a bit of a packet is turned */
+	TCA_WALE_DUPLICATE,		/* u32, probability that a packet is duplicated */
+	TCA_WALE_CORRUPT,		/* u32, probability that a bit of a packet is flipped */
 	/* array of struct wale_drop_range: packets that are lost; empty: none */
 	TCA_WALE_DROP_LIST,
 	TCA_WALE_SLOT,			/* nest of TCA_WALE_SLOT_* */
-	/* u32, (request only) TCA_WALE_TRACE, but in a file: its descriptor */
+	/* u32, (request only) like TCA_WALE_TRACE, as the descriptor of a file */
 	TCA_WALE_TRACE_FD,
 	/*
 	 * u64, when the trace or the chain of sessions starts: ns since 1970 (CLOCK_REALTIME)
 	 */
 	TCA_WALE_START,
 	/*
-	 * u32, ns; a packet may leave that much late, so that one timer is enough for several;
-	 * 0 .. WALE_SLACK_MAX
+	 * u32, ns; packets may leave this much late, so that one timer serves several; 0 ..
+	 * WALE_SLACK_MAX
 	 */
 	TCA_WALE_SLACK,
 	TCA_WALE_GSO,			/* u32, enum wale_gso_mode */
@@ -571,7 +571,7 @@ enum {
 	TCA_WALE_STATS_PRICE_NEXT_NS,	/* u64, CLOCK_MONOTONIC of its next update */
 	TCA_WALE_STATS_DUPLICATED_PACKETS,	/* u64, copies that were made */
 	TCA_WALE_STATS_DUPLICATED_BYTES,	/* u64 */
-	TCA_WALE_STATS_CORRUPTED_PACKETS,	/* u64, a bit was turned */
+	TCA_WALE_STATS_CORRUPTED_PACKETS,	/* u64, a bit was flipped */
 	TCA_WALE_STATS_CORRUPTED_BYTES,	/* u64 */
 	TCA_WALE_STATS_REORDERED_PACKETS,	/* u64, overtook others */
 	TCA_WALE_STATS_REORDERED_BYTES,	/* u64 */
