@@ -17,6 +17,7 @@
  * switch that knows packets (epd, seldrop, fba) passes the end of a damaged one.
  */
 
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/skbuff.h>
 
@@ -24,6 +25,12 @@
 
 /* As many cells are looked ahead at for the alarm, so that no product overflows. */
 #define WALE_ATM_AHEAD_MAX	65536U
+
+/*
+ * While no packet ends, the link runs once for about so many cells on the input links:
+ * those that are due when a packet ends, are replayed before it departs.
+ */
+#define WALE_ATM_CELLS_DUE	64U
 
 static void wale_atm_append(struct wale_input *input, struct sk_buff *skb)
 {
@@ -302,10 +309,14 @@ bool wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 	u32 cells = wale_skb_cells(skb);
 
 	wale_atm_append(input, skb);
-	if (q->classes->class[class].arriving)
+	if (q->classes->class[class].arriving) {
+		wale_ends_add(q->classes, class);
 		return true;
+	}
 	wale_inputs_start(&q->cells, q->classes, class, now);
 	wale_atm_input(sch, class, now);
+	if (q->classes->class[class].arriving)
+		wale_ends_add(q->classes, class);
 	return !input->refused && input->dropped < cells;
 }
 
@@ -321,6 +332,28 @@ void wale_atm_arrive(struct Qdisc *sch, u64 now)
 	wale_atm_input(sch, wale_inputs_take(&q->cells, q->classes), now);
 }
 
+/* How many cells are to come of the packet whose cells arrive, or of the next one? */
+static u32 wale_atm_cells_left(const struct wale_input *input)
+{
+	if (input->cells_left || !input->coming)
+		return input->cells_left;
+	return wale_skb_cells(input->coming);
+}
+
+/* When is the link to run for what comes on the input links?  When a packet ends. */
+static u64 wale_atm_next_arrival(const struct wale_sched_data *q)
+{
+	u64 next = wale_inputs_next(&q->cells, q->classes), many_ns;
+
+	if (!q->cells.busy || !wale_cells_interleave(&q->cells))
+		return next;	/* all cells of an input arrive at once */
+	many_ns = div_u64(WALE_ATM_CELLS_DUE * q->cells.cell_time.ns,
+			  q->cells.busy);
+	return clamp(wale_ends_first(q->classes, &q->cells,
+				     wale_atm_cells_left),
+		     next, next + many_ns);
+}
+
 /**
  * wale_atm_earliest_end() - before when can no packet be complete?
  * @q: the link, run up to now
@@ -330,17 +363,18 @@ void wale_atm_arrive(struct Qdisc *sch, u64 now)
 u64 wale_atm_earliest_end(const struct wale_sched_data *q)
 {
 	u32 ahead = wale_cells_ahead(&q->cells, WALE_ATM_AHEAD_MAX);
-	u64 arrival = wale_inputs_next(&q->cells, q->classes);
-	u64 end;
+	u64 end, next;
 
 	if (!q->server.busy || ahead == q->buffer.cells)
-		return arrival;
+		return wale_atm_next_arrival(q);
 	/* a packet that is not complete there has a cell to come */
 	end = wale_server_earliest_end(&q->server, &q->schedule,
 				       ahead * WALE_ATM_CELL *
 				       WALE_WORK_PER_BYTE);
-	/* a cell that arrives may take the place of one that is ahead */
-	if (q->policy.kind == WALE_POLICY_RANDOM_TAIL)
-		end = min(end, arrival);
-	return end;
+	if (q->policy.kind != WALE_POLICY_RANDOM_TAIL || !ahead)
+		return end;
+	/* cells that arrive may take the place of those ahead, but the one in service */
+	next = wale_server_earliest_end(&q->server, &q->schedule,
+					WALE_ATM_CELL * WALE_WORK_PER_BYTE);
+	return min(end, max(next, wale_inputs_next(&q->cells, q->classes)));
 }

@@ -34,6 +34,7 @@ struct wale_instant {
  * @dropped: cells of that packet that were not admitted
  * @endless: cells without an end are before the packet whose cells arrive
  * @refused: the packet whose cells arrive was dropped whole, and is not in the list
+ * @ending: it is among those of struct wale_ends
  */
 struct wale_input {
 	struct wale_instant next;
@@ -44,6 +45,7 @@ struct wale_input {
 	u32 dropped;
 	bool endless;
 	bool refused;
+	bool ending;
 };
 
 /**

@@ -47,6 +47,7 @@ size_t wale_classes_size(u32 count)
 	return sizeof(struct wale_classes) +
 	       (count + 1) * (sizeof(struct wale_class) +
 			      sizeof(struct wale_turn) +
+			      sizeof(struct wale_end) +
 			      sizeof(struct wale_place)) +
 	       wale_classes_buckets(count) * sizeof(u16);
 }
@@ -90,7 +91,8 @@ void wale_classes_init(struct wale_classes *classes, u32 count)
 	classes->count = count;
 	classes->mask = wale_classes_buckets(count) - 1;
 	classes->turn = (struct wale_turn *)&classes->class[count + 1];
-	classes->place = (struct wale_place *)&classes->turn[count + 1];
+	classes->ends.end = (struct wale_end *)&classes->turn[count + 1];
+	classes->place = (struct wale_place *)&classes->ends.end[count + 1];
 	classes->bucket = (u16 *)&classes->place[count + 1];
 	classes->oldest = WALE_CLASS_NONE;
 	classes->newest = WALE_CLASS_NONE;
@@ -339,6 +341,7 @@ void wale_class_purge(struct wale_classes *classes, u16 i)
 	struct wale_counter *purged = &class->counts.dropped[WALE_DROP_PURGE];
 	struct wale_input *input = &class->input;
 
+	input->ending = false;
 	if (wale_class_is_idle(class))
 		return;
 	purged->packets += class->buffer.packets + class->counts.line.packets;

@@ -13,6 +13,7 @@
 #include "wale_buffer.h"
 #include "wale_cells.h"
 #include "wale_counts.h"
+#include "wale_ends.h"
 
 #define WALE_CLASS_NONE	0xffff
 
@@ -68,6 +69,7 @@ struct wale_class {
  * @crowded: packets for which there was no place
  * @secret: of the hashes
  * @turn: a heap: first the busy input whose cell is next; see wale_cells.c
+ * @ends: another: first the input whose packet ends next
  * @bucket: the first place of each, by the low bits of the key
  * @place: whose each place is; place[0] is nobody's
  * @class: what each has; class[0] is the crowd
@@ -82,6 +84,7 @@ struct wale_classes {
 	u64 crowded;
 	u64 secret[2];
 	struct wale_turn *turn;
+	struct wale_ends ends;
 	u16 *bucket;
 	struct wale_place *place;
 	struct wale_class class[];

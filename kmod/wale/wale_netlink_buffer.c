@@ -411,6 +411,8 @@ int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,
 	if (request->input_rate != q->input_rate) {
 		q->input_rate = request->input_rate;
 		wale_cells_set_rate(&q->cells, q->input_rate);
+		if (q->classes)
+			wale_ends_forget(&q->classes->ends);
 	}
 	buffer->limit_packets = request->limit_packets;
 	buffer->limit_bytes = request->limit_bytes;

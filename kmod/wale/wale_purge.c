@@ -162,6 +162,8 @@ static void wale_purge_classes(struct wale_classes *classes)
 		rtnl_kfree_skbs(input->first, input->last);
 		wale_class_purge(classes, i);
 	}
+	classes->ends.count = 0;
+	wale_ends_forget(&classes->ends);
 }
 
 /**

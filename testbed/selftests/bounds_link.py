@@ -28,7 +28,7 @@ from wale_lab.selftest import bounds, net
 from wale_lab.selftest.pair import MS
 from wale_lab.selftest.rate import S
 from wale_lab.selftest.tap import Skip, main, true
-from wale_lab.selftest.wale import RATE_UNLIMITED, RTM_GETTCLASS, Control, Qdisc
+from wale_lab.selftest.wale import POLICY, RATE_UNLIMITED, RTM_GETTCLASS, Control, Qdisc
 
 FLOWS_MAX = 65_534
 FLOWS = 28_000  # each with a packet that takes 11 kB of memory
@@ -163,6 +163,59 @@ def test_what_is_due_together_lets_others_run() -> None:
 
     gaps = [bounds.as_user(gap) for _ in range(3)]
     true(min(gaps) < 0.1, f"others waited for {min(gaps):.3f} s")
+
+
+def runs() -> int:
+    """Return how often a qdisc ran because it was time to."""
+    line = re.search(r"NET_TX:(.*)", net.read("/proc/softirqs"))
+    assert line
+    return sum(map(int, line[1].split()))
+
+
+def cells_of_1000_packets(link: Link, act: Callable[[], object]) -> tuple[int, int]:
+    """Return how often it runs while 75,000 cells come and none is the last, and later."""
+    link.send(1000, 8000)  # 168 cells each, one in 13.25 ms
+    before = runs()
+    act()
+    amid = runs()
+    true(link.backlog() == 1000, f"{link.backlog()} packets are there after a second")
+    net.wait_for(lambda: not link.backlog(), "all packets")
+    after = runs()
+    true(link.get().stats["sent_packets"] >= 1000, "1000 packets departed")
+    link.close()
+    return amid - before, after - amid
+
+
+def test_a_link_runs_for_packets_and_not_for_cells() -> None:
+    """Of cells on the input links, only the last one of a packet is waited for."""
+
+    def attack(policy: str) -> tuple[int, int]:
+        link = Link(
+            overhead=2, limit_cells=1 << 20, flows=1100, input_rate=4000, policy=POLICY[policy]
+        )
+        return cells_of_1000_packets(link, lambda: net.sleep_ns(S))
+
+    for policy in ("tail", "random_tail", "epd"):
+        amid, later = bounds.as_user(lambda policy=policy: attack(policy))
+        true(amid < 75_000 / 20, f"{policy}: the link ran {amid} times while no packet ended")
+        true(later < 4000 + 93_000 / 20, f"{policy}: it ran {later} times for 1000 packets")
+
+
+def test_a_link_with_another_rate_of_inputs_runs_for_packets() -> None:
+    """After the rate changes it is found out again, step by step, which packet ends first."""
+
+    def attack() -> tuple[int, int]:
+        link = Link(overhead=2, limit_cells=1 << 20, flows=1100, input_rate=4000)
+
+        def change() -> None:
+            for number in range(10):
+                link.control.change(link.dev, {"input_rate": 4000 + number % 2})
+                net.sleep_ns(100 * MS)
+
+        return cells_of_1000_packets(link, change)
+
+    amid, _ = bounds.as_user(attack)
+    true(amid < 75_000 / 10, f"the link ran {amid} times while no packet ended")
 
 
 def test_others_go_on_beside_many_cells() -> None:

@@ -14,6 +14,7 @@
 #include "../wale_buffer.c"
 #include "../wale_cells.c"
 #include "../wale_classes.c"
+#include "../wale_ends.c"
 #include "../wale_policy.c"
 #include "../wale_random.h"
 
@@ -468,6 +469,92 @@ static void wale_cells_merge_many(struct kunit *test)
 	vfree(classes);
 }
 
+static u32 wale_test_cells_left(const struct wale_input *input)
+{
+	return input->cells_left;
+}
+
+/* When a packet ends on one of so many inputs; U64_MAX: on none. */
+static u64 wale_test_first_end(const struct wale_cells *cells,
+			       const struct wale_classes *classes, u32 inputs)
+{
+	const struct wale_input *input;
+	u64 first = U64_MAX, end;
+	u32 i, n;
+
+	for (i = 1; i <= inputs; i++) {
+		struct wale_instant at;
+
+		input = &classes->class[i].input;
+		at = input->next;
+		for (n = 1; n < input->cells_left; n++) {
+			u64 fraction = (u64)at.fraction +
+				       cells->cell_time.fraction;
+
+			at.ns += cells->cell_time.ns + (fraction >> 32);
+			at.fraction = fraction;
+		}
+		end = at.ns + !!at.fraction;
+		if (input->cells_left)
+			first = min(first, end);
+	}
+	return first;
+}
+
+/* Never too late, and known after a few looks, whatever the rate was before. */
+static void wale_cells_first_end(struct kunit *test)
+{
+	enum { INPUTS = 100 };
+	struct wale_classes *classes = wale_test_classes(test, INPUTS);
+	struct wale_stream stream;
+	struct wale_cells cells;
+	struct wale_input *input;
+	u64 now = 0, first, bound;
+	u32 step, looks;
+	u16 i;
+
+	wale_stream_init(&stream, 2, WALE_PURPOSE_BUFFER);
+	wale_cells_init(&cells);
+	for (step = 0; step < 20000; step++) {
+		u64 draw = wale_stream_draw(&stream);
+
+		if (step % 500 == 0) {
+			cells.cell_time.ns = 1 + (draw >> 20) % 5000;
+			cells.cell_time.fraction = draw & 1 ? 1U << 31 : 0;
+			wale_ends_forget(&classes->ends);
+		}
+		i = 1 + draw % INPUTS;
+		if (classes->class[i].arriving) {
+			now = wale_inputs_next(&cells, classes);
+			i = wale_inputs_take(&cells, classes);
+			input = &classes->class[i].input;
+			if (!input->cells_left) {
+				wale_class_end_input(classes, i);
+				continue;
+			}
+			if (!--input->cells_left && draw >> 60)
+				input->cells_left = 1 + (draw >> 40) % 40;
+		} else {
+			wale_inputs_start(&cells, classes, i, now);
+			input = &classes->class[i].input;
+			input->cells_left = (draw >> 40) % 40;
+		}
+		wale_inputs_again(&cells, classes, i);
+		wale_ends_add(classes, i);
+		first = wale_test_first_end(&cells, classes, INPUTS);
+		for (looks = 0; looks <= 2 * INPUTS / WALE_ENDS_STEPS; looks++) {
+			bound = wale_ends_first(classes, &cells,
+						wale_test_cells_left);
+			if (bound > first || draw >> 30 & 3)
+				break;	/* or look once, and go on */
+		}
+		if (bound > first || (bound != first && !(draw >> 30 & 3)))
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, step, 20000);
+	vfree(classes);
+}
+
 /* A ring of so many cells, at places that are about to wrap. */
 static void wale_test_ring(struct kunit *test, struct wale_cells *cells, u32 size)
 {
@@ -551,6 +638,7 @@ static struct kunit_case wale_buffer_cases[] = {
 	KUNIT_CASE(wale_cells_resume),
 	KUNIT_CASE(wale_cells_merge_faster),
 	KUNIT_CASE(wale_cells_merge_many),
+	KUNIT_CASE(wale_cells_first_end),
 	KUNIT_CASE(wale_cells_ring),
 	KUNIT_CASE(wale_cells_ends),
 	{}
