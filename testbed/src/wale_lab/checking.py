@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from wale_lab import yaml_lines
 from wale_lab.errors import ScenarioError
+from wale_lab.programs import PROGRAM, Program
 from wale_lab.yaml_lines import Document, KeyPath
 
 
@@ -31,7 +32,7 @@ def _explain(model: type[BaseModel], document: Document, item: Any) -> str:
         path = tuple(int(w) if w.isdigit() else w for w in named[1].split("."))
         message = named[2]
     if item["type"] == "extra_forbidden":
-        message = f"unknown key; expected one of {', '.join(_keys_at(model, path[:-1]))}"
+        message = f"unknown key; expected one of {', '.join(_keys_at(model, item['loc'][:-1]))}"
     elif item["type"] == "missing":
         message = "expected this key, it is missing"
     elif items := re.match(r"List should have (at \w+ \d+ items?) after .*, not (\d+)", message):
@@ -56,17 +57,20 @@ def _in_document(part: str | int) -> bool:
 
 
 def _keys_at(model: type[BaseModel], path: KeyPath) -> list[str]:
-    """The keys that a model has at a path."""
+    """The keys that a model has at a path, in which a program has its tag."""
     here: Any = model
     for part in path:
-        if isinstance(part, int):
+        if part == PROGRAM:
+            here = Program
+        if isinstance(part, int) or not _in_document(part):
             continue
         fields = getattr(here, "model_fields", {})
         found = _inner_model(fields[part].annotation) if part in fields else None
         if found is None and part not in fields:
             continue  # the key of a dict
         here = found
-    return sorted(getattr(here, "model_fields", {}))
+    fields = getattr(here, "model_fields", {})
+    return sorted(field.alias or name for name, field in fields.items())
 
 
 def _inner_model(annotation: Any) -> Any:

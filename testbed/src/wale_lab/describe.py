@@ -46,6 +46,8 @@ def _kind(entry: dict[str, Any]) -> tuple[str, str | None]:
     if "anyOf" in entry:
         kinds = [_kind(e) for e in entry["anyOf"] if e.get("type") != "null"]
         return " or ".join(k for k, _ in kinds), next((n for _, n in kinds if n), None)
+    if "oneOf" in entry:
+        return _kind({"anyOf": entry["oneOf"]})
     if "enum" in entry:
         return " or ".join(f"`{v}`" for v in entry["enum"]), None
     if "const" in entry:

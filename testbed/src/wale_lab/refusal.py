@@ -14,7 +14,7 @@ from wale_lab.checking import show
 from wale_lab.engines.base import EngineError
 from wale_lab.errors import ScenarioError
 from wale_lab.host_settings import PairHosts
-from wale_lab.scenario import OWN_CC, ROLES, Scenario
+from wale_lab.scenario import OWN_CC, ROLES, Flow, Scenario
 from wale_lab.yaml_lines import KeyPath
 
 
@@ -23,7 +23,7 @@ def refused(scenario: Scenario, error: str, of: dict[str, Any]) -> Exception:
     if "cc" in of:
         return _no_control(scenario, _path_of_control(scenario, of), of["cc"], {*of["has"]})
     if "sysctl" in of:
-        pair, role = _host(of["host"])
+        pair, role = _host(scenario, of["host"])
         path = _path_of_host(scenario, pair, role, "sysctls", of["sysctl"])
         error = f"{of['sysctl']}: {error}" if path == ("profile",) else error
         return _at(scenario, path, error)
@@ -52,7 +52,7 @@ def check_controls(scenario: Scenario, has: set[str]) -> None:
 def _controls(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
     """Each congestion control that the scenario names, and where."""
     for number, flow in enumerate(scenario.flows):
-        if not flow.constant:
+        if isinstance(flow, Flow) and not flow.constant:
             yield ("flows", number, "cc"), flow.cc
     for pair in scenario.topology.pairs:
         for role in ROLES:
@@ -65,13 +65,18 @@ def _path_of_control(scenario: Scenario, of: dict[str, Any]) -> KeyPath:
     if "flow" in of:
         names = [flow.name for flow in scenario.flows]
         return ("flows", names.index(of["flow"]), "cc")
-    return _path_of_host(scenario, *_host(of["host"]), "route", "congctl")
+    return _path_of_host(scenario, *_host(scenario, of["host"]), "route", "congctl")
 
 
-def _host(namespace: str) -> tuple[str, Literal["sender", "receiver"]]:
+def _host(scenario: Scenario, namespace: str) -> tuple[str, Literal["sender", "receiver"]]:
     """The pair and the role of a host, by the name of its namespace."""
-    pair, _, role = namespace.rpartition(".")[2].rpartition("-")
-    return pair, "sender" if role == "sender" else "receiver"
+    name = namespace.rpartition(".")[2]
+    return next(
+        (pair.name, role)
+        for pair in scenario.topology.pairs
+        for role in ROLES
+        if pair.host(role) == name
+    )
 
 
 def _path_of_host(

@@ -85,11 +85,12 @@ def run_scenario(
     module_files: Sequence[Path] = (),
     packets: str | None = None,
     wall_limit_s: float | None = None,
+    environment: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """Run a scenario, write the files of `out`, return result.json's content.
 
     `packets`: log all of them, as a table of this form.  `wall_limit_s`: instead of the
-    scenario's wall_limit.
+    scenario's wall_limit.  `environment`: what programs have beside the guest's.
     """
     progress = progress or Progress(quiet=True)
     engine = get_engine(engine_name)
@@ -103,7 +104,13 @@ def run_scenario(
             results.replacing(out, Path(exchange, "earlier")),
         ):
             folder = Path(exchange)
-            data = results.plan_data(plan, scenario, seed, packets=OUT_DIR if packets else None)
+            data = results.plan_data(
+                plan,
+                scenario,
+                seed,
+                packets=OUT_DIR if packets else None,
+                environment=environment,
+            )
             with _written_in(out):
                 (folder / "plan.json").write_text(json.dumps(data))
             progress(f"running {scenario.name} in {scenario.time} time on {kernel.release}")
@@ -133,10 +140,11 @@ def run_scenario(
                 "wall_s": round(outcome.wall_s, 3),
                 "warnings": [f"kernel: {line}" for line in outcome.complaints],
             }
-            result, series = results.make_result(raw, scenario, plan, seed, about)
+            result, series = results.make_result(raw, scenario, plan, seed, about, folder)
             if logged:
                 result["packets"] = logged
             with _written_in(out):
+                _keep_files(folder, out, scenario)
                 results.write(out, result, series)
     return result
 
@@ -148,6 +156,17 @@ def _written_in(out: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise EngineError(f"cannot write the result in {out}: {error.strerror}") from None
+
+
+def _keep_files(folder: Path, out: Path, scenario: Scenario) -> None:
+    """Move what programs printed, and the files that they left, to the results."""
+    for program in scenario.programs:
+        for name in results.files_of(program.name):
+            path = folder / name
+            if path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
+            elif path.exists():
+                path.rename(out / name)
 
 
 def _log_packets(

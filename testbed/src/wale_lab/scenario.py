@@ -11,7 +11,18 @@ from array import array
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    Discriminator,
+    Field,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from wale_lab import units, yaml_lines
 from wale_lab.advice import Advice, Impair
@@ -33,6 +44,7 @@ from wale_lab.fields import (
 )
 from wale_lab.host_settings import Hosts, HostSettings, PairHosts, Profile, load_profile
 from wale_lab.link import Bottleneck, Link, wire_bytes
+from wale_lab.programs import PROGRAM, TRANSFER, Program, kind_of_flow
 from wale_lab.tree import PACKAGE
 from wale_lab.yaml_lines import Document, KeyPath, Part
 
@@ -60,6 +72,20 @@ class Pair(Strict):
     """its hosts are NAME-sender and NAME-receiver"""
     access_delay: Delay = 0
     """one-way delay of the pair's own access link, in each direction"""
+    sender: Name | None = None
+    """name of its sender, instead of NAME-sender"""
+    receiver: Name | None = None
+    """name of its receiver, instead of NAME-receiver"""
+
+    def host(self, role: Literal["sender", "receiver"]) -> str:
+        """The name of its sender or receiver."""
+        return (self.sender if role == "sender" else self.receiver) or f"{self.name}-{role}"
+
+    @model_serializer(mode="wrap")
+    def _without_names(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Names that are not given are in no digest."""
+        data: dict[str, Any] = handler(self)
+        return {key: v for key, v in data.items() if v is not None or key not in ROLES}
 
 
 class Topology(Strict):
@@ -82,6 +108,10 @@ class Topology(Strict):
                 raise ValueError(f"expected 1 to 200 pairs, got {value}")
             return [{"name": f"pair{n + 1}"} for n in range(value)]
         return value
+
+    def hosts(self) -> list[str]:
+        """The names of the hosts."""
+        return [pair.host(role) for pair in self.pairs for role in ROLES]
 
 
 class Arrivals(Strict):
@@ -181,6 +211,11 @@ class Flow(Strict):
         return self
 
 
+AnyFlow = Annotated[
+    Annotated[Flow, Tag(TRANSFER)] | Annotated[Program, Tag(PROGRAM)], Discriminator(kind_of_flow)
+]
+
+
 class Record(Strict):
     """What is recorded over time."""
 
@@ -234,19 +269,35 @@ class Scenario(Strict):
     """the link between them, a qdisc for each direction"""
     hosts: Hosts = Hosts()
     """settings on top of the profile's"""
-    flows: Annotated[list[Flow], Field(min_length=1)]
-    """the transfers"""
+    flows: Annotated[list[AnyFlow], Field(min_length=1)]
+    """the transfers, and the programs"""
     isolate: bool = False
     """each flow in its own copy of the topology, with the same seed, at the same time"""
     record: Record = Record()
     """what is recorded over time"""
 
     _document: Document | None = PrivateAttr(None)
+    _folder: Path = PrivateAttr(Path())
 
     @property
     def document(self) -> Document | None:
         """The YAML that it was read from, which knows the lines."""
         return self._document
+
+    @property
+    def folder(self) -> Path:
+        """Where its file is."""
+        return self._folder
+
+    @property
+    def transfers(self) -> list[Flow]:
+        """The flows that are not programs."""
+        return [flow for flow in self.flows if isinstance(flow, Flow)]
+
+    @property
+    def programs(self) -> list[Program]:
+        """The flows that are programs."""
+        return [flow for flow in self.flows if isinstance(flow, Program)]
 
     @field_validator("start", mode="before")
     @classmethod
@@ -267,7 +318,7 @@ class Scenario(Strict):
             if name not in pairs:
                 raise ValueError(f"hosts.pairs: expected one of {', '.join(pairs)}, got {name!r}")
         for n, flow in enumerate(self.flows):
-            if flow.pair is not None and flow.pair not in pairs:
+            if isinstance(flow, Flow) and flow.pair is not None and flow.pair not in pairs:
                 raise ValueError(
                     f"flows.{n}.pair: expected one of {', '.join(pairs)}, got {flow.pair!r}"
                 )
@@ -275,7 +326,25 @@ class Scenario(Strict):
                 raise ValueError(
                     f"flows.{n}.after: expected a flow that stands before it, got {flow.after!r}"
                 )
+        self._check_hosts()
         return self
+
+    def _check_hosts(self) -> None:
+        hosts = self.topology.hosts()
+        for n, name in enumerate(hosts):
+            if name in hosts[:n]:
+                raise ValueError(
+                    f"topology.pairs: expected different names of hosts, {name!r} is here twice"
+                )
+        if self.programs and self.isolate:
+            raise ValueError("expected isolate: off with programs, which have one topology")
+        for n, flow in enumerate(self.flows):
+            if isinstance(flow, Program) and flow.host not in hosts:
+                raise ValueError(
+                    f"flows.{n}.host: expected one of {', '.join(hosts)}, got {flow.host!r}"
+                )
+        if not self.transfers and all(program.serve for program in self.programs):
+            raise ValueError("flows: expected one that ends: all are told to when the others have")
 
     def advice(self, pair: str) -> Advice | None:
         """What a pair's sender is advised, by its link or otherwise; None: nothing."""
@@ -291,7 +360,7 @@ class Scenario(Strict):
 
     def ends_by(self) -> int:
         """A time of the scenario, ns, by which its flows have ended."""
-        ends = [f.start + f.duration for f in self.flows if f.duration and f.after is None]
+        ends = [f.start + f.duration for f in self.transfers if f.duration and f.after is None]
         known = len(ends) == len(self.flows)
         return min(max(ends), self.virtual_limit) if known else self.virtual_limit
 
@@ -303,7 +372,7 @@ class Scenario(Strict):
         hosts = [
             self.host_settings(pair.name, role) for pair in self.topology.pairs for role in ROLES
         ]
-        chosen = {flow.cc for flow in self.flows} | {host.route.congctl for host in hosts}
+        chosen = {flow.cc for flow in self.transfers} | {host.route.congctl for host in hosts}
         if chosen & OWN_CC:
             result.append("tcp_ratcp")
         return result
@@ -374,7 +443,7 @@ def check_scenario(document: Document, overrides: list[str], folder: Path) -> Sc
     _inline_traces(document, folder)
     scenario = checked(Scenario, document)
     assert isinstance(scenario, Scenario)
-    scenario._document = document
+    scenario._document, scenario._folder = document, folder
     chosen: list[tuple[KeyPath, str | None]] = [(("profile",), scenario.profile)]
     for name, pair in scenario.hosts.pairs.items():
         chosen.append((("hosts", "pairs", name, "profile"), pair.profile))
@@ -393,6 +462,8 @@ def check_scenario(document: Document, overrides: list[str], folder: Path) -> Sc
 def _check_packets(scenario: Scenario, document: Document) -> None:
     """Refuse constant flows whose packets do not fit into their sender's interface."""
     for n, flow in enumerate(scenario.flows):
+        if isinstance(flow, Program):
+            continue
         pair = flow.pair or scenario.topology.pairs[0].name
         mtu = scenario.mtu(pair, "sender")
         if flow.constant and flow.constant.packet > mtu:

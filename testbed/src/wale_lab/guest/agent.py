@@ -17,8 +17,8 @@ import sys
 
 #: The modules beside this one that it consists of, each after those that it needs.
 PARTS = [
-    "shared", "namespaces", "processes", "hosts", "links", "rate_advice", "commands", "flows",
-    "recorders",
+    "shared", "namespaces", "processes", "hosts", "links", "rate_advice", "commands", "programs",
+    "flows", "recorders",
 ]  # fmt: skip
 
 
@@ -51,6 +51,7 @@ from wale_lab.guest.flows import Flows  # noqa: E402
 from wale_lab.guest.hosts import Hosts  # noqa: E402
 from wale_lab.guest.links import Links  # noqa: E402
 from wale_lab.guest.processes import Processes  # noqa: E402
+from wale_lab.guest.programs import name_hosts  # noqa: E402
 from wale_lab.guest.rate_advice import play_advice, set_advice  # noqa: E402
 from wale_lab.guest.recorders import Recorders  # noqa: E402
 from wale_lab.guest.shared import WORK, AgentError, now, sleep_until  # noqa: E402
@@ -67,8 +68,11 @@ def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
     hosts, links = Hosts(plan, processes), Links(plan, processes)
     flows, recorders = Flows(plan, processes), Recorders(plan, processes)
     hosts.check_controls()
-    flows.make_file()
+    if plan["flows"]:
+        flows.make_file()
     hosts.build()
+    if plan["programs"]:
+        name_hosts(plan["names"])
     flows.start_servers()
     lead = plan["lead_ns"]
     start = plan["flows_ns"] if plan["virtual"] else now() + 2 * lead
@@ -99,6 +103,7 @@ def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
         "ended_ns": ended,
         "kernel": os.uname().release,
         "flows": flows.report(start),
+        "programs": flows.programs.report(),
         "qdiscs_at_end": at_end,
         "qdiscs": drained,
         **recorders.report(),
@@ -109,6 +114,7 @@ def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
 def run_shell(plan: "Plan", processes: "Processes") -> "NoReturn":
     """Build everything but flows, and become the shell."""
     Hosts(plan, processes).build()
+    name_hosts(plan["names"])
     Links(plan, processes).install(now(), now())
     set_advice(plan, processes)
     processes.netns.enter(None)

@@ -6,6 +6,7 @@ import signal
 import time
 
 from wale_lab.guest.commands import DATA, client_command, packets_log, server_command
+from wale_lab.guest.programs import Programs
 from wale_lab.guest.shared import WORK, now, read
 
 TYPE_CHECKING = False
@@ -27,6 +28,11 @@ class Flows:
         self._ended: set[str] = set()
         self._timers: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
         self._serial = 0  # of timers: of two at one time, the first comes first
+        self.programs = Programs(plan, processes, self._at, self._start_after, self._program_ended)
+        servers = {one["name"] for one in plan["programs"] if one["serve"]}
+        names = {one["name"] for one in (*plan["flows"], *plan["programs"])}
+        self._awaited = names - servers
+        self._over = False  # nothing more is started
 
     def make_file(self) -> None:
         """The file that is sent: bytes that follow from the seed."""
@@ -67,9 +73,23 @@ class Flows:
         record["ended_ns"] = now()
         record["status"] = os.waitstatus_to_exitcode(status)
         self._ended.add(flow["name"])
+        self._start_after(flow["name"], record["ended_ns"])
+
+    def _start_after(self, name: str, when: int) -> None:
+        """Start those that waited for another flow."""
+        if self._over:
+            return
         for other in self.plan["flows"]:
-            if other["after"] == flow["name"]:
-                self._at(record["ended_ns"] + other["start_ns"], self.start_flow, other)
+            if other["after"] == name:
+                self._at(when + other["start_ns"], self.start_flow, other)
+        for other in self.plan["programs"]:
+            if other["after"] == name:
+                self._at(when + other["start_ns"], self.programs.start, other["name"])
+
+    def _program_ended(self, name: str, when: int) -> None:
+        self._ended.add(name)
+        if self.programs.plans[name]["ready"] is None:
+            self._start_after(name, when)
 
     def _at(self, when: int, function: "Callable[..., None]", *arguments: "Any") -> None:
         self._serial += 1
@@ -83,46 +103,78 @@ class Flows:
             if flow["after"] is None:
                 at = start + flow["start_ns"]
                 self._at(at, self.start_flow, flow, at)
+        for program in self.plan["programs"]:
+            if program["after"] is None:
+                self._at(start + program["start_ns"], self.programs.start, program["name"])
         deadline = start + self.plan["virtual_limit_ns"]
-        timers = self._timers
         while not self._all_ended():
             if now() >= deadline:
                 self.end_late()
                 break
-            next_at = min(timers[0][0] if timers else deadline, deadline)
-            wait = next_at - now()
-            if wait > 0:
-                signal.sigtimedwait([signal.SIGCHLD], wait / 1e9)
-                continue
-            if timers and timers[0][0] <= now():
-                _, _, function, arguments = timers.pop(0)
-                function(*arguments)
+            self._wait_until(deadline)
+        if self.plan["programs"]:
+            self._end_programs()
+
+    def _wait_until(self, deadline: int) -> None:
+        """Do what is due now, or wait for that, for a process that ends, or for the deadline."""
+        timers = self._timers
+        next_at = min(timers[0][0] if timers else deadline, deadline)
+        wait = next_at - now()
+        if wait > 0:
+            signal.sigtimedwait([signal.SIGCHLD], wait / 1e9)
+            return
+        if timers and timers[0][0] <= now():
+            _, _, function, arguments = timers.pop(0)
+            function(*arguments)
 
     def _all_ended(self) -> bool:
-        """Take note of processes that ended; True when all flows have."""
-        while len(self._ended) < len(self.plan["flows"]):
+        """Take note of processes that ended; True when all flows have, or a program failed."""
+        while self._awaited - self._ended and not self.programs.failed:
             if not self.processes.take_ended():
                 return False
         return True
 
+    def _end_programs(self) -> None:
+        """Have those end that serve the others, and all of them if one has failed."""
+        self._over = True
+        self._timers = [timer for timer in self._timers if timer[2] == self.programs.tell]
+        if self.programs.failed:
+            self._end_flows("cut")
+        for name in self.programs.running():
+            self.programs.tell(name)
+        while self.programs.running():
+            if not self.processes.take_ended():
+                self._wait_until(now() + 10**9)
+
     def end_late(self) -> None:
         """End those that run still."""
+        self._end_flows("late")
+        for name in self.programs.running():
+            if name in self._awaited:
+                self.programs.records[name]["late"] = True
+
+    def _end_flows(self, why: str) -> None:
         for record in self.records.values():
             if "client" in record and "ended_ns" not in record:
                 status = self.processes.stop(record["client"])
                 record["ended_ns"] = now()
                 record["status"] = None if status is None else os.waitstatus_to_exitcode(status)
-                record["late"] = True
+                record[why] = True
 
     def ended_ns(self) -> int:
         """When the last one ended."""
-        return max([r["ended_ns"] for r in self.records.values() if "ended_ns" in r], default=now())
+        ends = [r["ended_ns"] for r in self.records.values() if "ended_ns" in r]
+        programs = self.programs.records.items()
+        ends += [r["ended_ns"] for name, r in programs if name in self._awaited]
+        return max(ends, default=now())
 
     def report(self, start: int) -> "dict[str, Any]":
         """What became of each, and what its programs said."""
         flows = {}
         for name, record in self.records.items():
-            told = {key: record.get(key) for key in ("started_ns", "ended_ns", "status", "late")}
+            told = {
+                key: record.get(key) for key in ("started_ns", "ended_ns", "status", "late", "cut")
+            }
             for side in ("server", "client"):
                 told[side] = read(f"{WORK}/{side}.{name}.1")
                 told[side + "_errors"] = read(f"{WORK}/{side}.{name}.2")

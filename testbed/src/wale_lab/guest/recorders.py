@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from wale_lab.guest.shared import Plan
 
 _CHANNEL = WORK + "/channel.csv"
+_SOCKETS = WORK + "/sockets.csv"
 
 
 class Recorders:
@@ -43,11 +44,13 @@ class Recorders:
             if what["flows"]:
                 argv += ["--flows", "--flows-csv", f"{WORK}/flows.{number}.csv"]
             self._start_sampler(argv, netns, number)
-        if self.record["channel"]:
-            argv = [sys.executable, "-B", "-P", "-s", "-S"]  # -B: the host engine is root here
-            argv += [os.path.dirname(__file__) + "/channel_recorder.py"]
-            argv += [str(interval), _CHANNEL, *self.record["channel"]]
-            self._start_sampler(argv, None, None)
+        own = {"channel": _CHANNEL, "sockets": _SOCKETS}
+        for what, path in own.items():
+            if self.record[what]:
+                argv = [sys.executable, "-B", "-P", "-s", "-S"]  # -B: the host engine is root here
+                argv += [f"{os.path.dirname(__file__)}/{what.removesuffix('s')}_recorder.py"]
+                argv += [str(interval), path, *self.record[what]]
+                self._start_sampler(argv, None, None)
 
     def _start_sampler(self, argv: list[str], netns: str | None, number: int | None) -> None:
         pid, out = self.processes.spawn(argv, netns)
@@ -102,4 +105,4 @@ class Recorders:
                     "errors": errors,
                 }
             )
-        return {"series": series, "channel": read(_CHANNEL)}
+        return {"series": series, "channel": read(_CHANNEL), "sockets": read(_SOCKETS)}

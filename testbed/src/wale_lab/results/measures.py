@@ -97,7 +97,7 @@ def _epoch_s(link: dict[str, Any], scenario: Scenario) -> float:
 def _throughput(
     flow: dict[str, Any], result_link: dict[str, Any], scenario: Scenario, seed: int
 ) -> dict[str, float]:
-    settings = next(f for f in scenario.flows if f.name == flow["name"])
+    settings = next(f for f in scenario.transfers if f.name == flow["name"])
     pair = settings.pair or scenario.topology.pairs[0].name
     mtu = full_packet_bytes(scenario, flow, pair)
     mss = flow.get("mss_bytes") or mtu - 40
@@ -127,7 +127,7 @@ def _beside_constant(rate_kBps: float, scenario: Scenario) -> dict[str, float]:
     if scenario.isolate:
         return {}
     link = scenario.bottleneck.forward
-    others = [flow.constant.bits_per_s() for flow in scenario.flows if flow.constant]
+    others = [flow.constant.bits_per_s() for flow in scenario.transfers if flow.constant]
     if not others or not isinstance(link.rate, int) or link.rate <= sum(others):
         return {}
     return {"available_fraction": rate_kBps * 8e3 / (link.rate - sum(others))}
@@ -137,7 +137,7 @@ def _constant(flow: dict[str, Any], scenario: Scenario) -> dict[str, float]:
     counts = flow.get("constant")
     if not counts or counts["mean_delay_s"] is None:
         return {}
-    settings = next(f for f in scenario.flows if f.name == flow["name"])
+    settings = next(f for f in scenario.transfers if f.name == flow["name"])
     pairs = scenario.topology.pairs
     pair = next(p for p in pairs if p.name == (settings.pair or pairs[0].name))
     back_ns = scenario.bottleneck.reverse.delay + pair.access_delay

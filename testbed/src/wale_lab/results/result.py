@@ -25,7 +25,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from wale_lab.results import constant, sessions
+from wale_lab.results import constant, programs, sessions
+from wale_lab.engines.base import OUT_DIR
 from wale_lab.errors import ScenarioError
 from wale_lab.link import Link, wire_bytes
 from wale_lab.scenario import LISTENING_CC, Scenario
@@ -57,7 +58,7 @@ OUTPUT_FILES = (
 #: flows.csv: one row for each flow and sample. Cumulative counts begin with the flow.
 FLOW_COLUMNS = {
     "t_s": "seconds since the scenario's start",
-    "flow": "name; of a session, with a dot and its number",
+    "flow": "name; of a session, or of one of a program's sockets, with a dot and its number",
     "cc": "congestion control in force",
     "state": "of the sender's TCP",
     "cwnd_packets": "congestion window",
@@ -216,6 +217,7 @@ def flows_csv(raw: dict[str, Any], plan: Plan) -> str:
                 count = there[name]["bytes_received"] if name in there else ""
                 t_s = _seconds(t_ns, raw["start_ns"])
                 result.append({**row, "bytes_received": count, "t_s": t_s, "flow": name})
+    result += programs.sample_rows(raw, plan, _seconds)
     result.sort(key=lambda r: (float(r["t_s"]), r["flow"]))
     return csv_text(list(FLOW_COLUMNS), result)
 
@@ -421,8 +423,21 @@ def settled(
     }
 
 
-def flow_results(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> list[dict[str, Any]]:
-    """The `flows` of result.json."""
+def flow_results(
+    raw: dict[str, Any], scenario: Scenario, plan: Plan, folder: Path = Path()
+) -> list[dict[str, Any]]:
+    """The `flows` of result.json, in the order of the scenario."""
+    sockets = programs.Sockets(raw, plan)
+    found = transfer_results(raw, scenario, plan)
+    found += [
+        programs.flow_of_program(raw, program, folder, sockets) for program in scenario.programs
+    ]
+    order = [flow.name for flow in scenario.flows]
+    return sorted(found, key=lambda flow: order.index(flow["name"]))
+
+
+def transfer_results(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> list[dict[str, Any]]:
+    """Those flows that are not programs."""
     results = []
     for flow in plan.flows:
         record = raw["flows"][flow.name]
@@ -443,11 +458,14 @@ def flow_results(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> list[di
         if record.get("late"):
             found["completed"] = False
             found["error"] = "it still ran at the scenario's virtual_limit"
+        elif record.get("cut"):
+            found["completed"] = False
+            found["error"] = "it was ended because a program failed"
         if not found["completed"] and not found["error"]:
             found["error"] = f"{flow.tool} ended with status {record['status']}"
         ideal = ideal_goodput_Bps(
             scenario.bottleneck.forward,
-            full_packet_bytes(scenario, found, _pair_name(flow)),
+            full_packet_bytes(scenario, found, _pair_name(scenario, flow)),
             found["mss_bytes"],
             start_s,
             end_s,
@@ -461,8 +479,9 @@ def flow_results(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> list[di
     return results
 
 
-def _pair_name(flow: PlannedFlow) -> str:
-    return flow.sender_netns.rpartition(".")[2].removesuffix("-sender")
+def _pair_name(scenario: Scenario, flow: PlannedFlow) -> str:
+    settings = next(one for one in scenario.transfers if one.name == flow.name)
+    return settings.pair or scenario.topology.pairs[0].name
 
 
 def _prefix(flow: PlannedFlow) -> str:
@@ -562,6 +581,8 @@ def _served_bytes(qdisc: dict[str, Any]) -> int:
 def _times_of_use(raw: dict[str, Any], plan: Plan, prefix: str) -> tuple[float, float]:
     """When the first flow of a copy of the topology began, and when the last one ended."""
     flows = [raw["flows"][f.name] for f in plan.flows if f.sender_netns.startswith(prefix)]
+    records = raw.get("programs", {})
+    flows += [records[p.name] for p in plan.programs if p.name in records and not p.serve]
     begins = [f["started_ns"] for f in flows if f["started_ns"] is not None]
     ends = [f["ended_ns"] for f in flows if f["ended_ns"] is not None]
     begin_ns, end_ns = min(begins, default=raw["start_ns"]), max(ends, default=raw["ended_ns"])
@@ -587,9 +608,17 @@ def _exact(value: Any) -> Any:
 
 
 def make_result(
-    raw: dict[str, Any], scenario: Scenario, plan: Plan, seed: int, about: dict[str, Any]
+    raw: dict[str, Any],
+    scenario: Scenario,
+    plan: Plan,
+    seed: int,
+    about: dict[str, Any],
+    folder: Path = Path(),
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """result.json, and the CSV files by name; `about` has engine, versions, wall_s."""
+    """result.json, and the CSV files by name; `about` has engine, versions, wall_s.
+
+    `folder` has what programs printed.
+    """
     series = {
         "flows.csv": flows_csv(raw, plan),
         "links.csv": links_csv(raw, plan),
@@ -609,7 +638,7 @@ def make_result(
         "digest": "",
         "virtual_s": (raw["ended_ns"] - raw["start_ns"]) / 1e9,
         "wall_s": about["wall_s"],
-        "flows": flow_results(raw, scenario, plan),
+        "flows": flow_results(raw, scenario, plan, folder),
         "links": link_results(raw, scenario, plan, series["links.csv"]),
         "warnings": raw["warnings"] + about["warnings"],
     }
@@ -625,6 +654,9 @@ def problems(result: dict[str, Any]) -> list[str]:
         for f in result["flows"]
         if not f["completed"]
     ]
+    for flow in result["flows"]:
+        if flow["tool"] == "program":
+            found += programs.missing_metrics(flow)
     found += [
         f"link {ln['name']}: offered {ln['offered_packets']} packets, and duplicates, are not "
         "sent + dropped + held"
@@ -653,7 +685,8 @@ def replacing(folder: Path, aside: Path) -> Iterator[None]:
     It comes back if the scenario is refused.
     """
     aside.mkdir()
-    earlier = [path.name for path in folder.iterdir() if path.name in OUTPUT_FILES]
+    own = {*OUTPUT_FILES, *_files_of_programs(folder)}
+    earlier = [path.name for path in folder.iterdir() if path.name in own]
     for name in earlier:
         (folder / name).rename(aside / name)
     try:
@@ -664,14 +697,31 @@ def replacing(folder: Path, aside: Path) -> Iterator[None]:
         raise
 
 
+def files_of(program: str) -> list[str]:
+    """What a run keeps of a program: what it printed, and what it left in its own folder."""
+    return [f"{program}.{kind}" for kind in ("out", "err", "files")]
+
+
+def _files_of_programs(folder: Path) -> list[str]:
+    """Those that an earlier run left in its folder."""
+    try:
+        flows = json.loads((folder / "result.json").read_text("utf-8"))["flows"]
+        names = [flow["name"] for flow in flows if flow["tool"] == "program"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [file for name in names for file in files_of(name)]
+
+
 def plan_data(
     plan: Plan,
     scenario: Scenario,
     seed: int,
     shell: list[str] | None = None,
     packets: str | None = None,
+    environment: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The plan as the agent reads it; `packets` is the folder of the recorder of packets."""
+    """The plan as the agent reads it; `packets` is the folder of the recorder of packets,
+    `environment` what programs have beside the guest's."""
     recorded: dict[str, dict[str, Any]] = {}
     if scenario.record.links:
         for link in plan.links:
@@ -683,6 +733,7 @@ def plan_data(
             for netns in (flow.sender_netns, flow.receiver_netns):
                 recorded.setdefault(netns, {"links": [], "flows": False})["flows"] = True
     listening = {flow.sender_netns for flow in plan.flows if flow.cc in LISTENING_CC}
+    hosts = {program.netns for program in plan.programs}
     largest = max([flow.size or 0 for flow in plan.flows], default=0)
     return {
         **asdict(plan),
@@ -696,7 +747,10 @@ def plan_data(
             "interval_ns": scenario.record.interval,
             "namespaces": recorded,
             "channel": sorted(listening) if scenario.record.flows else [],
+            "sockets": sorted(hosts) if scenario.record.flows else [],
             "packets": packets,
         },
+        "files": OUT_DIR,
+        "environment": environment or {},
         "shell": shell,
     }

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from wale_lab.results.result import OUTPUT_FILES
+from wale_lab.results.result import OUTPUT_FILES, files_of
 from wale_lab.units import show_bytes, show_goodput
 
 _NONE = "-"
@@ -60,9 +60,13 @@ def _outcome(flow: dict[str, Any]) -> str | None:
     return {True: "right", False: "wrong", None: None}[flow.get("sha256_ok")]
 
 
+def _programs(result: dict[str, Any]) -> list[dict[str, Any]]:
+    return [flow for flow in result["flows"] if flow["tool"] == "program"]
+
+
 def flow_table(result: dict[str, Any]) -> Table:
-    """One row for each flow."""
-    flows = result["flows"]
+    """One row for each flow that is no program."""
+    flows = [flow for flow in result["flows"] if flow["tool"] != "program"]
 
     def of(key: str) -> list[Any]:
         return [flow.get(key) for flow in flows]
@@ -77,6 +81,35 @@ def flow_table(result: dict[str, Any]) -> Table:
         Column("data", [_outcome(flow) for flow in flows], _OUTCOMES.__getitem__),
     ]
     return _table("flow", of("name"), columns)
+
+
+def program_table(result: dict[str, Any]) -> Table:
+    """One row for each program: how it ended, its metrics, and what its sockets had."""
+    flows = _programs(result)
+
+    def of(key: str) -> list[Any]:
+        return [flow.get(key) for flow in flows]
+
+    def of_sockets(key: str) -> list[Any]:
+        return [(flow["sockets"] or {}).get(key) for flow in flows]
+
+    names = dict.fromkeys(name for flow in flows for name in flow["metrics"])
+    columns = [
+        Column("host", of("host"), always=True),
+        Column("exit code", of("exit_code"), always=True),
+        Column("seconds", of("seconds"), _form("{:.3f}"), always=True),
+        Column("sockets", of_sockets("count")),
+        Column("control", of_sockets("cc")),
+        Column("sent", of_sockets("bytes_acked"), show_bytes),
+        Column("received", of_sockets("bytes_received"), show_bytes),
+        Column("retransmits", of_sockets("retransmits")),
+        Column("least RTT", of_sockets("min_rtt_us"), lambda us: f"{us / 1e3:.3f} ms"),
+        *[
+            Column(name, [flow["metrics"].get(name) for flow in flows], _form("{:g}"))
+            for name in names
+        ],
+    ]
+    return _table("program", of("name"), columns)
 
 
 def session_table(result: dict[str, Any]) -> Table:
@@ -162,6 +195,7 @@ def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
 def sharing(result: dict[str, Any]) -> str | None:
     """A line on the flows that competed for one link; None if there are none."""
     flows = [] if result["settings"]["isolate"] else result["flows"]
+    flows = [flow for flow in flows if flow["tool"] != "program"]  # which may talk to each other
     names = [f["name"] for f in flows if any(f is not g and _overlap(f, g) for g in flows)]
     if not names:
         return None
@@ -169,12 +203,16 @@ def sharing(result: dict[str, Any]) -> str | None:
     return f"{who} share the link; with `isolate: true` each has a copy of it for itself"
 
 
-def print_result(result: dict[str, Any], folder: Path) -> None:
+def print_result(result: dict[str, Any], folder: Path, stderr: bool = False) -> None:
     """The tables, and what the run cost."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, stderr=stderr)
     if not console.is_terminal:
-        console = Console(highlight=False, width=120)
-    console.print(flow_table(result))
+        console = Console(highlight=False, stderr=stderr, width=120)
+    programs = _programs(result)
+    if len(programs) < len(result["flows"]):
+        console.print(flow_table(result))
+    if programs:
+        console.print(program_table(result))
     if any(flow.get("sessions") for flow in result["flows"]):
         console.print(session_table(result))
     if any(flow.get("constant") for flow in result["flows"]):
@@ -193,5 +231,6 @@ def print_result(result: dict[str, Any], folder: Path) -> None:
         f"seed {result['seed']}, kernel {result['kernel']} ({result['engine']})"
     )
     console.print(f"digest {result['digest']}", soft_wrap=True)
-    files = sorted(name for name in OUTPUT_FILES if (folder / name).exists())
+    names = [*OUTPUT_FILES, *[file for program in programs for file in files_of(program["name"])]]
+    files = sorted(name for name in names if (folder / name).exists())
     console.print(f"in {folder}: {', '.join(files)}", soft_wrap=True, markup=False)

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from wale_lab.advice import Advice
 from wale_lab.link import Link
-from wale_lab.scenario import ROLES, Flow, Scenario
+from wale_lab.scenario import ROLES, Flow, Pair, Scenario
 from wale_lab.topologies.plan import (
     Namespace,
     Plan,
@@ -42,6 +42,7 @@ from wale_lab.topologies.plan import (
     planned_flow,
     planned_link,
     route_attributes,
+    route_of,
     wire,
 )
 
@@ -50,9 +51,9 @@ def plan(scenario: Scenario, seed: int) -> Plan:
     """The plan of a scenario."""
     result = Plan()
     if not scenario.isolate:
-        _Copy(scenario, seed, "", result).build(list(enumerate(scenario.flows)))
+        _Copy(scenario, seed, "", result).build(list(enumerate(scenario.transfers)))
         return result
-    for number, flow in enumerate(scenario.flows):
+    for number, flow in enumerate(scenario.transfers):
         _Copy(scenario, seed, f"{flow.name}.", result).build([(number, flow)])
     return result
 
@@ -70,7 +71,7 @@ class _Copy:
         used = {flow.pair or self.scenario.topology.pairs[0].name for _, flow in flows}
         for number, pair in enumerate(self.scenario.topology.pairs, 1):
             if not self.prefix or pair.name in used:
-                self.pair(number, pair.name, pair.access_delay)
+                self.pair(number, pair)
         for number, flow in flows:
             self.flow(number, flow)
 
@@ -110,11 +111,13 @@ class _Copy:
         name = self.prefix + direction
         self.into.links.append(planned_link(name, ns.name, "bottleneck", link, seed))
 
-    def pair(self, number: int, name: str, access_delay_ns: int) -> None:
+    def pair(self, number: int, pair: Pair) -> None:
+        name, access_delay_ns = pair.name, pair.access_delay
         routers = ((self.left, self.right), (self.right, self.left))
         for role, net, (router, other) in zip(ROLES, (1, 2), routers, strict=True):
             settings = self.scenario.host_settings(name, role)
-            host = self.namespace(f"{name}-{role}")
+            host = self.namespace(pair.host(role))
+            self.into.names[pair.host(role)] = self.address(net, number, 2)
             host.sysctls.update(settings.sysctls)
             mac = f"02:00:00:{net:02x}:{number:02x}"
             gateway = self.address(net, number, 1)
@@ -127,7 +130,8 @@ class _Copy:
                 ],
                 [mtu, max(mtu, 1500)],
             )
-            host.ip.append(f"route add default via {gateway}{route_attributes(settings.route)}")
+            route = route_of(pair.host(role), settings, self.scenario)
+            host.ip.append(f"route add default via {gateway}{route_attributes(route)}")
             # no defaults of the routers: a packet with a damaged address would go to and fro
             across = self.address(0, 0, net)
             other.ip.append(f"route add {self.subnet(net, number)} via {across}")
@@ -168,12 +172,12 @@ class _Copy:
 
     def flow(self, number: int, flow: Flow) -> None:
         names = [p.name for p in self.scenario.topology.pairs]
-        pair = flow.pair or names[0]
-        index = names.index(pair) + 1
+        index = names.index(flow.pair or names[0]) + 1
+        pair = self.scenario.topology.pairs[index - 1]
         # the first one in every copy, so that copies differ in nothing but the flow
         here = 0 if self.prefix else number
         ends = (
-            (f"{self.prefix}{pair}-sender", self.address(1, index, 2)),
-            (f"{self.prefix}{pair}-receiver", self.address(2, index, 2)),
+            (self.prefix + pair.host("sender"), self.address(1, index, 2)),
+            (self.prefix + pair.host("receiver"), self.address(2, index, 2)),
         )
         self.into.flows.append(planned_flow(flow, self.scenario, self.seed, here, ends))

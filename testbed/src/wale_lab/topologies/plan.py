@@ -5,15 +5,21 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from wale_lab.host_settings import HostSettings, RouteSettings
 from wale_lab.impairments import OfItsOwn
 from wale_lab.link import Link
 from wale_lab.link_words import place, plain_option, plain_words
+from wale_lab.programs import Program
 from wale_lab.scenario import Flow, Scenario
 
 #: Flow number n listens on this port plus n.
 FIRST_PORT = 5001
+
+#: Of sockets of programs, which choose none: what flows have that say nothing.
+DEFAULT_CC = Flow.model_fields["cc"].default
 
 #: Packets of a flow at a constant rate that are written down, for each MB of the guest's memory,
 #: where each takes some 50 bytes.
@@ -122,6 +128,26 @@ class PlannedFlow:
 
 
 @dataclass
+class PlannedProgram:
+    """A command of the user's on a host."""
+
+    name: str
+    host: str
+    netns: str
+    argv: list[str]
+    env: dict[str, str]
+    cwd: str
+    stdin: str | None
+    start_ns: int
+    after: str | None
+    ready: dict[str, Any] | None  # programs.py, Ready; times in ns
+    until_ns: int | None
+    grace_ns: int
+    serve: bool
+    exit: list[int] | None  # codes that are good; None: any
+
+
+@dataclass
 class Plan:
     """Everything that the agent needs to know."""
 
@@ -130,6 +156,8 @@ class Plan:
     links: list[PlannedLink] = field(default_factory=list)
     advice: list[PlannedAdvice] = field(default_factory=list)
     flows: list[PlannedFlow] = field(default_factory=list)
+    programs: list[PlannedProgram] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)  # of hosts: their addresses
 
 
 def link_seed(seed: int, direction: str) -> int:
@@ -243,6 +271,39 @@ def planned_flow(
         after=flow.after,
         sha256=flow.sha256,
     )
+
+
+def planned_program(program: Program, scenario: Scenario) -> PlannedProgram:
+    """How the agent is told what a program is."""
+    ready = None
+    if program.ready:
+        data = program.ready.model_dump()
+        times = {f"{key}_ns": data.pop(key) for key in ("time", "within")}
+        ready = {**data, **times}
+    return PlannedProgram(
+        name=program.name,
+        host=program.host,
+        netns=program.host,
+        argv=program.argv,
+        env=program.env,
+        cwd=str(Path(scenario.folder, program.cwd or "").absolute()),
+        stdin=None,
+        start_ns=program.start,
+        after=program.after,
+        ready=ready,
+        until_ns=program.until if isinstance(program.until, int) else None,
+        grace_ns=program.grace,
+        serve=program.serve,
+        exit=None if program.exit == "any" else program.exit,
+    )
+
+
+def route_of(host: str, settings: HostSettings, scenario: Scenario) -> RouteSettings:
+    """The attributes of a host's route: sockets of programs have a congestion control by it."""
+    has_programs = any(program.host == host for program in scenario.programs)
+    if not has_programs or settings.route.congctl is not None:
+        return settings.route
+    return settings.route.model_copy(update={"congctl": DEFAULT_CC})
 
 
 def planned_arrivals(flow: Flow, seed: int, number: int) -> PlannedArrivals | None:

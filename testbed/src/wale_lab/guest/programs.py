@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The programs of a scenario: commands of the user on its hosts, until they end or are told to."""
+
+import os
+import signal
+
+from wale_lab.guest.shared import AgentError, now, read, write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from wale_lab.guest.processes import Processes
+    from wale_lab.guest.shared import Plan
+
+    #: function(when, function, arguments...)
+    At = Callable[..., None]
+    Told = Callable[[str, int], None]
+
+#: Between two looks at whether a program is ready.
+LOOK_NS = 10_000_000
+#: The state of a socket that listens, and the peer of one that has none, in /proc/net.
+_LISTEN, _NO_PEER = "0A", ":0000"
+#: What the agent itself was started with, and no program of the user's is to have.
+_OURS = ("PYTHONPATH",)
+
+
+class Programs:
+    """The programs of a plan, and what became of them so far."""
+
+    def __init__(
+        self, plan: "Plan", processes: "Processes", at: "At", on_ready: "Told", on_end: "Told"
+    ) -> None:
+        self.plans: dict[str, Plan] = {one["name"]: one for one in plan["programs"]}
+        self.folder: str = plan["files"]
+        self.environment: dict[str, str] = plan["environment"]
+        self.processes = processes
+        self.at = at
+        self.records: dict[str, dict[str, Any]] = {}
+        self.failed: str | None = None  # the name of the first that went wrong
+        self.on_ready, self.on_end = on_ready, on_end  # called with its name and the time
+
+    def output(self, name: str, which: str) -> str:
+        """Where an output of a program is kept."""
+        return f"{self.folder}/{name}.{which}"
+
+    def start(self, name: str) -> None:
+        """Start a program; it fails if that cannot be done."""
+        plan = self.plans[name]
+        record: dict[str, Any] = {"started_ns": now()}
+        self.records[name] = record
+        try:
+            self._spawn(plan, record)
+        except OSError as error:
+            record["status"] = 127 if isinstance(error, FileNotFoundError) else 126
+            record["error"] = error.strerror
+            self._ended(name)
+            return
+        if plan["until_ns"] is not None:
+            when = record["started_ns"] + plan["until_ns"]
+            self.at(when, self.tell, name)
+        ready = plan["ready"]
+        if ready is None:
+            return
+        record["ports"] = self._ports(plan["netns"])
+        if ready["time_ns"] is not None:
+            self.at(record["started_ns"] + ready["time_ns"], self._is_ready, name)
+        else:
+            self._look(name)
+
+    def _spawn(self, plan: "Plan", record: "dict[str, Any]") -> None:
+        files = f"{self.folder}/{plan['name']}.files"
+        os.makedirs(files, exist_ok=True)
+        env = {k: v for k, v in os.environ.items() if k not in _OURS}
+        env |= {"PYTHONUNBUFFERED": "1", **self.environment, "WALE_FILES": files, **plan["env"]}
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        name = plan["name"]
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, plan["stdin"] or "/dev/null", os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, self.output(name, "out"), flags, 0o644),
+            (os.POSIX_SPAWN_OPEN, 2, self.output(name, "err"), flags, 0o644),
+        ]
+        for which in ("out", "err"):
+            write(self.output(name, which), "")
+        try:
+            os.chdir(plan["cwd"])
+        except OSError as error:
+            error.strerror = f"its folder {plan['cwd']}: {error.strerror}"
+            raise
+        try:
+            path = _found(plan["argv"][0], env.get("PATH", ""))
+            self.processes.netns.enter(plan["netns"])
+            pid = os.posix_spawn(
+                path, plan["argv"], env, file_actions=actions, setsigmask=[], setsid=True,
+                setsigdef=range(1, 32),
+            )  # fmt: skip
+        finally:
+            os.chdir("/")
+        record["pid"] = pid
+        self.processes.children[pid] = plan["argv"][0]
+        self.processes.on_exit[pid] = lambda status: self._exited(name, status)
+
+    def _exited(self, name: str, status: int) -> None:
+        self.records[name]["status"] = os.waitstatus_to_exitcode(status)
+        self._ended(name)
+
+    def _ended(self, name: str) -> None:
+        record, plan = self.records[name], self.plans[name]
+        record["ended_ns"] = now()
+        good = plan["exit"] is None or record["status"] in plan["exit"]
+        if "error" in record or (not good and "told_ns" not in record):
+            self.fail(name)
+        elif plan["ready"] is not None and "ready_ns" not in record and "told_ns" not in record:
+            record["error"] = "it ended before it was ready"
+            self.fail(name)
+        self.on_end(name, record["ended_ns"])
+
+    def fail(self, name: str) -> None:
+        """The run is over because of this one, if it is the first."""
+        self.failed = self.failed or name
+
+    def running(self) -> list[str]:
+        """Those that have not ended."""
+        return [name for name, record in self.records.items() if "ended_ns" not in record]
+
+    def tell(self, name: str, number: int = signal.SIGTERM) -> None:
+        """Tell a program to end, with all that it started; kill it if it does not."""
+        record = self.records[name]
+        if "ended_ns" in record:
+            return
+        if "told_ns" not in record:
+            record["told_ns"] = now()
+            when = record["told_ns"] + self.plans[name]["grace_ns"]
+            self.at(when, self.tell, name, signal.SIGKILL)
+        try:
+            os.killpg(record["pid"], number)
+        except ProcessLookupError:
+            return
+
+    def report(self) -> "dict[str, Any]":
+        """What became of each that was started."""
+        keys = ("started_ns", "ready_ns", "told_ns", "ended_ns", "status", "error", "late", "pid")
+        return {
+            name: {**{key: record.get(key) for key in keys}, "failed": name == self.failed}
+            for name, record in self.records.items()
+        }
+
+    # Is it ready?
+
+    def _look(self, name: str) -> None:
+        """Look whether a program is ready, and again a little later if not."""
+        record, ready = self.records[name], self.plans[name]["ready"]
+        if "ended_ns" in record:
+            return
+        if self._has_become_ready(name):
+            self._is_ready(name)
+        elif now() >= record["started_ns"] + ready["within_ns"]:
+            record["error"] = f"it was not ready within {ready['within_ns'] / 1e9:g} s"
+            self.fail(name)
+            self.tell(name)
+        else:
+            self.at(now() + LOOK_NS, self._look, name)
+
+    def _is_ready(self, name: str) -> None:
+        record = self.records[name]
+        if "ended_ns" not in record:
+            record["ready_ns"] = now()
+            self.on_ready(name, record["ready_ns"])
+
+    def _has_become_ready(self, name: str) -> bool:
+        record, ready = self.records[name], self.plans[name]["ready"]
+        if ready["output"] is not None:
+            import re  # only this needs it
+
+            said = read(self.output(name, "out")) + "\n" + read(self.output(name, "err"))
+            return re.search(ready["output"], said, re.M) is not None
+        found = self._ports(self.plans[name]["netns"])
+        for kind in ("tcp", "udp"):
+            if ready[kind] is not None:
+                return (kind, ready[kind]) in found
+        again, record["seen"] = record.get("seen", set()) & found, found
+        # a UDP socket may be that of a question to a server of names: it has to stay
+        new = {one for one in found - record["ports"] if one[0] == "tcp" or one in again}
+        return bool(new)
+
+    def _ports(self, netns: str) -> set[tuple[str, int]]:
+        """The ports on which something listens on a host."""
+        self.processes.netns.enter(netns)
+        found = set()
+        for kind in ("tcp", "udp"):
+            for version in ("", "6"):
+                for line in read(f"/proc/self/net/{kind}{version}").splitlines()[1:]:
+                    _, local, peer, state, *_ = line.split()
+                    if state == _LISTEN if kind == "tcp" else peer.endswith(_NO_PEER):
+                        found.add((kind, int(local.rpartition(":")[2], 16)))
+        return found
+
+
+def _found(word: str, path: str) -> str:
+    """The file of a program; OSError if there is none that can be run."""
+    places = [word] if "/" in word else [f"{p or '.'}/{word}" for p in path.split(":")]
+    found = [place for place in places if os.path.isfile(place)]
+    for place in found:
+        if os.stat(place).st_mode & 0o111:
+            return place
+    if found:
+        raise PermissionError(13, f"{found[0]} is not executable")
+    where = "" if "/" in word else f" in PATH ({path})"
+    raise FileNotFoundError(2, f"there is no program {word!r}{where}")
+
+
+def name_hosts(names: dict[str, str]) -> None:
+    """Have the hosts of the scenario found by their names: /etc/hosts, as it is seen in here."""
+    import ctypes
+
+    from wale_lab.guest.shared import WORK
+
+    lines = ["127.0.0.1 localhost", "::1 localhost"]
+    lines += [f"{address} {name}" for name, address in names.items()]
+    write(WORK + "/hosts", "\n".join(lines) + "\n")
+    libc = ctypes.CDLL(None, use_errno=True)
+    bind = 4096  # MS_BIND
+    if libc.mount((WORK + "/hosts").encode(), b"/etc/hosts", None, bind, None):
+        raise AgentError(f"names of hosts: /etc/hosts: {os.strerror(ctypes.get_errno())}")
