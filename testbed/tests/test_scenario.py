@@ -17,7 +17,7 @@ from wale_lab.guest.links import is_plain
 from wale_lab.link import Link
 from wale_lab.link_words import PLAIN, is_new
 from wale_lab.options import LINK, Option
-from wale_lab.scenario import Scenario, check_scenario, find_scenario, load_scenario
+from wale_lab.scenario import ROLES, Scenario, check_scenario, find_scenario, load_scenario
 from wale_lab.topologies import plan as plans
 from wale_lab.topologies.planning import make_plan
 from wale_lab.tree import PACKAGE
@@ -519,6 +519,7 @@ def test_settings_of_hosts() -> None:
     assert sender.sysctls["net.ipv4.tcp_sack"] == "1"
     assert receiver.sysctls["net.ipv4.tcp_sack"] == "0"
     assert (sender.mtu, receiver.mtu) == (600, 700)
+    assert [scenario.mtu("pair1", role) for role in ROLES] == [600, 700]
     assert sender.offloads.gso is False
     assert receiver.route.quickack is False
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from study_cases import BUILD, LINK, STUDY, changed
 from wale_lab.errors import ScenarioError
 from wale_lab.studies.command import wall_limit_s
 from wale_lab.studies.points import CODE, Build, Point, points_of
-from wale_lab.studies.study import find_studies, load_published, load_study, study_names
+from wale_lab.studies.study import Study, find_studies, load_published, load_study, study_names
 from wale_lab.tree import PACKAGE
 
 # What a study may say.
@@ -432,10 +432,25 @@ def imports_of(name: str) -> Iterator[str]:
 # The studies of the tree.
 
 
+@pytest.fixture(scope="module")
+def points() -> Callable[[str, Study], list[list[Point]]]:
+    """The points of a study, in full and quick: made once for all that have the same runs."""
+    made: dict[str, list[list[Point]]] = {}
+
+    def points(name: str, one: Study) -> list[list[Point]]:
+        runs = one.model_dump_json(include={"runs", "seeds", "shared", "at", "quick", "x"})
+        key = f"{name.partition('/')[0]} {runs}"
+        if key not in made:
+            made[key] = [points_of(name, BUILD), points_of(name, BUILD, quick=True)]
+        return made[key]
+
+    return points
+
+
 @pytest.mark.parametrize("name", study_names())
-def test_studies_of_the_tree(name: str) -> None:
+def test_studies_of_the_tree(name: str, points: Callable[[str, Study], list[list[Point]]]) -> None:
     one = load_study(name)
-    full, quick = points_of(name, BUILD), points_of(name, BUILD, quick=True)
+    full, quick = points(name, one)
     measured = {row for row, about in one.rows().items() if about.model is None}
     for found in (full, quick):
         rows = {cell.row for point in found for cell in point.cells}

@@ -119,6 +119,10 @@ class PairHosts(Strict):
     """its receiver"""
 
 
+#: A pair of which nothing is said; nobody changes it.
+NO_PAIR_HOSTS = PairHosts()
+
+
 class Hosts(Strict):
     """Settings of hosts; the more special ones win."""
 

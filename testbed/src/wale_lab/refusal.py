@@ -13,7 +13,7 @@ from typing import Any, Literal
 from wale_lab.checking import show
 from wale_lab.engines.base import EngineError
 from wale_lab.errors import ScenarioError
-from wale_lab.host_settings import PairHosts
+from wale_lab.host_settings import NO_PAIR_HOSTS
 from wale_lab.scenario import OWN_CC, ROLES, Flow, Scenario
 from wale_lab.yaml_lines import KeyPath
 
@@ -85,7 +85,7 @@ def _path_of_host(
     """Where the setting of a host stands: the most special place wins, the profile is the last."""
     hosts = scenario.hosts
     places = {
-        ("pairs", pair, role): getattr(hosts.pairs.get(pair, PairHosts()), role),
+        ("pairs", pair, role): getattr(hosts.pairs.get(pair, NO_PAIR_HOSTS), role),
         (f"{role}s",): getattr(hosts, f"{role}s"),
         ("all",): hosts.all,
     }

@@ -42,7 +42,14 @@ from wale_lab.fields import (
     TimeLimit,
     TimeNs,
 )
-from wale_lab.host_settings import Hosts, HostSettings, PairHosts, Profile, load_profile
+from wale_lab.host_settings import (
+    NO_PAIR_HOSTS,
+    Hosts,
+    HostSettings,
+    PairHosts,
+    Profile,
+    load_profile,
+)
 from wale_lab.link import Bottleneck, Link, wire_bytes
 from wale_lab.programs import PROGRAM, TRANSFER, Program, kind_of_flow
 from wale_lab.tree import PACKAGE
@@ -349,14 +356,18 @@ class Scenario(Strict):
     def advice(self, pair: str) -> Advice | None:
         """What a pair's sender is advised, by its link or otherwise; None: nothing."""
         result = self.profile_of(pair).senders.advice or Advice()
-        own = self.hosts.pairs.get(pair, PairHosts()).sender.advice
+        own = self._pair_hosts(pair).sender.advice
         result = result.merged_with(self.hosts.senders.advice).merged_with(own)
         published = self.bottleneck.forward.feedback is not None
         return result if published or result.has_rate else None
 
     def profile_of(self, pair: str) -> Profile:
         """The bundle of settings that a pair's hosts begin with."""
-        return load_profile(self.hosts.pairs.get(pair, PairHosts()).profile or self.profile)
+        return load_profile(self._pair_hosts(pair).profile or self.profile)
+
+    def _pair_hosts(self, pair: str) -> PairHosts:
+        """What is said of a pair's hosts."""
+        return self.hosts.pairs.get(pair, NO_PAIR_HOSTS)
 
     def ends_by(self) -> int:
         """A time of the scenario, ns, by which its flows have ended."""
@@ -378,22 +389,25 @@ class Scenario(Strict):
         return result
 
     def host_settings(self, pair: str, role: Literal["sender", "receiver"]) -> HostSettings:
-        """What a host is set to: profile, all, its role, its pair, in this order."""
-        profile = self.profile_of(pair)
-        result = profile.all
-        pairs = self.hosts.pairs.get(pair, PairHosts())
-        for more in (
-            profile.senders if role == "sender" else profile.receivers,
-            self.hosts.all,
-            self.hosts.senders if role == "sender" else self.hosts.receivers,
-            pairs.sender if role == "sender" else pairs.receiver,
-        ):
+        """What a host is set to."""
+        result, *special = self._host_layers(pair, role)
+        for more in special:
             result = result.merged_with(more)
         return result
 
     def mtu(self, pair: str, role: Literal["sender", "receiver"]) -> int:
         """Bytes of IP in the largest packet that a host sends."""
-        return self.host_settings(pair, role).mtu or 1500
+        layers = self._host_layers(pair, role)
+        return next((layer.mtu for layer in reversed(layers) if layer.mtu), 1500)
+
+    def _host_layers(
+        self, pair: str, role: Literal["sender", "receiver"]
+    ) -> tuple[HostSettings, ...]:
+        """What makes up a host's settings, each before what overrides it."""
+        profile, hosts, own = self.profile_of(pair), self.hosts, self._pair_hosts(pair)
+        if role == "sender":
+            return profile.all, profile.senders, hosts.all, hosts.senders, own.sender
+        return profile.all, profile.receivers, hosts.all, hosts.receivers, own.receiver
 
     def packet_bytes(self, pair: str) -> int:
         """Bytes of IP in the largest packet that both ends of a pair let by."""
@@ -534,7 +548,7 @@ def _check_advice(scenario: Scenario, document: Document) -> None:
     for name in told:
         advice = scenario.advice(name)
         if advice and advice.impair and (why := _no_impair(scenario, advice.impair)):
-            own = hosts.pairs.get(name, PairHosts()).sender.advice
+            own = hosts.pairs.get(name, NO_PAIR_HOSTS).sender.advice
             whose: KeyPath = ("pairs", name, "sender") if own and own.impair else ("senders",)
             refuse(("hosts", *whose, "advice", "impair"), why)
 

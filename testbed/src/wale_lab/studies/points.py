@@ -13,6 +13,7 @@ import copy
 import hashlib
 import json
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,7 @@ def points_of(name: str, build: Build, quick: bool = False) -> list[Point]:
     study = load_study(name)
     folder = paper_folder(name)
     found: dict[str, Point] = {}
+    read = cache(yaml_lines.load)
     for run_name, run in study.runs.items():
         for x, rows in product(xs(study, quick) or [""], _together(_rows(run, study, quick))):
             curves = {n: r.curve.model_dump() for n, r in rows.items() if r.curve}
@@ -97,7 +99,8 @@ def points_of(name: str, build: Build, quick: bool = False) -> list[Point]:
             for seed in _seeds(study, run, quick):
                 if scenario is None or _follows_seed(run):
                     try:
-                        scenario = _scenario(study, run, rows, x, seed, folder, quick)
+                        document = copy.deepcopy(read(folder / run.scenario))
+                        scenario = _scenario(study, run, rows, x, seed, document, quick)
                     except ScenarioError as error:
                         where = f"{name}: run {run_name}" + (f" at {show_x(x)}" if x != "" else "")
                         raise ScenarioError(f"{where}:\n{error}") from None
@@ -145,10 +148,10 @@ def _flow(name: str, row: Row, x: X) -> str:
 
 
 def _scenario(
-    study: Study, run: Run, rows: dict[str, Row], x: X, seed: int, folder: Path, quick: bool
+    study: Study, run: Run, rows: dict[str, Row], x: X, seed: int, document: Document, quick: bool
 ) -> Scenario:
-    """The scenario of a run at one x."""
-    document = yaml_lines.load(folder / run.scenario)
+    """The scenario of a run at one x, made of the document of its file."""
+    folder = Path(document.name).parent
     less = study.quick if quick else None
     made = {name: row for name, row in rows.items() if row.flow is None}
     if made:  # instead of what the scenario shows by itself
