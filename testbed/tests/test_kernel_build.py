@@ -168,7 +168,13 @@ def test_disk_that_becomes_full_keeps_what_is_compiled(
         build(archive, folder, monkeypatch)
     monkeypatch.undo()
     build(archive, folder, monkeypatch)
-    assert said(folder) == ["configured", "one.o", "two.o", "two.o", "linked"]
+    first, *together, again, last = said(folder)  # make compiles one.o beside two.o, which fails
+    assert (first, sorted(together), again, last) == (
+        "configured",
+        ["one.o", "two.o"],
+        "two.o",
+        "linked",
+    )
 
 
 def test_what_nobody_went_on_with_is_removed(
