@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from wale_lab.conform.template import Asked, Template
@@ -113,8 +114,9 @@ def _mixed(count: int, *gaps_ns: int) -> list[Send]:
     return [[rng.choice(gaps_ns), rng.choice(sizes), 0] for _ in range(count)]
 
 
+@cache
 def experiments(virtual: bool) -> dict[str, Experiment]:
-    """Every experiment by its name; in real time they are shorter."""
+    """Every experiment by its name, which nobody changes; in real time they are shorter."""
     many, some = 10_000, 2000 if virtual else 800
     limited = {"rate": RATE_BPS, "limit": LIMIT_PACKETS}
     small_then_large = _train(1000, 300) + [[S, 1500, 0]] + _train(999, 1500)
