@@ -358,6 +358,7 @@ def test_so_often_right_bursts_are_called_wrong() -> None:
     assert 0.5 * OFTEN < wrong / DRAWN < 1.5 * OFTEN
 
 
+@pytest.mark.slow
 def test_so_often_right_losses_of_four_states_are_called_wrong() -> None:
     """The same of losses in bursts and by themselves."""
     rng = numpy.random.default_rng(6)

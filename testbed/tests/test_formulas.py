@@ -95,6 +95,7 @@ def test_a_row_without_a_model() -> None:
         formulas.computed(Range(where="", study="lakshman-madhow/table2", rows=["tahoo"]))
 
 
+@pytest.mark.slow
 def test_every_formula_names_what_is_there() -> None:
     for formula in formulas.load_formulas():
         assert (PACKAGE / formula.code).exists(), formula.code

@@ -334,6 +334,7 @@ def walk_through(walk: Walk, seed: int) -> Iterator[tuple[float, float]]:
         d, window, before = next_d, b + next_d, third
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "walk",
     [

@@ -235,6 +235,7 @@ def test_random_walk_agrees_with_the_chain(tcp: str, beta: float, q: float) -> N
     assert abs(chain - mean) < 4 * error + 0.004 * mean  # whole packets here, not there
 
 
+@pytest.mark.slow
 def test_chain_does_not_depend_on_its_grid() -> None:
     long = Link(1e9 / 8 / 1500, 0.2, 8000)
     for link, tcp, q in product(
