@@ -205,6 +205,47 @@ def _parser(with_models: bool = True) -> argparse.ArgumentParser:
     sub.set_defaults(module="wale_lab.studies.command", function="study_command")
 
     sub = add(
+        "sweep",
+        "Run a scenario with all combinations of some values and seeds: tables and a picture.",
+        "  wale-lab sweep demo --set bottleneck.forward.loss=0%,1%,2% --seeds 10\n"
+        "  wale-lab sweep my.yaml --set cc=reno,cubic --set bottleneck.forward.delay=10ms,50ms\n"
+        "  wale-lab sweep my.yaml --set cc=reno,bbr --y queueing_delay_p95_ms\n"
+        "cc is that of all flows, * is each item of a list. Runs that are there are not made\n"
+        "again: a sweep that was interrupted goes on where it was.\n"
+        "Exit code 1 if a run failed or has a problem; the others are in the tables then.",
+    )
+    sub.add_argument("scenario", metavar="SCENARIO", help="a YAML file, or a name from `list`")
+    sub.add_argument(
+        "--set", action="append", default=[], metavar="KEY=V1,V2,...",
+        help="the values of one key, or a single one for all runs; may be given several times",
+    )  # fmt: skip
+    sub.add_argument(
+        "--seeds", default="1", metavar="N", help="how many; or a range 3-5, or a list 1,7,9 (1)"
+    )
+    sub.add_argument(
+        "--kernel", metavar="V", help="version of the guest's kernel (WALE_KERNEL, or the newest)"
+    )
+    sub.add_argument("--out", type=_folder, metavar="DIR", help="where it goes (out/sweep-NAME)")
+    sub.add_argument(
+        "--x", metavar="KEY", help="of the picture (the first whose values are numbers)"
+    )
+    sub.add_argument(
+        "--y", default="goodput_Bps", metavar="MEASURE",
+        help="of the picture: a measure in sweep.csv (goodput_Bps)",
+    )  # fmt: skip
+    sub.add_argument(
+        "--kind", default="flow", choices=["flow", "link"], help="whose measure it is (flow)"
+    )
+    sub.add_argument(
+        "--packets", action="store_true", help="delays are those of packets, which takes longer"
+    )
+    sub.add_argument("--json", action="store_true", help="print the means, not the files' names")
+    sub.add_argument(
+        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="runs at once (all cores)"
+    )
+    sub.set_defaults(module="wale_lab.sweeps.command", function="sweep_command")
+
+    sub = add(
         "point",
         "One run of a study: what Snakemake calls for `wale-lab study`.",
         "  wale-lab point karnik-kumar/table1 KEY --out results/runs/KEY.json",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs from Python: wale_lab.run(), wale_lab.sweep() and wale_lab.sweep_runs().
 
-Each run is a `wale-lab run` in a process of its own, with the same words, so that results are
-the same as there, several go on side by side, and a notebook's process has no guest in it.
+Each run is a `wale-lab run` in another process, with the same words, so that results are the same
+as there, several go on side by side, and a notebook's process has no guest in it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from wale_lab.engines.base import EXIT_ENGINE, EngineError
 from wale_lab.errors import ScenarioError
 from wale_lab.finished import Run
-from wale_lab.tree import IMPORTS, IN_CHECKOUT
+from wale_lab.workers import Done, Workers, python_environment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,49 +54,10 @@ class _Order:
         return [f"{key}={_word(key, value)}" for key, value in self.parameters.items()]
 
     def command(self, folder: Path) -> list[str]:
-        """The words of the command."""
-        words = [sys.executable, "-m", "wale_lab", "run", "--json", f"--seed={self.seed}"]
+        """The words of `wale-lab`."""
+        words = ["run", "--json", f"--seed={self.seed}"]
         words += [f"--set={override}" for override in self.overrides]
         return [*words, *self.options, f"--out={folder}", "--", self.scenario]
-
-
-@dataclass
-class _Children:
-    """Processes of runs, which end with the caller that waits for them."""
-
-    running: set[subprocess.Popen[str]] = field(default_factory=set)
-    ended: bool = False
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def start(self, command: Sequence[str], **streams: Any) -> subprocess.Popen[str]:
-        """Start one more."""
-        env = dict(os.environ)
-        if IN_CHECKOUT:
-            paths = [str(IMPORTS), env.get("PYTHONPATH")]
-            env["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-        with self.lock:
-            if self.ended:
-                raise EngineError("the sweep was ended")
-            child = subprocess.Popen(command, text=True, errors="replace", env=env, **streams)
-            self.running.add(child)
-        return child
-
-    def wait_for(self, child: subprocess.Popen[str]) -> int:
-        """The exit code of one of them."""
-        code = child.wait()
-        with self.lock:
-            self.running.discard(child)
-        return code
-
-    def end(self) -> None:
-        """Have all of them end, with their guests."""
-        with self.lock:
-            self.ended = True
-            left = tuple(self.running)
-        for child in left:
-            child.terminate()
-        for child in left:
-            child.wait()
 
 
 def run(
@@ -128,11 +88,7 @@ def run(
         _options(packets, engine, kernel, modules),
         None if out is None else Path(out),
     )
-    children = _Children()
-    try:
-        return _make(order, children, log)
-    finally:
-        children.end()
+    return _make(order, lambda words: _alone(words, log))
 
 
 def sweep_runs(
@@ -203,9 +159,9 @@ def sweep(
 
 def _as_they_end(orders: list[_Order], jobs: int) -> Iterator[Run]:
     """Make the runs, so many at once."""
-    children = _Children()
+    workers = Workers()
     with ThreadPoolExecutor(jobs) as pool:
-        pending = {pool.submit(_make, order, children) for order in orders}
+        pending = {pool.submit(_make, order, workers.do) for order in orders}
         try:
             while pending:
                 done, pending = wait(pending, return_when=FIRST_COMPLETED)
@@ -214,14 +170,14 @@ def _as_they_end(orders: list[_Order], jobs: int) -> Iterator[Run]:
         finally:
             for future in pending:
                 future.cancel()
-            children.end()
+            workers.end()
 
 
-def _make(order: _Order, children: _Children, log: Log | None = None) -> Run:
+def _make(order: _Order, do: Callable[[list[str]], Done]) -> Run:
     """One run, from its start to its end."""
     folder = order.folder or Path(tempfile.mkdtemp(prefix="wale-run-"))
     try:
-        _run(order, folder, children, log)
+        _raise_what_is_wrong(do(order.command(folder)))
         made = Run(folder, order.parameters, order.number)
     except BaseException:
         if order.folder is None:
@@ -232,29 +188,45 @@ def _make(order: _Order, children: _Children, log: Log | None = None) -> Run:
     return made
 
 
-def _run(order: _Order, folder: Path, children: _Children, log: Log | None) -> None:
-    """Have the command fill the folder; raise what it says is wrong."""
+def _alone(words: list[str], log: Log | None) -> Done:
+    """Do a command in a process of its own, which ends with the caller; progress goes to `log`."""
     said: list[str] = []
     with tempfile.TemporaryFile("w+", encoding="utf-8") as printed:
-        child = children.start(
-            order.command(folder), stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.PIPE
+        child = subprocess.Popen(
+            [sys.executable, "-m", "wale_lab", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env=python_environment(),
         )
         assert child.stderr is not None
-        with child.stderr:
-            for line in child.stderr:
-                if not _PROGRESS.match(line):
-                    said.append(line.rstrip().removeprefix("wale-lab: "))
-                elif log is not None:
-                    log(_PROGRESS.sub("", line.rstrip()))
-        code = children.wait_for(child)
+        try:
+            with child.stderr:
+                for line in child.stderr:
+                    said.append(line)
+                    if log is not None and _PROGRESS.match(line):
+                        log(_PROGRESS.sub("", line.rstrip()))
+            code = child.wait()
+        except BaseException:
+            child.terminate()
+            child.wait()
+            raise
         printed.seek(0)
-        complete = printed.read().rstrip().endswith("}")
-    if code in (0, 1) and complete:
+        return Done(code, printed.read(), "".join(said))
+
+
+def _raise_what_is_wrong(done: Done) -> None:
+    """ScenarioError or EngineError, with what the command said."""
+    if done.code in (0, 1) and done.printed.rstrip().endswith("}"):
         return
-    if code == 2:
+    lines = [line for line in done.said.splitlines() if not _PROGRESS.match(line)]
+    said = [line.rstrip().removeprefix("wale-lab: ") for line in lines]
+    if done.code == 2:
         raise ScenarioError("\n".join(said))
-    if code != EXIT_ENGINE:
-        said = [f"wale-lab run ended with {code}: {said[-1] if said else 'it said nothing'}"]
+    if done.code != EXIT_ENGINE:
+        said = [f"wale-lab run ended with {done.code}: {said[-1] if said else 'it said nothing'}"]
     raise EngineError("\n".join(said))
 
 

@@ -187,14 +187,34 @@ def _merged(
     return result
 
 
+def _items(document: Document, key: str, assignment: str) -> list[tuple[str, Any]]:
+    """What is in a list or a mapping at a key, by index or name."""
+    here = document.value
+    for part in key.split("."):
+        here = here.get(part) if isinstance(here, dict) else None
+    if isinstance(here, dict):
+        return list(here.items())
+    if not isinstance(here, list) or not here:
+        raise ScenarioError(f"--set {assignment}: {key} is no list with items")
+    return [(str(n), item) for n, item in enumerate(here)]
+
+
 def override(document: Document, assignment: str) -> None:
     """Apply one `--set key.path=value`; a list item is named by its index or its name.
 
-    A key that is null is taken out, so that it has its default.
+    A key that is null is taken out, so that it has its default.  `*` is each item of a list, and
+    `cc` is that of all flows that have one.
     """
     key, equals, text = assignment.partition("=")
     if not equals or not key:
         raise ScenarioError(f"--set {assignment}: expected KEY=VALUE, such as flows.0.cc=cubic")
+    before, star, behind = ("flows.*.cc" if key == "cc" else key).partition(".*.")
+    if star:
+        for name, item in _items(document, before, assignment):
+            if key == "cc" and isinstance(item, dict) and "constant" in item:
+                continue
+            override(document, f"{before}.{name}.{behind}={text}")
+        return
     path: KeyPath = ()
     here = document.value
     words = key.split(".")

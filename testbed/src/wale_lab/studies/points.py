@@ -104,7 +104,7 @@ def points_of(name: str, build: Build, quick: bool = False) -> list[Point]:
                     except ScenarioError as error:
                         where = f"{name}: run {run_name}" + (f" at {show_x(x)}" if x != "" else "")
                         raise ScenarioError(f"{where}:\n{error}") from None
-                point = Point(_key(scenario, seed, curves, build), scenario, seed, curves)
+                point = Point(point_key(scenario, seed, curves, build), scenario, seed, curves)
                 point = found.setdefault(point.key, point)
                 point.cells += [Cell(n, x, seed, _flow(n, r, x)) for n, r in rows.items()]
     return list(found.values())
@@ -247,7 +247,8 @@ def _add_flow(document: Document, name: str, row: Row, flow: dict[str, Any]) -> 
     value.setdefault("hosts", {}).setdefault("pairs", {})[name] = hosts
 
 
-def _key(scenario: Scenario, seed: int, curves: dict[str, Any], build: Build) -> str:
+def point_key(scenario: Scenario, seed: int, curves: dict[str, Any], build: Build) -> str:
+    """What identifies a run: a hash of all that goes in."""
     plan = plan_data(make_plan(scenario, seed), scenario, seed)
     data = {"scenario": scenario.resolved(), "plan": plan, "curves": curves, "build": build.digest}
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:24]
