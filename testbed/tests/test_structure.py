@@ -5,10 +5,15 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import re
 from pathlib import Path
+
+import pytest
 
 from wale_lab.guest import agent
 from wale_lab.tree import IMPORTS, PACKAGE
+
+TOP = Path(__file__).resolve().parents[2]
 
 MODULES = {
     ".".join(path.relative_to(IMPORTS).with_suffix("").parts).removesuffix(".__init__"): path
@@ -63,3 +68,25 @@ def test_parts_of_the_agent_are_loaded_in_their_order() -> None:
         "wale_lab.guest.commands",
         "wale_lab.guest.namespaces",
     }
+
+
+#: A function that other files may call: its type begins a line, and so does its body.
+DEFINED = re.compile(r"^(?!static|typedef)[a-z][\w \t*]*?\b(\w+)\([^;{}]*\)\n\{", re.M)
+
+#: What is no code: comments and strings.
+NO_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"", re.S)
+
+
+@pytest.mark.parametrize("folder", ["userspace/lib", "userspace/wale", "userspace/transfer"])
+def test_no_file_of_c_calls_itself_through_others(folder: str) -> None:
+    texts = {
+        path.stem: NO_CODE.sub(" ", path.read_text(encoding="utf-8"))
+        for path in sorted((TOP / folder).glob("*.c"))
+    }
+    of = {name: stem for stem, text in texts.items() for name in DEFINED.findall(text)}
+    assert len(of) > len(texts)
+    graph = {
+        stem: {of[word] for word in set(re.findall(r"\w+", text)) & set(of)} - {stem}
+        for stem, text in texts.items()
+    }
+    list(graphlib.TopologicalSorter(graph).static_order())

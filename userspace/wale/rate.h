@@ -3,6 +3,7 @@
  * rate.h - the parts of "wale rate"
  *
  *	cmd_rate.c	the words after "wale rate"; set and del
+ *	rate_words.c	the words that subcommands share
  *	rate_channel.c	requests to the kernel
  *	rate_show.c	show
  *	rate_monitor.c	monitor
@@ -24,7 +25,7 @@
 
 #define RATE_SECOND UINT64_C(1000000000)
 
-/* cmd_rate.c: both print; what they return is for the subcommand to return. */
+/* rate_words.c: both print; what they return is for the subcommand to return. */
 int rate_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int rate_cannot(const char *what, const char *why);
 
