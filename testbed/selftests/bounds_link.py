@@ -34,7 +34,7 @@ FLOWS_MAX = 65_534
 FLOWS = 28_000  # each with a packet that takes 11 kB of memory
 BUCKETS = 8192  # of 4096 flows
 COLLIDING = 4000
-RESET = re.compile(r" (\d+\.\d+): qdisc_reset:")
+RESET = re.compile(r" (\d+\.\d+): qdisc_(?:reset|destroy):")
 #: What ten times as much may take: for each of the ten, less of it is in the cache.
 LINEAR = 25
 #: And what takes as long for ten times as much.
@@ -267,14 +267,18 @@ def test_flows_under_load() -> None:
 
 
 def reset_s(act: Callable[[], object]) -> float:
-    """Return how long the first reset of a qdisc takes, up to the next one."""
-    event = f"{net.TRACING}/events/qdisc/qdisc_reset/enable"
+    """Return how long the first reset of a qdisc takes, up to the next one or its end."""
+    events = [
+        f"{net.TRACING}/events/qdisc/{name}/enable" for name in ("qdisc_reset", "qdisc_destroy")
+    ]
     net.write(f"{net.TRACING}/trace_clock", "mono")  # finer than a tick
     net.write(f"{net.TRACING}/trace", "")
-    net.write(event, "1")
+    for event in events:
+        net.write(event, "1")
     net.write(f"{net.TRACING}/tracing_on", "1")
     act()
-    net.write(event, "0")
+    for event in events:
+        net.write(event, "0")
     lines = net.read(f"{net.TRACING}/trace").splitlines()
     times = [RESET.search(line) for line in lines if "kind=wale" in line]
     first, second = [float(found[1]) for found in times if found][:2]
