@@ -87,10 +87,13 @@ def from_schema(schema: dict[str, Any], kind_of: str) -> str:
         return f"``{schema['const']}``"
     if "enum" in schema:
         return ", ".join(f"``{word}``" for word in schema["enum"])
-    if "anyOf" in schema:
-        kinds = [from_schema(s, kind_of) for s in schema["anyOf"] if s.get("type") != "null"]
+    either = schema.get("anyOf") or schema.get("oneOf")
+    if either:
+        kinds = [from_schema(s, kind_of) for s in either if s.get("type") != "null"]
         return " or ".join(dict.fromkeys(kinds))
     kind = schema.get("type")
+    if isinstance(kind, list):
+        return " or ".join(from_schema({"type": one}, kind_of) for one in kind)
     if kind == "array":
         items = schema.get("items", {})
         return "list" if "prefixItems" in items else f"list of {from_schema(items, kind_of)}"
@@ -145,7 +148,8 @@ def section(model: type[BaseModel], kind_of: str) -> Iterator[str]:
     yield from (f".. _{kind_of}-{name.lower()}:", "", name, "-" * len(name), "")
     yield from (escaped(model.__doc__ or ""), "")
     yield from HEADER.splitlines()
-    for key, field in model.model_fields.items():
+    for name_inside, field in model.model_fields.items():
+        key = field.alias or name_inside
         yield f"   * - ``{key}``"
         yield f"     - {value_text(field, schema['properties'][key], kind_of)}"
         yield f"     - {default_text(field)}"

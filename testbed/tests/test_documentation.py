@@ -177,7 +177,10 @@ def test_every_word_of_wale_rate() -> None:
 
 
 def lab_commands() -> dict[str, set[str]]:
-    """The commands of wale-lab, and the long options of each that are its own."""
+    """The commands of wale-lab, and the long options of each that are its own.
+
+    Those of `with` that are keys of a link are told by the reference of scenarios.
+    """
     found: dict[str, set[str]] = {}
 
     def visit(name: str, parser: argparse.ArgumentParser) -> None:
@@ -189,7 +192,7 @@ def lab_commands() -> dict[str, set[str]]:
             words = {word for a in parser._actions for word in a.option_strings}
             found[name] = words - {"-h", "--help", "-q", "--quiet"}
 
-    visit("", cli._parser())
+    visit("", cli._parser(with_links=False))
     return found
 
 

@@ -233,7 +233,7 @@ def test_a_link_without_trace_and_sessions_has_no_epoch(
 def test_nobody_is_signalled_who_was_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A PID that was waited for may be another process's by now."""
     processes = Processes()
-    flows = Flows({"flows": [], "programs": [], "files": "", "environment": {}}, processes)
+    flows = Flows({"flows": [], "programs": [], "files": "", "terminal": None}, processes)
     signalled: list[int] = []
     kill = os.kill
 

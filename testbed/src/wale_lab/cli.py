@@ -23,6 +23,7 @@ _EXAMPLES = """\
 examples:
   wale-lab run demo                              the demo: reno, cubic, bbr on one lossy link
   wale-lab run demo --set bottleneck.forward.loss=2% --seed 7 --out /tmp/two-percent --plot
+  wale-lab with --rate 2mbit --delay 40ms --serve 'wale serve .' -- wale get server:README.md
   wale-lab list                                  the scenarios that come with the testbed
   wale-lab schema                                what a scenario may say
   wale-lab shell shared                          a prompt inside a topology
@@ -88,8 +89,8 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {message} (`{self.prog} --help` says more)\n")
 
 
-def _parser(with_models: bool = True) -> argparse.ArgumentParser:
-    """The whole command line; the options of models take time to load, and few need them."""
+def _parser(with_models: bool = True, with_links: bool = True) -> argparse.ArgumentParser:
+    """The whole command line; options of models and links take time to load, and few need them."""
     raw = argparse.RawDescriptionHelpFormatter
     parser = _Parser(
         prog="wale-lab",
@@ -427,6 +428,56 @@ def _parser(with_models: bool = True) -> argparse.ArgumentParser:
     sub.set_defaults(module="wale_lab.execute", function="exec_command")
 
     sub = add(
+        "with",
+        "Run a command behind a link; its exit code and output are the command's.",
+        "  wale-lab with --rate 10mbit --delay 40ms --loss 1% \\\n"
+        "      --serve 'python3 -m http.server' -- curl -o /dev/null http://server:8000/big.bin\n"
+        "  wale-lab with --down lte.trace --up 2mbit --delay 20ms -- ping -c 5 server\n"
+        "The command runs on the host `client`, in the current folder, to which it may write, and\n"
+        "the server on the host `server`; time is virtual. A summary comes on stderr (-q: none).\n"
+        "Ctrl-C goes to the command, a second one ends all. Standard input is read to its end\n"
+        "first, if it is a file or a pipe.\n"
+        "exit codes beside the command's own: 2 the command line is wrong, 124 it still ran at a\n"
+        "limit, 125 the engine could not run it or a server failed, 127 there is no such command.",
+    )
+    engine_options(sub)
+    sub.add_argument("--serve", action="append", default=[], metavar="CMD",
+                     help="a command for the shell of the other end, waited for until it listens "
+                     "on a port; may be given several times")  # fmt: skip
+    sub.add_argument("--ready", metavar="R",
+                     help="when it is ready instead: a time, or '{tcp: PORT}', '{udp: PORT}', "
+                     "'{output: REGEX}'")  # fmt: skip
+    sub.add_argument("--cc", metavar="CC", help="congestion control of sockets (cubic)")
+    sub.add_argument("--seed", type=_seed, default=1, help="of every random draw (1)")
+    sub.add_argument("--real", action="store_true", help="in real time")
+    sub.add_argument("--net", action="store_true", help=argparse.SUPPRESS)
+    sub.add_argument("--cwd", metavar="DIR", help="the folder to run in (the current one)")
+    sub.add_argument(
+        "--env", action="append", default=[], metavar="NAME=VALUE", help="more than one"
+    )
+    sub.add_argument("--out", type=_folder, metavar="DIR", help="keep the results there, as `run`")
+    sub.add_argument("--packets", nargs="?", const="parquet", choices=["parquet", "csv"],
+                     help="log every packet, to --out")  # fmt: skip
+    sub.add_argument("--json", action="store_true", help="result.json on stderr, not the tables")
+    sub.add_argument("--wall-limit", type=_wall_limit, default=600, metavar="S",
+                     help="seconds of wall time after which it is killed (600)")  # fmt: skip
+    sub.add_argument("--print-scenario", action="store_true",
+                     help="print the scenario that this is, and run nothing")  # fmt: skip
+    for way, text in (("down", "from the server to the command"), ("up", "back")):
+        sub.add_argument(
+            f"--{way}",
+            metavar="WORDS",
+            help=f"the direction {text}: a rate, a file with a trace, or words of a link such as "
+            "'rate 2mbit delay 10ms', over those that hold for both",
+        )
+    if with_links:
+        from wale_lab.with_link import add_link_options
+
+        add_link_options(sub)
+    sub.add_argument("argv", nargs="+", metavar="CMD", help="the command, after --")
+    sub.set_defaults(module="wale_lab.with_link", function="with_command")
+
+    sub = add(
         "kernel",
         "Build the guest kernel, or find it in the cache; print the path of its program.",
         "  wale-lab kernel\n  make modules KDIR=$(wale-lab kernel --print tree) ARCH=um",
@@ -454,7 +505,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
             signal.signal(number, _terminate)
     try:
-        args = _parser(with_models="model" in words).parse_args(words)
+        args = _parser("model" in words, "with" in words).parse_args(words)
         module = __import__(args.module, fromlist=[args.function])
         return int(getattr(module, args.function)(args))
     except ScenarioError as error:

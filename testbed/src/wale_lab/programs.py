@@ -198,6 +198,8 @@ class Program(Strict):
     """environment variables"""
     cwd: str | None = None
     """working directory, relative to the scenario's folder (that folder)"""
+    stdin: str | None = None
+    """file that it reads as standard input, relative to the scenario's folder (empty)"""
     metrics: dict[Name, Metric] = {}
     """numbers by name, from what it printed"""
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from wale_lab.progress import Progress
 from wale_lab.refusal import check_controls, refused
 from wale_lab.results import result as results
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
+from wale_lab.terminal import Terminal
 from wale_lab.topologies.plan import Plan
 from wale_lab.topologies.planning import make_plan
 from wale_lab.tree import IN_CHECKOUT, PACKAGE, SOURCES, guest_program, version
@@ -85,12 +86,12 @@ def run_scenario(
     module_files: Sequence[Path] = (),
     packets: str | None = None,
     wall_limit_s: float | None = None,
-    environment: dict[str, str] | None = None,
+    terminal: Terminal | None = None,
 ) -> dict[str, Any]:
     """Run a scenario, write the files of `out`, return result.json's content.
 
     `packets`: log all of them, as a table of this form.  `wall_limit_s`: instead of the
-    scenario's wall_limit.  `environment`: what programs have beside the guest's.
+    scenario's wall_limit.  `terminal`: what its programs share with that of the user.
     """
     progress = progress or Progress(quiet=True)
     engine = get_engine(engine_name)
@@ -109,7 +110,7 @@ def run_scenario(
                 scenario,
                 seed,
                 packets=OUT_DIR if packets else None,
-                environment=environment,
+                terminal=terminal.plan() if terminal else None,
             )
             with _written_in(out):
                 (folder / "plan.json").write_text(json.dumps(data))
@@ -127,7 +128,8 @@ def run_scenario(
                 modules=modules,
             )
             try:
-                outcome = engine.run(kernel, job)
+                with terminal.attached(folder) if terminal else nullcontext():
+                    outcome = engine.run(kernel, job)
             finally:
                 if packets and engine.name == "host":  # its kernel is there afterwards
                     packet_recorder.tidy()

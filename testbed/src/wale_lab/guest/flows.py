@@ -106,6 +106,7 @@ class Flows:
         for program in self.plan["programs"]:
             if program["after"] is None:
                 self._at(start + program["start_ns"], self.programs.start, program["name"])
+        self.programs.attach()
         deadline = start + self.plan["virtual_limit_ns"]
         while not self._all_ended():
             if now() >= deadline:

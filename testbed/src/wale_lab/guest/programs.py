@@ -4,7 +4,7 @@
 import os
 import signal
 
-from wale_lab.guest.shared import AgentError, now, read, write
+from wale_lab.guest.shared import WORK, AgentError, now, read, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
 #: Between two looks at whether a program is ready.
 LOOK_NS = 10_000_000
+#: Between two looks at whether the user has hit Ctrl-C.
+LISTEN_NS = 100_000_000
 #: The state of a socket that listens, and the peer of one that has none, in /proc/net.
 _LISTEN, _NO_PEER = "0A", ":0000"
 #: What the agent itself was started with, and no program of the user's is to have.
 _OURS = ("PYTHONPATH",)
+
+MS_BIND = 4096
 
 
 class Programs:
@@ -34,12 +38,36 @@ class Programs:
     ) -> None:
         self.plans: dict[str, Plan] = {one["name"]: one for one in plan["programs"]}
         self.folder: str = plan["files"]
-        self.environment: dict[str, str] = plan["environment"]
+        self.terminal: Plan | None = plan["terminal"]  # terminal.py
         self.processes = processes
         self.at = at
         self.records: dict[str, dict[str, Any]] = {}
         self.failed: str | None = None  # the name of the first that went wrong
         self.on_ready, self.on_end = on_ready, on_end  # called with its name and the time
+
+    def attach(self) -> None:
+        """Share with the user's terminal what its programs share."""
+        if self.terminal is None:
+            return
+        writable = self.terminal["writable"]
+        if writable:
+            mount("hostfs", writable, "hostfs", writable)
+        for knob in ("dirty_writeback_centisecs", "dirty_expire_centisecs"):
+            if self.terminal["flush_cs"]:  # what they print is in files of the host
+                write(f"/proc/sys/vm/{knob}", str(self.terminal["flush_cs"]))
+        self._listen()
+
+    def _listen(self) -> None:
+        """Pass on Ctrl-C, of which a file tells."""
+        assert self.terminal is not None
+        record = self.records.get(self.terminal["program"], {})
+        if os.path.exists(f"{self.folder}/{self.terminal['interrupt']}"):
+            if "ended_ns" not in record and "pid" in record:
+                os.killpg(record["pid"], signal.SIGINT)
+            else:
+                self.fail(self.terminal["program"])
+            return
+        self.at(now() + LISTEN_NS, self._listen)
 
     def output(self, name: str, which: str) -> str:
         """Where an output of a program is kept."""
@@ -50,6 +78,8 @@ class Programs:
         plan = self.plans[name]
         record: dict[str, Any] = {"started_ns": now()}
         self.records[name] = record
+        if plan["ready"] is not None and plan["ready"]["listens"]:
+            record["ports"] = self._ports(plan["netns"])  # those of others
         try:
             self._spawn(plan, record)
         except OSError as error:
@@ -63,7 +93,6 @@ class Programs:
         ready = plan["ready"]
         if ready is None:
             return
-        record["ports"] = self._ports(plan["netns"])
         if ready["time_ns"] is not None:
             self.at(record["started_ns"] + ready["time_ns"], self._is_ready, name)
         else:
@@ -73,7 +102,8 @@ class Programs:
         files = f"{self.folder}/{plan['name']}.files"
         os.makedirs(files, exist_ok=True)
         env = {k: v for k, v in os.environ.items() if k not in _OURS}
-        env |= {"PYTHONUNBUFFERED": "1", **self.environment, "WALE_FILES": files, **plan["env"]}
+        env |= {"PYTHONUNBUFFERED": "1", **(self.terminal or {}).get("environment", {})}
+        env |= {"WALE_FILES": files, **plan["env"]}
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         name = plan["name"]
         actions = [
@@ -206,20 +236,23 @@ def _found(word: str, path: str) -> str:
             return place
     if found:
         raise PermissionError(13, f"{found[0]} is not executable")
-    where = "" if "/" in word else f" in PATH ({path})"
+    where = "" if "/" in word else " in PATH"
     raise FileNotFoundError(2, f"there is no program {word!r}{where}")
+
+
+def mount(source: str, target: str, kind: str | None, data: str | None, flags: int = 0) -> None:
+    """mount(2)."""
+    import ctypes
+
+    words = [None if word is None else word.encode() for word in (source, target, kind, data)]
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(*words[:3], ctypes.c_ulong(flags), words[3]):
+        raise AgentError(f"{target}: cannot be mounted: {os.strerror(ctypes.get_errno())}")
 
 
 def name_hosts(names: dict[str, str]) -> None:
     """Have the hosts of the scenario found by their names: /etc/hosts, as it is seen in here."""
-    import ctypes
-
-    from wale_lab.guest.shared import WORK
-
     lines = ["127.0.0.1 localhost", "::1 localhost"]
     lines += [f"{address} {name}" for name, address in names.items()]
     write(WORK + "/hosts", "\n".join(lines) + "\n")
-    libc = ctypes.CDLL(None, use_errno=True)
-    bind = 4096  # MS_BIND
-    if libc.mount((WORK + "/hosts").encode(), b"/etc/hosts", None, bind, None):
-        raise AgentError(f"names of hosts: /etc/hosts: {os.strerror(ctypes.get_errno())}")
+    mount(WORK + "/hosts", "/etc/hosts", None, None, MS_BIND)

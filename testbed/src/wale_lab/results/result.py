@@ -718,10 +718,10 @@ def plan_data(
     seed: int,
     shell: list[str] | None = None,
     packets: str | None = None,
-    environment: dict[str, str] | None = None,
+    terminal: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The plan as the agent reads it; `packets` is the folder of the recorder of packets,
-    `environment` what programs have beside the guest's."""
+    `terminal` what programs share with that of the user (guest/programs.py, Terminal)."""
     recorded: dict[str, dict[str, Any]] = {}
     if scenario.record.links:
         for link in plan.links:
@@ -751,6 +751,6 @@ def plan_data(
             "packets": packets,
         },
         "files": OUT_DIR,
-        "environment": environment or {},
+        "terminal": terminal,
         "shell": shell,
     }

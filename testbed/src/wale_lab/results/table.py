@@ -203,8 +203,8 @@ def sharing(result: dict[str, Any]) -> str | None:
     return f"{who} share the link; with `isolate: true` each has a copy of it for itself"
 
 
-def print_result(result: dict[str, Any], folder: Path, stderr: bool = False) -> None:
-    """The tables, and what the run cost."""
+def print_result(result: dict[str, Any], folder: Path | None, stderr: bool = False) -> None:
+    """The tables, what the run cost, and what it left in its folder, if that is kept."""
     console = Console(highlight=False, stderr=stderr)
     if not console.is_terminal:
         console = Console(highlight=False, stderr=stderr, width=120)
@@ -231,6 +231,8 @@ def print_result(result: dict[str, Any], folder: Path, stderr: bool = False) -> 
         f"seed {result['seed']}, kernel {result['kernel']} ({result['engine']})"
     )
     console.print(f"digest {result['digest']}", soft_wrap=True)
+    if folder is None:
+        return
     names = [*OUTPUT_FILES, *[file for program in programs for file in files_of(program["name"])]]
     files = sorted(name for name in names if (folder / name).exists())
     console.print(f"in {folder}: {', '.join(files)}", soft_wrap=True, markup=False)

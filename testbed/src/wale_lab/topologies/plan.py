@@ -275,7 +275,7 @@ def planned_flow(
 
 def planned_program(program: Program, scenario: Scenario) -> PlannedProgram:
     """How the agent is told what a program is."""
-    ready = None
+    ready, stdin = None, program.stdin
     if program.ready:
         data = program.ready.model_dump()
         times = {f"{key}_ns": data.pop(key) for key in ("time", "within")}
@@ -287,7 +287,7 @@ def planned_program(program: Program, scenario: Scenario) -> PlannedProgram:
         argv=program.argv,
         env=program.env,
         cwd=str(Path(scenario.folder, program.cwd or "").absolute()),
-        stdin=None,
+        stdin=None if stdin is None else str(Path(scenario.folder, stdin).absolute()),
         start_ns=program.start,
         after=program.after,
         ready=ready,

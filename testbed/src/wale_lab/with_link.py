@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`wale-lab with`: a command behind a link, and a server at the other end of it.
+
+The command line becomes a scenario, a dumbbell whose pair are the hosts `server` and `client`:
+down is its forward link, up its reverse one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import sys
+import tempfile
+from contextlib import ExitStack
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from wale_lab import yaml_lines
+from wale_lab.engines.base import EXIT_ENGINE, EXIT_TIMEOUT, OUT_DIR
+from wale_lab.engines.modules import userspace_env
+from wale_lab.errors import ScenarioError
+from wale_lab.link import Link
+from wale_lab.progress import Progress
+from wale_lab.results.result import problems
+from wale_lab.runner import run_scenario
+from wale_lab.scenario import check_scenario
+from wale_lab.terminal import STDIN, Terminal, own_environment, standard_input
+
+#: The hosts, and the flow of the command.
+CLIENT, SERVER = "client", "server"
+
+#: Keys of a link that are no options of their own: those that --up and --down have, and one that
+#: says when.
+_NO_OPTIONS = ("trace", "start")
+
+#: What only one direction can have, that of the data.
+_DOWN_ONLY = ("feedback",)
+
+
+def add_link_options(sub: argparse.ArgumentParser) -> None:
+    """An option for each key of a scenario's link."""
+    group = sub.add_argument_group(
+        "the link",
+        "Each is a key of a scenario's link (`wale-lab schema --markdown`), and holds for both "
+        "directions: a delay of 40ms makes a round trip of 80 ms.",
+    )
+    for name, field in Link.model_fields.items():
+        if name not in _NO_OPTIONS:
+            text = (field.description or "").partition("\n")[0].replace("%", "%%")
+            option = f"--{name.replace('_', '-')}"
+            group.add_argument(option, dest=f"link_{name}", metavar="X", help=text)
+
+
+def _value(text: str) -> Any:
+    """A value as YAML has it, such as 2mbit, true, or {time: 5ms}."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+
+
+def _words(option: str, text: str) -> dict[str, Any]:
+    """What --up or --down says of its direction."""
+    if text.lstrip().startswith("{"):
+        value = _value(text)
+        if isinstance(value, dict):
+            return value
+    if Path(text).is_file():
+        return {"trace": {"file": text}}
+    words = shlex.split(text)
+    if len(words) == 1:
+        return {"rate": _value(words[0])}
+    if not words or len(words) % 2:
+        raise ScenarioError(
+            f"{option}: expected a rate, the file of a trace, or words of a link such as "
+            f"'rate 2mbit delay 10ms', got {text!r}"
+        )
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return {key.replace("-", "_"): _value(value) for key, value in pairs}
+
+
+def _link(args: argparse.Namespace, way: str) -> dict[str, Any]:
+    """One direction of the link."""
+    both = {
+        name: _value(text)
+        for name in Link.model_fields
+        if (text := getattr(args, f"link_{name}", None)) is not None
+        and (way == "down" or name not in _DOWN_ONLY)
+    }
+    text = getattr(args, way)
+    own = _words(f"--{way}", text) if text is not None else {}
+    if "trace" in own:
+        both.pop("rate", None)
+    return both | own
+
+
+def _check_link(args: argparse.Namespace, way: str, link: dict[str, Any]) -> None:
+    """ScenarioError that names the option, if the link is not one."""
+    own = _words(f"--{way}", getattr(args, way)) if getattr(args, way) is not None else {}
+    value = {**link, "trace": {"steps": ["1s:1mbit"]}} if "trace" in link else link
+    try:
+        Link.model_validate(value)
+    except ValidationError as error:
+        item = error.errors()[0]
+        key = str(item["loc"][0]) if item["loc"] else None
+        option = f"--{way}" if key in own else f"--{(key or '').replace('_', '-')}"
+        option = option if key else "the link"
+        said = item["msg"].removeprefix("Value error, ")
+        if item["type"] == "extra_forbidden":
+            said = f"unknown word {key!r}; expected those of a link (wale-lab schema --markdown)"
+        elif item["type"] == "model_type":
+            said = f"expected its keys in braces, such as {{key: value}}, got {item['input']!r}"
+        elif not said.startswith("expected"):
+            said = f"{said[:1].lower()}{said[1:]}, got {item['input']!r}"
+        raise ScenarioError(f"wale-lab with: {option}: {said}") from None
+
+
+def scenario_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The scenario that the command line says."""
+    links = {way: _link(args, way) for way in ("down", "up")}
+    for way, link in links.items():
+        _check_link(args, way, link)
+    servers = [
+        {
+            "name": SERVER + (f"-{n}" if n else ""),
+            "sh": command,
+            "host": SERVER,
+            "ready": _value(args.ready) if args.ready else "listens",
+            "serve": True,
+        }
+        for n, command in enumerate(args.serve)
+    ]
+    for before, after in pairwise(servers):
+        after["after"] = before["name"]
+    command = {"name": CLIENT, "run": args.argv, "host": CLIENT, "exit": "any"}
+    if servers:
+        command["after"] = servers[-1]["name"]
+    flows = [*servers, command]
+    for flow in flows:
+        flow |= {"cwd": str(Path(args.cwd).absolute())} if args.cwd else {}
+        flow |= {"env": dict(_pair(pair) for pair in args.env)} if args.env else {}
+    found: dict[str, Any] = {
+        "name": "with",
+        "time": "real" if args.real else "virtual",
+        "wall_limit": f"{args.wall_limit:g}s",
+        "topology": {"pairs": [{"name": "path", "sender": SERVER, "receiver": CLIENT}]},
+        "bottleneck": {"forward": links["down"], "reverse": links["up"]},
+        "flows": flows,
+    }
+    if args.cc:
+        found["hosts"] = {"all": {"route": {"congctl": args.cc}}}
+    return found
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise ScenarioError(f"--env {text}: expected NAME=VALUE")
+    return name, value
+
+
+def _refuse(args: argparse.Namespace) -> None:
+    """What cannot be done, before anything is."""
+    names = [Path(word).name for word in args.argv[:2]]
+    if names == ["wale-lab", "with"] or os.environ.get("WALE_INSIDE"):
+        raise ScenarioError(
+            "wale-lab with: it cannot run inside another: for links in series write a scenario "
+            "with a topology of several links, and begin with what --print-scenario prints"
+        )
+    if args.net:
+        raise ScenarioError(
+            "wale-lab with: --net: there is no way from a guest to the outside network yet; run "
+            "what the command talks to inside, with --serve"
+        )
+    if args.packets and not args.out:
+        raise ScenarioError("wale-lab with: --packets: expected --out DIR too, where it goes")
+    if args.cwd and not Path(args.cwd).is_dir():
+        raise ScenarioError(f"wale-lab with: --cwd {args.cwd}: there is no such folder")
+
+
+def _terminal(args: argparse.Namespace, stdin: bytes) -> Terminal:
+    """What the command shares with the user's terminal."""
+    env = own_environment()
+    tools = userspace_env()["PATH"].partition(":")[0]
+    env["PATH"] = f"{tools}:{env.get('PATH', '')}"
+    in_uml = args.engine == "uml"
+    folder = str(Path(args.cwd or ".").absolute())
+    flush_cs = (10 if args.real else 100) if in_uml else None
+    return Terminal(CLIENT, env, folder if in_uml else None, flush_cs, stdin)
+
+
+def with_command(args: argparse.Namespace) -> int:
+    """The subcommand."""
+    _refuse(args)
+    data = scenario_of(args)
+    if args.print_scenario:
+        print(yaml.safe_dump(data, sort_keys=False), end="")
+        return 0
+    stdin = standard_input()
+    if stdin:
+        data["flows"][-1]["stdin"] = f"{OUT_DIR}/{STDIN}"
+    document = yaml_lines.parse(yaml.safe_dump(data, sort_keys=False), "wale-lab with")
+    scenario = check_scenario(document, [], Path.cwd())
+    with ExitStack() as stack:
+        own = None if args.out else tempfile.TemporaryDirectory(prefix="wale-with-")
+        out = Path(stack.enter_context(own) if own else args.out)
+        result = run_scenario(
+            scenario,
+            args.seed,
+            out,
+            args.engine,
+            args.kernel,
+            stack.enter_context(Progress(quiet=not sys.stderr.isatty() or args.quiet)),
+            packets=args.packets,
+            terminal=_terminal(args, stdin),
+        )
+        return _tell(args, result, out)
+
+
+def _tell(args: argparse.Namespace, result: dict[str, Any], out: Path) -> int:
+    """The summary on stderr; the exit code."""
+    names = {"forward": "down", "reverse": "up"}
+    for link in result["links"]:
+        link["name"] = names.get(link["name"], link["name"])
+    if args.json:
+        print(json.dumps(result, indent=2), file=sys.stderr)
+    elif not args.quiet:
+        from wale_lab.results.table import print_result
+
+        print_result(result, out if args.out else None, stderr=True)
+    for line in problems(result):
+        print(f"wale-lab: {line}", file=sys.stderr)
+    client = next(flow for flow in result["flows"] if flow["name"] == CLIENT)
+    if client["completed"]:
+        return int(client["exit_code"])
+    if client["exit_code"] in (126, 127):
+        return int(client["exit_code"])
+    return EXIT_TIMEOUT if "virtual_limit" in client["error"] else EXIT_ENGINE
