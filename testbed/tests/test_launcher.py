@@ -81,6 +81,7 @@ def test_each_package_is_pinned_once(launcher: Any) -> None:
         "pyyaml",
         "rich",
         "jmespath",
+        "networkx",
         "matplotlib",
         "numpy",
     }

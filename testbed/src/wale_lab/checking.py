@@ -10,8 +10,12 @@ from pydantic import BaseModel, ValidationError
 
 from wale_lab import yaml_lines
 from wale_lab.errors import ScenarioError
-from wale_lab.programs import PROGRAM, Program
 from wale_lab.yaml_lines import Document, KeyPath
+
+#: A message of a validator that names what below its own place is wrong.
+_NAMED = re.compile(
+    r"^((?:flows|hosts|topology|links|routes)\.[\w.-]+|routers|switches|hosts|file): (.*)$"
+)
 
 
 def checked(model: type[BaseModel], document: Document) -> BaseModel:
@@ -27,9 +31,9 @@ def _explain(model: type[BaseModel], document: Document, item: Any) -> str:
     """One error: file, line, key path, and what was expected."""
     path: KeyPath = tuple(p for p in item["loc"] if _in_document(p))
     message = item["msg"].removeprefix("Value error, ")
-    named = re.match(r"^((?:flows|hosts|topology)\.[\w.]+): (.*)$", message)
-    if named and not path:
-        path = tuple(int(w) if w.isdigit() else w for w in named[1].split("."))
+    if named := _NAMED.match(message):
+        below = tuple(int(w) if w.isdigit() else w for w in named[1].split("."))
+        path = below if named[1].startswith("topology.") else (*path, *below)
         message = named[2]
     if item["type"] == "extra_forbidden":
         message = f"unknown key; expected one of {', '.join(_keys_at(model, item['loc'][:-1]))}"
@@ -60,17 +64,26 @@ def _keys_at(model: type[BaseModel], path: KeyPath) -> list[str]:
     """The keys that a model has at a path, in which a program has its tag."""
     here: Any = model
     for part in path:
-        if part == PROGRAM:
-            here = Program
-        if isinstance(part, int) or not _in_document(part):
-            continue
-        fields = getattr(here, "model_fields", {})
-        found = _inner_model(fields[part].annotation) if part in fields else None
-        if found is None and part not in fields:
-            continue  # the key of a dict
-        here = found
-    fields = getattr(here, "model_fields", {})
-    return sorted(field.alias or name for name, field in fields.items())
+        fields = getattr(_inner_model(here), "model_fields", {})
+        if part in fields:
+            here = fields[part].annotation
+        elif not _in_document(part):
+            here = _member(here, str(part)) or here
+    of = getattr(_inner_model(here), "model_fields", {})
+    return sorted(field.alias or name for name, field in of.items())
+
+
+def union_tag(model: type[BaseModel]) -> str:
+    """The name of a member of a union in the path of an error: no key has such a name."""
+    return f"[{model.__name__}]"
+
+
+def _member(annotation: Any, tag: str) -> Any:
+    """The member of a union with a tag, in what annotates a field."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation if union_tag(annotation) == tag else None
+    inner = (_member(one, tag) for one in getattr(annotation, "__args__", ()))
+    return next((found for found in inner if found is not None), None)
 
 
 def _inner_model(annotation: Any) -> Any:

@@ -347,6 +347,21 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     sub.set_defaults(module="wale_lab.runner", function="shell_command")
 
     sub = add(
+        "topology",
+        "The network of a scenario, or a shape with a name, as a graph to paste into a scenario.",
+        "  wale-lab topology parking-lot --set links=4\n"
+        "  wale-lab topology ring --set routers=6 --set link.rate=10mbit\n"
+        "  wale-lab topology shared                the dumbbell of a scenario\n"
+        "shapes: chain, parking-lot, ring, star, two-paths",
+    )
+    sub.add_argument("name", metavar="NAME", help="a shape, a YAML file, or a name from `list`")
+    sub.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE",
+        help="change one value, of the shape or of the scenario; may be given several times",
+    )  # fmt: skip
+    sub.set_defaults(module="wale_lab.topology_command", function="topology_command")
+
+    sub = add(
         "plot",
         "Draw the files of a run, or of several runs over each other.",
         "  wale-lab plot out/demo\n"
@@ -356,6 +371,10 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "  wale-lab plot out/demo --tradeoff      throughput against one-way delay, a point a flow",
     )
     sub.add_argument("folders", nargs="+", metavar="DIR", help="the output folder of a run")
+    sub.add_argument(
+        "--topology", action="store_true",
+        help="draw the network, of a run or of a scenario (topology.png in DIR, or here)",
+    )  # fmt: skip
     sub.add_argument(
         "--out", type=_folder, metavar="FILE",
         help="a .png, .svg, .pdf or .html (result.png in DIR; of several, comparison.png in the "

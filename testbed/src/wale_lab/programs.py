@@ -240,5 +240,5 @@ def kind_of_flow(value: Any) -> str:
     return PROGRAM if is_program else TRANSFER
 
 
-#: Names of the models of flows in error locations; in brackets, so that they are no keys.
-TRANSFER, PROGRAM = "(transfer)", "(program)"
+#: The tags of flows in the paths of errors (checking.py).
+TRANSFER, PROGRAM = "[Flow]", "[Program]"

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from wale_lab.checking import show
 from wale_lab.engines.base import EngineError
 from wale_lab.errors import ScenarioError
-from wale_lab.host_settings import NO_PAIR_HOSTS
+from wale_lab.host_settings import NO_PAIR_HOSTS, HostSettings
 from wale_lab.scenario import OWN_CC, ROLES, Flow, Scenario
 from wale_lab.yaml_lines import KeyPath
 
@@ -23,15 +23,14 @@ def refused(scenario: Scenario, error: str, of: dict[str, Any]) -> Exception:
     if "cc" in of:
         return _no_control(scenario, _path_of_control(scenario, of), of["cc"], {*of["has"]})
     if "sysctl" in of:
-        pair, role = _host(scenario, of["host"])
-        path = _path_of_host(scenario, pair, role, "sysctls", of["sysctl"])
+        path = _path_of_setting(scenario, of["host"], "sysctls", of["sysctl"])
         error = f"{of['sysctl']}: {error}" if path == ("profile",) else error
         return _at(scenario, path, error)
     if "link" in of:
-        direction = of["link"].rpartition(".")[2]
-        link = getattr(scenario.bottleneck, direction, None)
+        name = of["link"].removeprefix(scenario.copy_of(of["link"]))
+        where, link = scenario.links().get(name, ((), None))
         if link is not None and getattr(link, of["key"]):
-            path = ("bottleneck", direction, of["key"])
+            path = (*where, of["key"])
             return _at(scenario, path, f"tc refuses it: {_first_sentence(of['said'])}")
     return EngineError(f"the scenario could not be run: {error}")
 
@@ -54,28 +53,46 @@ def _controls(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
     for number, flow in enumerate(scenario.flows):
         if isinstance(flow, Flow) and not flow.constant:
             yield ("flows", number, "cc"), flow.cc
-    for pair in scenario.topology.pairs:
+    for pair in scenario.pairs:
         for role in ROLES:
             name = scenario.host_settings(pair.name, role).route.congctl
             if name is not None:
                 yield _path_of_host(scenario, pair.name, role, "route", "congctl"), name
+    for node in scenario.graph.nodes if scenario.graph else []:
+        name = scenario.node_settings(node).route.congctl
+        if name is not None:
+            yield _path_of_setting(scenario, node, "route", "congctl"), name
 
 
 def _path_of_control(scenario: Scenario, of: dict[str, Any]) -> KeyPath:
     if "flow" in of:
         names = [flow.name for flow in scenario.flows]
         return ("flows", names.index(of["flow"]), "cc")
-    return _path_of_host(scenario, *_host(scenario, of["host"]), "route", "congctl")
+    return _path_of_setting(scenario, of["host"], "route", "congctl")
+
+
+def _path_of_setting(scenario: Scenario, namespace: str, group: str, key: str) -> KeyPath:
+    """Where the setting of a host stands, by the name of its namespace."""
+    if scenario.graph is None:
+        return _path_of_host(scenario, *_host(scenario, namespace), group, key)
+    name, graph = namespace.rpartition(".")[2], scenario.graph
+    places: dict[KeyPath, HostSettings] = {}
+    for kind, nodes in (("hosts", graph.hosts), ("routers", graph.routers)):
+        if name in nodes:
+            places["topology", kind, name] = nodes[name]
+    for part in ("receivers", "senders", "all"):
+        places["hosts", part] = getattr(scenario.hosts, part)
+    for place, settings in places.items():
+        if dict(getattr(settings, group)).get(key) is not None:
+            return (*place, group, key)
+    return ("profile",)
 
 
 def _host(scenario: Scenario, namespace: str) -> tuple[str, Literal["sender", "receiver"]]:
     """The pair and the role of a host, by the name of its namespace."""
     name = namespace.rpartition(".")[2]
     return next(
-        (pair.name, role)
-        for pair in scenario.topology.pairs
-        for role in ROLES
-        if pair.host(role) == name
+        (pair.name, role) for pair in scenario.pairs for role in ROLES if pair.host(role) == name
     )
 
 

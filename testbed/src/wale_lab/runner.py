@@ -216,6 +216,11 @@ def run_command(args: argparse.Namespace) -> int:
             args.module_files,
             args.packets,
         )
+        if scenario.graph is not None:
+            progress("drawing the network")
+            from wale_lab.results.drawing import draw_topology
+
+            draw_topology(scenario.resolved(), scenario.name, out / "topology.png")
         if args.plot:
             progress("drawing")
             from wale_lab.results.plot import draw

@@ -8,6 +8,8 @@ what is not given gets its default, so that a dumped Scenario says everything.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -26,7 +28,7 @@ from pydantic import (
 
 from wale_lab import units, yaml_lines
 from wale_lab.advice import Advice, Impair
-from wale_lab.checking import checked, show
+from wale_lab.checking import checked, show, union_tag
 from wale_lab.engines.base import RELEASED
 from wale_lab.errors import ScenarioError, why
 from wale_lab.fields import (
@@ -48,11 +50,16 @@ from wale_lab.host_settings import (
     HostSettings,
     PairHosts,
     Profile,
+    SenderSettings,
     load_profile,
 )
 from wale_lab.link import Bottleneck, Link, wire_bytes
+from wale_lab.network import Graph, some
 from wale_lab.programs import PROGRAM, TRANSFER, Program, kind_of_flow
+from wale_lab.routing import NoWayError, Routing
+from wale_lab.shapes import SHAPES, Chain, ParkingLot, Ring, Star, TwoPaths
 from wale_lab.tree import PACKAGE
+from wale_lab.written_out import write_out
 from wale_lab.yaml_lines import Document, KeyPath, Part
 
 ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
@@ -99,7 +106,7 @@ class Topology(Strict):
     """Which hosts there are; see testbed/src/wale_lab/topologies/dumbbell.py for the drawing."""
 
     type: Literal["dumbbell"] = "dumbbell"
-    """pairs of hosts around one bottleneck"""
+    """pairs of hosts around one bottleneck; others are graph, and shapes with a name"""
     pairs: Annotated[
         list[Pair],
         Field(min_length=1, max_length=200),
@@ -119,6 +126,31 @@ class Topology(Strict):
     def hosts(self) -> list[str]:
         """The names of the hosts."""
         return [pair.host(role) for pair in self.pairs for role in ROLES]
+
+
+def _kind_of_topology(value: object) -> str | None:
+    """The tag of a topology's model, by its `type`."""
+    kind = value.get("type", "dumbbell") if isinstance(value, dict) else getattr(value, "type", "")
+    found = _TOPOLOGIES.get(kind) if isinstance(kind, str) else None
+    return union_tag(found) if found else None
+
+
+_TOPOLOGIES: dict[str, type[BaseModel]] = {"dumbbell": Topology, "graph": Graph, **SHAPES}
+
+AnyTopology = Annotated[
+    Annotated[Topology, Tag(union_tag(Topology))]
+    | Annotated[Graph, Tag(union_tag(Graph))]
+    | Annotated[ParkingLot, Tag(union_tag(ParkingLot))]
+    | Annotated[Star, Tag(union_tag(Star))]
+    | Annotated[Chain, Tag(union_tag(Chain))]
+    | Annotated[TwoPaths, Tag(union_tag(TwoPaths))]
+    | Annotated[Ring, Tag(union_tag(Ring))],
+    Discriminator(
+        _kind_of_topology,
+        custom_error_type="topology",
+        custom_error_message=f"expected a type that is one of {', '.join(_TOPOLOGIES)}",
+    ),
+]
 
 
 class Arrivals(Strict):
@@ -183,6 +215,10 @@ class Flow(Strict):
     """congestion control of the sender's socket"""
     pair: str | None = None
     """name of the pair (the first)"""
+    from_: Annotated[str | None, Field(alias="from")] = None
+    """in a graph, instead of a pair: the host or router that sends"""
+    to: str | None = None
+    """in a graph, instead of a pair: the host or router that receives"""
     size: FlowSize | None = None
     """how much to send; or give a duration, or arrivals"""
     duration: TimeNs | None = None
@@ -199,6 +235,13 @@ class Flow(Strict):
     """wale serve and wale get, or iperf3 (slow in virtual time: it polls the clock)"""
     sha256: Switch = True
     """of what has a size: both ends compute it, and it is compared; off is faster"""
+
+    @model_serializer(mode="wrap")
+    def _without_new_ones(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A key that is newer than the others, and not given, is in no digest."""
+        data: dict[str, Any] = handler(self)
+        ends = {"from": data.pop("from_", data.pop("from", None)), "to": data.pop("to", None)}
+        return data | {name: end for name, end in ends.items() if end is not None}
 
     @model_validator(mode="after")
     def _check(self) -> Flow:
@@ -270,10 +313,10 @@ class Scenario(Strict):
     """version of IP"""
     profile: str = "modern"
     """name of a bundle of host settings in testbed/src/wale_lab/profiles"""
-    topology: Topology = Topology()
+    topology: AnyTopology = Topology()
     """which hosts there are"""
     bottleneck: Bottleneck = Bottleneck()
-    """the link between them, a qdisc for each direction"""
+    """of a dumbbell: the link between them, a qdisc for each direction"""
     hosts: Hosts = Hosts()
     """settings on top of the profile's"""
     flows: Annotated[list[AnyFlow], Field(min_length=1)]
@@ -313,8 +356,10 @@ class Scenario(Strict):
 
     @model_validator(mode="after")
     def _check_names(self) -> Scenario:
-        pairs = [p.name for p in self.topology.pairs]
+        pairs = [p.name for p in self.pairs]
         flows = [f.name for f in self.flows]
+        if self.graph is not None and "bottleneck" in self.model_fields_set:
+            raise ValueError("expected no bottleneck: the links of a graph are in its topology")
         for where, names in (("topology.pairs", pairs), ("flows", flows)):
             for n, name in enumerate(names):
                 if name in names[:n]:
@@ -322,13 +367,13 @@ class Scenario(Strict):
                         f"{where}.{n}.name: expected different names, {name!r} is here twice"
                     )
         for name in self.hosts.pairs:
+            if self.graph is not None:
+                raise ValueError("hosts.pairs: expected settings in topology.hosts, not of pairs")
             if name not in pairs:
                 raise ValueError(f"hosts.pairs: expected one of {', '.join(pairs)}, got {name!r}")
         for n, flow in enumerate(self.flows):
-            if isinstance(flow, Flow) and flow.pair is not None and flow.pair not in pairs:
-                raise ValueError(
-                    f"flows.{n}.pair: expected one of {', '.join(pairs)}, got {flow.pair!r}"
-                )
+            if isinstance(flow, Flow):
+                self._check_ends(n, flow)
             if flow.after is not None and flow.after not in flows[:n]:
                 raise ValueError(
                     f"flows.{n}.after: expected a flow that stands before it, got {flow.after!r}"
@@ -337,7 +382,7 @@ class Scenario(Strict):
         return self
 
     def _check_hosts(self) -> None:
-        hosts = self.topology.hosts()
+        hosts = self.host_names
         for n, name in enumerate(hosts):
             if name in hosts[:n]:
                 raise ValueError(
@@ -353,6 +398,101 @@ class Scenario(Strict):
         if not self.transfers and all(program.serve for program in self.programs):
             raise ValueError("flows: expected one that ends: all are told to when the others have")
 
+    def _check_ends(self, n: int, flow: Flow) -> None:
+        """A flow is between nodes of a graph, or of a pair."""
+        pairs = [pair.name for pair in self.pairs]
+        if self.graph is None and flow.pair is not None and flow.pair not in pairs:
+            raise ValueError(
+                f"flows.{n}.pair: expected one of {', '.join(pairs)}, got {flow.pair!r}"
+            )
+        for key, end in (("from", flow.from_), ("to", flow.to)):
+            if self.graph is None and end is not None:
+                raise ValueError(f"flows.{n}.{key}: expected a pair, this topology is no graph")
+            if self.graph is not None and end not in self.graph.nodes:
+                known = some(self.graph.nodes)
+                raise ValueError(f"flows.{n}.{key}: expected one of {known}, got {end!r}")
+        if self.graph is not None and flow.pair is not None:
+            raise ValueError(f"flows.{n}.pair: expected from and to, in a graph")
+        if flow.from_ is not None and flow.from_ == flow.to:
+            raise ValueError(f"flows.{n}.to: expected another node than {flow.from_!r}")
+
+    @property
+    def graph(self) -> Graph | None:
+        """The network; None: it is a dumbbell."""
+        return self.topology if isinstance(self.topology, Graph) else None
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The pairs of a dumbbell."""
+        return self.topology.pairs if isinstance(self.topology, Topology) else []
+
+    @property
+    def host_names(self) -> list[str]:
+        """Where programs may run."""
+        if self.graph is not None:
+            return self.graph.nodes
+        assert isinstance(self.topology, Topology)
+        return self.topology.hosts()
+
+    @cached_property
+    def routing(self) -> Routing:
+        """Addresses and ways of a graph."""
+        assert self.graph is not None
+        return Routing(self.graph, self.ip)
+
+    def links(self) -> dict[str, tuple[KeyPath, Link]]:
+        """Each direction of each link, by its name in results: where it is described, and how."""
+        if self.graph is None:
+            named = {name: getattr(self.bottleneck, name) for name in ("forward", "reverse")}
+            return {name: (("bottleneck", name), link) for name, link in named.items()}
+        described = self.graph.described.items()
+        return {name: (("topology", *path), link) for name, (path, link) in described}
+
+    def copy_of(self, link: str) -> str:
+        """What the name of a link begins with: that of its copy of the topology, or nothing."""
+        return link.partition(".")[0] + "." if self.isolate else ""
+
+    def link_named(self, name: str) -> Link:
+        """How a link of a result is described."""
+        return self.links()[name.removeprefix(self.copy_of(name))][1]
+
+    def way(self, flow: Flow) -> list[str]:
+        """The directions of links that a flow's data crosses, by name, those that are described."""
+        if self.graph is None:
+            return ["forward"]
+        assert flow.from_ and flow.to  # _check_ends() sees to it
+        links = self.links()
+        way = self.routing.way(*self.routing.ends(flow.from_, flow.to))
+        return [name for name in way if name in links]
+
+    def node_settings(self, name: str) -> SenderSettings:
+        """What a node of a graph is set to: profile, all, its part in flows, its own."""
+        assert self.graph is not None
+        profile = load_profile(self.profile)
+        own = self.graph.hosts.get(name) or self.graph.routers[name]
+        parts = [profile.all, self.hosts.all, own]
+        if any(flow.from_ == name for flow in self.transfers):
+            parts[1:1], parts[-1:-1] = [profile.senders], [self.hosts.senders]
+        if any(flow.to == name for flow in self.transfers):
+            parts[1:1], parts[-1:-1] = [profile.receivers], [self.hosts.receivers]
+        result, advice = HostSettings(), Advice()
+        for part in parts:
+            result = result.merged_with(part)
+            advice = advice.merged_with(getattr(part, "advice", None))
+        return SenderSettings.model_construct(**dict(result), advice=advice)
+
+    def node_mtu(self, name: str) -> int:
+        """Bytes of IP in the largest packet that a node sends."""
+        return self.node_settings(name).mtu or 1500
+
+    def mtus(self, flow: Flow) -> tuple[int, int]:
+        """Those of its sender and its receiver."""
+        if self.graph is not None:
+            assert flow.from_ and flow.to
+            return self.node_mtu(flow.from_), self.node_mtu(flow.to)
+        pair = flow.pair or self.pairs[0].name
+        return self.mtu(pair, "sender"), self.mtu(pair, "receiver")
+
     def advice(self, pair: str) -> Advice | None:
         """What a pair's sender is advised, by its link or otherwise; None: nothing."""
         result = self.profile_of(pair).senders.advice or Advice()
@@ -360,6 +500,17 @@ class Scenario(Strict):
         result = result.merged_with(self.hosts.senders.advice).merged_with(own)
         published = self.bottleneck.forward.feedback is not None
         return result if published or result.has_rate else None
+
+    def told(self) -> dict[tuple[str, str], Advice]:
+        """What senders of a graph are advised, by sender and receiver."""
+        found = {}
+        for flow in self.transfers:
+            assert flow.from_ and flow.to
+            advice = self.node_settings(flow.from_).advice or Advice()
+            links = [self.links()[name][1] for name in self.way(flow)]
+            if advice.has_rate or any(link.feedback for link in links):
+                found[flow.from_, flow.to] = advice
+        return found
 
     def profile_of(self, pair: str) -> Profile:
         """The bundle of settings that a pair's hosts begin with."""
@@ -378,11 +529,14 @@ class Scenario(Strict):
     def modules(self) -> list[str]:
         """The kernel modules of this tree that it needs."""
         result = ["sch_wale"]
-        if any(self.advice(pair.name) for pair in self.topology.pairs):
+        if self.graph is not None:
+            hosts: list[HostSettings] = [self.node_settings(name) for name in self.graph.nodes]
+            told = bool(self.told()) or any(ln.feedback for _, ln in self.links().values())
+        else:
+            hosts = [self.host_settings(p.name, role) for p in self.pairs for role in ROLES]
+            told = any(self.advice(pair.name) for pair in self.pairs)
+        if told:
             result.append("rate_feedback")
-        hosts = [
-            self.host_settings(pair.name, role) for pair in self.topology.pairs for role in ROLES
-        ]
         chosen = {flow.cc for flow in self.transfers} | {host.route.congctl for host in hosts}
         if chosen & OWN_CC:
             result.append("tcp_ratcp")
@@ -417,6 +571,8 @@ class Scenario(Strict):
         """Everything that the run depends on, as plain data: the digest covers it."""
         data = self.model_dump(mode="json")
         data["profile"] = load_profile(self.profile).model_dump(mode="json")
+        if self.graph is not None:
+            del data["bottleneck"]
         for name, pair in self.hosts.pairs.items():
             if pair.profile is not None:
                 profile = load_profile(pair.profile)
@@ -454,6 +610,7 @@ def check_scenario(document: Document, overrides: list[str], folder: Path) -> Sc
         raise ScenarioError(f"{document.name}:1: expected keys and values: name, flows, ...")
     for assignment in overrides:
         yaml_lines.override(document, assignment)
+    write_out(document, folder)
     _inline_traces(document, folder)
     scenario = checked(Scenario, document)
     assert isinstance(scenario, Scenario)
@@ -466,6 +623,7 @@ def check_scenario(document: Document, overrides: list[str], folder: Path) -> Sc
             load_profile(profile or scenario.profile)
         except ScenarioError as error:
             raise ScenarioError(f"{document.where(path)}: {error}") from None
+    _check_ways(scenario, document)
     _check_packets(scenario, document)
     _check_limits(scenario, document)
     _check_times(scenario, document)
@@ -478,8 +636,7 @@ def _check_packets(scenario: Scenario, document: Document) -> None:
     for n, flow in enumerate(scenario.flows):
         if isinstance(flow, Program):
             continue
-        pair = flow.pair or scenario.topology.pairs[0].name
-        mtu = scenario.mtu(pair, "sender")
+        mtu, _ = scenario.mtus(flow)
         if flow.constant and flow.constant.packet > mtu:
             path = ("flows", n, "constant", "packet")
             raise ScenarioError(
@@ -490,17 +647,20 @@ def _check_packets(scenario: Scenario, document: Document) -> None:
 
 def _check_limits(scenario: Scenario, document: Document) -> None:
     """Refuse a buffer that no full packet fits into: no flow would ever end."""
-    for direction in ("forward", "reverse"):
-        link: Link = getattr(scenario.bottleneck, direction)
+    largest = max(
+        [scenario.packet_bytes(pair.name) for pair in scenario.pairs]
+        or [min(scenario.mtus(flow)) for flow in scenario.transfers],
+        default=1500,
+    )
+    for where, link in scenario.links().values():
         if link.qdisc is not None or link.limit.endswith("p"):
             continue
-        largest = max(scenario.packet_bytes(pair.name) for pair in scenario.topology.pairs)
         least, unit = wire_bytes(link, largest), "bytes"
         size = int(link.limit.removesuffix("b").removesuffix(" cells"))
         if link.limit.endswith(" cells"):
             least, unit = least // 53, "cells"
         if size < least:
-            path = ("bottleneck", direction, "limit")
+            path = (*where, "limit")
             raise ScenarioError(
                 f"{document.where(path)}: {show(path)}expected a buffer for at least one packet, "
                 f"which takes {least} {unit}, got {size} {unit}"
@@ -511,9 +671,8 @@ def _check_times(scenario: Scenario, document: Document) -> None:
     """Refuse what would begin when the run is over."""
     begins: dict[str, int] = {}
     times: list[tuple[KeyPath, int]] = [(("record", "settled"), scenario.record.settled or 0)]
-    for direction in ("forward", "reverse"):
-        link: Link = getattr(scenario.bottleneck, direction)
-        times.append((("bottleneck", direction, "start"), link.start or 0))
+    for where, link in scenario.links().values():
+        times.append(((*where, "start"), link.start or 0))
     for n, flow in enumerate(scenario.flows):
         begins[flow.name] = flow.start + (begins[flow.after] if flow.after else 0)
         times.append((("flows", n, "start"), begins[flow.name]))
@@ -532,11 +691,14 @@ def _check_advice(scenario: Scenario, document: Document) -> None:
     def refuse(path: KeyPath, why: str) -> None:
         raise ScenarioError(f"{document.where(path)}: {show(path)}expected {why}")
 
+    if scenario.graph is not None:
+        _check_advice_of_graph(scenario, refuse)
+        return
     if scenario.bottleneck.reverse.feedback is not None:
         where = ("bottleneck", "reverse", "feedback")
         refuse(where, "feedback on the forward link alone: no flow sends on the reverse one")
     hosts = scenario.hosts
-    told = [p.name for p in scenario.topology.pairs if scenario.advice(p.name)]
+    told = [p.name for p in scenario.pairs if scenario.advice(p.name)]
     if hosts.senders.advice is not None and not told:
         refuse(("hosts", "senders", "advice"), "a rate, steps, or feedback on the forward link")
     for name, pair in hosts.pairs.items():
@@ -551,6 +713,47 @@ def _check_advice(scenario: Scenario, document: Document) -> None:
             own = hosts.pairs.get(name, NO_PAIR_HOSTS).sender.advice
             whose: KeyPath = ("pairs", name, "sender") if own and own.impair else ("senders",)
             refuse(("hosts", *whose, "advice", "impair"), why)
+
+
+def _check_advice_of_graph(scenario: Scenario, refuse: Callable[[KeyPath, str], None]) -> None:
+    """The same, where several links may tell their rates."""
+    assert scenario.graph is not None
+    told, senders = scenario.told(), {flow.from_ for flow in scenario.transfers}
+    for name, settings in scenario.graph.hosts.items():
+        path: KeyPath = ("topology", "hosts", name, "advice")
+        if settings.advice is not None and name not in {sender for sender, _ in told}:
+            what = "a rate, steps, or feedback on the way of its flows"
+            refuse(path, what if name in senders else "a host that a flow is from")
+    if scenario.hosts.senders.advice is not None and not told:
+        refuse(("hosts", "senders", "advice"), "a rate, steps, or feedback on the way of a flow")
+    if any(advice.impair for advice in told.values()):
+        refuse(("hosts",), "no impair of advice: it is for a dumbbell, whose one link is told")
+    if scenario.graph.advice == "max-min":
+        for name in {name for flow in scenario.transfers for name in scenario.way(flow)}:
+            where, link = scenario.links()[name]
+            if link.trace or link.sessions or link.qdisc:
+                refuse(where, "a rate that does not change, with advice: max-min")
+
+
+def _check_ways(scenario: Scenario, document: Document) -> None:
+    """Refuse flows that no packet of arrives, and routes to where there is no link."""
+    if scenario.graph is None:
+        return
+    path: KeyPath = ("topology",)
+    try:
+        for n, route in enumerate(scenario.graph.routes):
+            path = ("topology", "routes", n, "via")
+            scenario.routing.said_hop(route.at, route.to)
+        for n, flow in enumerate(scenario.flows):
+            if isinstance(flow, Program):
+                continue
+            path = ("flows", n)
+            assert flow.from_ and flow.to
+            ends = scenario.routing.ends(flow.from_, flow.to)
+            scenario.routing.way(*ends)
+            scenario.routing.way(*ends[::-1])
+    except NoWayError as error:
+        raise ScenarioError(f"{document.where(path)}: {show(path)}{error}") from None
 
 
 def _no_impair(scenario: Scenario, impair: Impair) -> str | None:
@@ -572,17 +775,25 @@ def _no_impair(scenario: Scenario, impair: Impair) -> str | None:
     return None
 
 
+def _traces(document: Document) -> Iterator[tuple[KeyPath, dict[str, Any]]]:
+    """What a document says of traces of links, and where."""
+    todo: list[tuple[KeyPath, Any]] = [
+        ((key,), document.value.get(key)) for key in ("bottleneck", "topology")
+    ]
+    for path, value in todo:  # which grows
+        if isinstance(value, dict):
+            if isinstance(value.get("trace"), dict):
+                yield (*path, "trace"), value["trace"]
+            todo += [((*path, key), inner) for key, inner in value.items() if key != "trace"]
+        elif isinstance(value, list):
+            todo += [((*path, n), inner) for n, inner in enumerate(value)]
+
+
 def _inline_traces(document: Document, folder: Path) -> None:
     """Replace `trace: {file: F}` by its steps, so that the scenario says everything."""
-    bottleneck = document.value.get("bottleneck")
-    for direction in ("forward", "reverse"):
-        link = bottleneck.get(direction) if isinstance(bottleneck, dict) else None
-        trace = link.get("trace") if isinstance(link, dict) else None
-        if not isinstance(trace, dict) or not isinstance(trace.get("file"), str):
+    for key, trace in _traces(document):
+        if not isinstance(trace.get("file"), str) or "steps" in trace:
             continue
-        if "steps" in trace:
-            continue
-        key: KeyPath = ("bottleneck", direction, "trace")
         path = folder / trace["file"]
         try:
             lines = path.read_text(encoding="utf-8").split("\n")

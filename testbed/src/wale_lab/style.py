@@ -76,6 +76,10 @@ PAPER: Any = {
 }
 
 
+#: Of pictures of runs.
+PICTURE: Any = {**STYLE, "svg.hashsalt": "wale-lab", "svg.fonttype": "path"}
+
+
 def tint(colour: str, share: float) -> tuple[float, float, float]:
     """A share of a colour in white, opaque: an SVG shows no hatch on what is transparent."""
     red, green, blue = (1 - share * (1 - part) for part in to_rgb(colour))
@@ -90,3 +94,13 @@ def save(figure: Figure, base: Path) -> tuple[Path, Path]:
         figure.savefig(svg, transparent=True, metadata=about)
         figure.savefig(png, dpi=200, facecolor="white", metadata={"Software": "wale-lab"})
     return svg, png
+
+
+def save_picture(figure: Figure, path: Path) -> None:
+    """Write it; the same runs give the same bytes."""
+    about: dict[str, Any] = {"Software": "wale-lab"}
+    if path.suffix != ".png":
+        date = "Date" if path.suffix == ".svg" else "CreationDate"
+        about = {"Creator": "wale-lab", date: None}
+    with rc_context(PICTURE):
+        figure.savefig(path, dpi=130, metadata=about)

@@ -98,8 +98,7 @@ def _throughput(
     flow: dict[str, Any], result_link: dict[str, Any], scenario: Scenario, seed: int
 ) -> dict[str, float]:
     settings = next(f for f in scenario.transfers if f.name == flow["name"])
-    pair = settings.pair or scenario.topology.pairs[0].name
-    mtu = full_packet_bytes(scenario, flow, pair)
+    mtu = full_packet_bytes(scenario, flow, settings)
     mss = flow.get("mss_bytes") or mtu - 40
     rate_kBps = flow["goodput_Bps"] * mtu / mss / 1e3
     found = {"throughput_kBps": rate_kBps, "throughput_packets_per_s": rate_kBps * 1e3 / mtu}
@@ -138,7 +137,7 @@ def _constant(flow: dict[str, Any], scenario: Scenario) -> dict[str, float]:
     if not counts or counts["mean_delay_s"] is None:
         return {}
     settings = next(f for f in scenario.transfers if f.name == flow["name"])
-    pairs = scenario.topology.pairs
+    pairs = scenario.pairs
     pair = next(p for p in pairs if p.name == (settings.pair or pairs[0].name))
     back_ns = scenario.bottleneck.reverse.delay + pair.access_delay
     return {"mean_round_trip_s": counts["mean_delay_s"] + back_ns / 1e9}

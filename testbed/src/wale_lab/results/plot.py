@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from wale_lab.errors import ScenarioError
 from wale_lab.results.series import Curve, RunSeries, bin_of, read_runs
-from wale_lab.style import COLOURS, FAINT, INK, LINES, STYLE, rc_context, tint
+from wale_lab.style import COLOURS, FAINT, INK, LINES, PICTURE, rc_context, save_picture, tint
 from wale_lab.units import show_goodput, show_rate, show_time_ns
 
 #: What a picture may be, by the end of its name.
@@ -23,8 +23,6 @@ FORMATS = (".png", ".svg", ".pdf")
 
 #: Of a picture: flows that the legend names, at most.
 _MOST_NAMES = 14
-
-_STYLE = {**STYLE, "svg.hashsalt": "wale-lab", "svg.fonttype": "path"}
 
 _CAPACITY = "#8a8a8a"
 _SHARED = "#444444"
@@ -183,7 +181,9 @@ def _entries(picture: Picture) -> list[tuple[Line2D, str]]:
     if len(found) > _MOST_NAMES:
         left = len(found) - _MOST_NAMES + 1
         found = [*found[: _MOST_NAMES - 1], (Line2D([], [], lw=0), f"and {left} more")]
-    if not several and any(link == "forward" for _, link, _ in picture.links()):
+    if any(run.is_graph for run in picture.runs):
+        found.append((Line2D([], [], color=_SHARED, lw=1.1), "links in which packets waited"))
+    elif not several and any(link == "forward" for _, link, _ in picture.links()):
         what = "the link that they share" if len(found) > 1 else "the link"
         found.append((Line2D([], [], color=_SHARED, lw=1.1), what))
     if any(run.capacity(picture.bin_s) is not None for run in picture.runs):
@@ -206,7 +206,10 @@ def _legend(figure: Figure, picture: Picture) -> None:
 
 def _titles(picture: Picture) -> list[str]:
     """What the runs are of, in words: all in one line if that is the same."""
-    texts = {run.label: link_text(run.link) for run in picture.runs}
+    texts = {
+        run.label: (f"{run.bottleneck}, " if run.is_graph else "") + link_text(run.link)
+        for run in picture.runs
+    }
     if len(picture.runs) == 1:
         (run,) = picture.runs
         return [f"{run.result['scenario']}: {texts[run.label]}"]
@@ -261,7 +264,7 @@ def figure_of(runs: list[RunSeries], names: list[str] | None = None) -> Figure:
     if not panels:
         raise ScenarioError(f"the runs have nothing to draw for {', '.join(names or _USUAL)}")
     height = 0.8 + 0.25 * (len(runs) + len(_entries(picture)) / 2) + 1.75 * len(panels)
-    with rc_context(_STYLE):
+    with rc_context(PICTURE):
         figure = Figure(figsize=(9, height), layout="constrained")
         rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)
         for axes, (title, unit, draw_panel) in zip(rows[:, 0], panels, strict=True):
@@ -281,16 +284,6 @@ def draw(folders: list[Path], path: Path | None = None) -> Path:
     figure = figure_of(read_runs(folders))
     save_picture(figure, path)
     return path
-
-
-def save_picture(figure: Figure, path: Path) -> None:
-    """Write it; the same runs give the same bytes."""
-    about: dict[str, Any] = {"Software": "wale-lab"}
-    if path.suffix != ".png":
-        date = "Date" if path.suffix == ".svg" else "CreationDate"
-        about = {"Creator": "wale-lab", date: None}
-    with rc_context(_STYLE):
-        figure.savefig(path, dpi=130, metadata=about)
 
 
 def link_text(link: dict[str, Any]) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from wale_lab.errors import ScenarioError
 from wale_lab.results import compare
-from wale_lab.results.plot import FORMATS, PANELS, draw, figure_of, save_picture
+from wale_lab.results.plot import FORMATS, PANELS, draw, figure_of
 from wale_lab.results.series import read_runs
+from wale_lab.style import save_picture
 
 
 def _metrics(text: str | None, known: Iterable[str]) -> list[str] | None:
@@ -24,8 +25,27 @@ def _metrics(text: str | None, known: Iterable[str]) -> list[str] | None:
     return names
 
 
+def _draw_topology(names: list[str], path: Path | None) -> Path:
+    """Draw the network of one run or scenario."""
+    from wale_lab.results.drawing import draw_topology
+    from wale_lab.scenario import find_scenario, load_scenario
+
+    if len(names) > 1:
+        raise ScenarioError(f"--topology: expected one run or scenario, got {len(names)}")
+    folder = Path(names[0])
+    if folder.is_dir():
+        (run,) = read_runs([folder])
+        settings, title = run.result["settings"], run.result["scenario"]
+    else:
+        scenario = load_scenario(find_scenario(names[0]))
+        settings, title, folder = scenario.resolved(), scenario.name, Path()
+    return draw_topology(settings, title, path or folder / "topology.png")
+
+
 def _write(args: argparse.Namespace, folders: list[Path], path: Path | None) -> Path:
     """What `wale-lab plot` is asked to draw."""
+    if args.topology:
+        return _draw_topology(args.folders, path)
     if args.open or (path and path.suffix == ".html"):
         from wale_lab.results.page import write_page  # Altair takes time to load
 

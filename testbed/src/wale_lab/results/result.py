@@ -29,7 +29,7 @@ from wale_lab.results import constant, programs, sessions
 from wale_lab.engines.base import OUT_DIR
 from wale_lab.errors import ScenarioError
 from wale_lab.link import Link, wire_bytes
-from wale_lab.scenario import LISTENING_CC, Scenario
+from wale_lab.scenario import LISTENING_CC, Flow, Scenario
 from wale_lab.results.sessions import SESSION_COLUMNS, SocketNames
 from wale_lab.results.trace_work import TraceWork
 from wale_lab.timeline import LEAD_NS, START_NS
@@ -50,6 +50,7 @@ OUTPUT_FILES = (
     "comparison.png",
     "result.html",
     "comparison.html",
+    "topology.png",
     "packets.parquet",
     "packets.csv",
     "packets.pcapng",
@@ -356,11 +357,11 @@ def ideal_goodput_Bps(
     return rate_bps / 8 * (mss if mss else packet_bytes - 40) / wire
 
 
-def full_packet_bytes(scenario: Scenario, flow: dict[str, Any], pair: str) -> int:
-    """Bytes of IP of a full packet of a flow: its own size, or what both ends of a pair let by."""
+def full_packet_bytes(scenario: Scenario, flow: dict[str, Any], settings: Flow) -> int:
+    """Bytes of IP of a full packet of a flow: its own size, or what both of its ends let by."""
     if flow.get("constant") and flow["constant"]["packet_bytes"]:
         return int(flow["constant"]["packet_bytes"])
-    return scenario.packet_bytes(pair)
+    return min(scenario.mtus(settings))
 
 
 def _epoch_s(raw: dict[str, Any], counters: dict[str, Any] | None) -> float | None:
@@ -463,25 +464,25 @@ def transfer_results(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> lis
             found["error"] = "it was ended because a program failed"
         if not found["completed"] and not found["error"]:
             found["error"] = f"{flow.tool} ended with status {record['status']}"
-        ideal = ideal_goodput_Bps(
-            scenario.bottleneck.forward,
-            full_packet_bytes(scenario, found, _pair_name(scenario, flow)),
-            found["mss_bytes"],
-            start_s,
-            end_s,
-            _epoch_s(raw, wale_counters(raw["qdiscs"][_prefix(flow) + "forward"])),
-        )
+        settings = next(of for of in scenario.transfers if of.name == flow.name)
+        ideals = [
+            ideal_goodput_Bps(
+                scenario.links()[name][1],
+                full_packet_bytes(scenario, found, settings),
+                found["mss_bytes"],
+                start_s,
+                end_s,
+                _epoch_s(raw, wale_counters(raw["qdiscs"][_prefix(flow) + name])),
+            )
+            for name in scenario.way(settings)
+        ]
+        ideal = min((value for value in ideals if value is not None), default=None)
         found["ideal_goodput_Bps"] = ideal
         goodput = found["goodput_Bps"]
         found["ideal_share"] = goodput / ideal if goodput and ideal else None
         times = {"start_s": round(start_s, 9), "end_s": round(end_s, 9)}
         results.append({"name": flow.name, "tool": flow.tool, **found, **times})
     return results
-
-
-def _pair_name(scenario: Scenario, flow: PlannedFlow) -> str:
-    settings = next(one for one in scenario.transfers if one.name == flow.name)
-    return settings.pair or scenario.topology.pairs[0].name
 
 
 def _prefix(flow: PlannedFlow) -> str:
@@ -554,9 +555,8 @@ def link_results(
             found |= {name: counters[name] for name in happened if counters.get(name)}
             cells = ("peak_backlog_cells", "dropped_cells", "wasted_cells")
             found |= {name: counters[name] for name in cells if name in counters}
-        direction = link.name.rpartition(".")[2]
-        settings: Link = getattr(scenario.bottleneck, direction)
-        begin_s, end_s = _times_of_use(raw, plan, link.name.removesuffix(direction))
+        settings = scenario.link_named(link.name)
+        begin_s, end_s = _times_of_use(raw, plan, scenario.copy_of(link.name))
         served_bytes = _served_bytes(raw["qdiscs_at_end"][link.name])
         found["utilisation"] = utilisation(settings, served_bytes, begin_s, end_s, epoch_s)
         if scenario.record.settled is not None:

@@ -33,6 +33,9 @@ DROPS = ("buffer", "loss", "early", "child")
 #: Of a curve of capacity: steps of a trace beyond this are drawn as their means.
 _MOST_STEPS = 400
 
+#: Of a graph: links whose queues are drawn.
+_MOST_LINKS = 6
+
 
 def read_series(path: Path, name: str, columns: list[str]) -> Series:
     """Columns of a CSV file for each flow or link; samples without a value are left out."""
@@ -77,9 +80,31 @@ class RunSeries:
 
     @property
     def link(self) -> dict[str, Any]:
-        """The settings of the forward link."""
-        found: dict[str, Any] = self.result["settings"]["bottleneck"]["forward"]
+        """The settings of the forward link; in a graph, of the one that was used most."""
+        settings = self.result["settings"]
+        found: dict[str, Any] = (
+            directions_of(settings["topology"])[self.bottleneck]
+            if self.is_graph
+            else settings["bottleneck"]["forward"]
+        )
         return found
+
+    @property
+    def is_graph(self) -> bool:
+        """Is the topology no dumbbell?"""
+        return bool(self.result["settings"]["topology"]["type"] == "graph")
+
+    @cached_property
+    def bottleneck(self) -> str:
+        """The name of that link, without that of its copy."""
+        if not self.is_graph:
+            return "forward"
+        best = max(self.result["links"], key=lambda link: link["utilisation"] or 0.0)
+        return self._own_name(best["name"])
+
+    def _own_name(self, link: str) -> str:
+        """The name of a link in its copy of the topology."""
+        return link.partition(".")[2] if self.result["settings"]["isolate"] else link
 
     @property
     def end_s(self) -> float:
@@ -108,8 +133,15 @@ class RunSeries:
 
     @property
     def links(self) -> list[str]:
-        """The forward links that were recorded: FLOW.forward, or forward if all share it."""
-        return [name for name in self._links if name.rpartition(".")[2] == "forward"]
+        """The forward links that were recorded: FLOW.forward, or forward if all share it.
+
+        In a graph, all in which packets waited, those with the longest queues.
+        """
+        if not self.is_graph:
+            return [name for name in self._links if name.rpartition(".")[2] == "forward"]
+        peaks = {name: max(data["backlog_bytes"], default=0) for name, data in self._links.items()}
+        longest = sorted((name for name in peaks if peaks[name]), key=lambda name: -peaks[name])
+        return [name for name in self._links if name in longest[:_MOST_LINKS]]
 
     @property
     def forward_links(self) -> list[str]:
@@ -119,7 +151,7 @@ class RunSeries:
 
     def flow_of(self, link: str) -> str | None:
         """Whose copy a link is; None if it is no copy."""
-        return link.rpartition(".")[0] or None
+        return link.partition(".")[0] if self.result["settings"]["isolate"] else None
 
     # Capacity
 
@@ -150,7 +182,11 @@ class RunSeries:
         if self._trace:
             times = np.union1d(np.linspace(0, self.end_s, 2001), self._changes or [])
             return times, np.array([self._trace.bits_until(t) / 8 for t in times])
-        sampled = (_curve(self._links[name], "rate_Bps") for name in self.links)
+        sampled = (
+            _curve(self._links[name], "rate_Bps")
+            for name in self._links
+            if self._own_name(name) == self.bottleneck
+        )
         if rates := next(filter(None, sampled), None):
             times = np.concatenate([[0.0], rates[0], [max(self.end_s, rates[0][-1] + 1e-6)]])
             each = np.concatenate([rates[1][:1], rates[1]]) * np.diff(times)
@@ -320,7 +356,7 @@ class RunSeries:
         The times are those of its arrival.
         """
         backlog = _curve(self._links[link], "backlog_bytes")
-        if backlog is None or self._work is None:
+        if backlog is None or self._work is None or self._own_name(link) != self.bottleneck:
             return None
         times, done = self._work
         goal = np.interp(backlog[0], times, done) + backlog[1]
@@ -336,6 +372,19 @@ class RunSeries:
         waits = np.where(backlog[1] > 0, np.maximum(served - backlog[0], 0.0), 0.0)
         took = waits + self.link["delay"] / 1e9
         return self._in_use(link, (backlog[0] + took, took * 1e3))
+
+
+def directions_of(graph: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The settings of each direction of each link of a graph, as in the settings of a run."""
+    found = {}
+    for link in graph["links"]:
+        name = link["name"] or "-".join(link["ends"])
+        one_way = link["forward"] or link["reverse"]
+        for end in ("forward", "reverse"):
+            settings = link[end] or link["both"] or (None if one_way else graph["link"])
+            if settings is not None:
+                found[f"{name}.{end}"] = settings
+    return found
 
 
 def _edges(begin: float, end: float, bin_s: float) -> Values:

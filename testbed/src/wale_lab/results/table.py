@@ -194,7 +194,8 @@ def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def sharing(result: dict[str, Any]) -> str | None:
     """A line on the flows that competed for one link; None if there are none."""
-    flows = [] if result["settings"]["isolate"] else result["flows"]
+    alone = result["settings"]["isolate"] or result["settings"]["topology"]["type"] == "graph"
+    flows = [] if alone else result["flows"]
     flows = [flow for flow in flows if flow["tool"] != "program"]  # which may talk to each other
     names = [f["name"] for f in flows if any(f is not g and _overlap(f, g) for g in flows)]
     if not names:

@@ -185,7 +185,7 @@ def _check_axes(args: argparse.Namespace, grid: Grid) -> None:
 
 def _write(sweep: Sweep, points: list[Point], args: argparse.Namespace) -> int:
     """The tables and the picture of what was made; 1 if a run failed or has a problem."""
-    from wale_lab.results.plot import save_picture
+    from wale_lab.style import save_picture
     from wale_lab.sweeps.picture import axis_of, picture
     from wale_lab.sweeps.table import summary, tidy
 

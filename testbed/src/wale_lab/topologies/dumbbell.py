@@ -68,8 +68,8 @@ class _Copy:
 
     def build(self, flows: list[tuple[int, Flow]]) -> None:
         self.bottleneck()
-        used = {flow.pair or self.scenario.topology.pairs[0].name for _, flow in flows}
-        for number, pair in enumerate(self.scenario.topology.pairs, 1):
+        used = {flow.pair or self.scenario.pairs[0].name for _, flow in flows}
+        for number, pair in enumerate(self.scenario.pairs, 1):
             if not self.prefix or pair.name in used:
                 self.pair(number, pair)
         for number, flow in flows:
@@ -103,7 +103,7 @@ class _Copy:
         self.link("reverse", self.right, links.reverse)
 
     def largest_mtu(self) -> int:
-        pairs = [pair.name for pair in self.scenario.topology.pairs]
+        pairs = [pair.name for pair in self.scenario.pairs]
         return max(1500, *(self.scenario.mtu(name, role) for name in pairs for role in ROLES))
 
     def link(self, direction: str, ns: Namespace, link: Link) -> None:
@@ -171,9 +171,9 @@ class _Copy:
         return impaired(advice, link, seed, self.scenario.ends_by())
 
     def flow(self, number: int, flow: Flow) -> None:
-        names = [p.name for p in self.scenario.topology.pairs]
+        names = [p.name for p in self.scenario.pairs]
         index = names.index(flow.pair or names[0]) + 1
-        pair = self.scenario.topology.pairs[index - 1]
+        pair = self.scenario.pairs[index - 1]
         # the first one in every copy, so that copies differ in nothing but the flow
         here = 0 if self.prefix else number
         ends = (

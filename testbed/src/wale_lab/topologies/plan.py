@@ -162,15 +162,15 @@ class Plan:
 
 def link_seed(seed: int, direction: str) -> int:
     """The seed of one direction's qdisc, the same in every copy."""
-    return _draw(seed, ("forward", "reverse").index(direction))
+    return draw(seed, ("forward", "reverse").index(direction))
 
 
 def arrivals_seed(seed: int, flow: int) -> int:
     """The seed of a flow's sessions, by the number of the flow in its copy of the topology."""
-    return _draw(seed, 2 + flow)
+    return draw(seed, 2 + flow)
 
 
-def _draw(seed: int, n: int) -> int:
+def draw(seed: int, n: int) -> int:
     """Draw n of the splitmix64 sequence of a run's seed."""
     z = (seed + (1 + n) * _GAMMA) & _MASK
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK

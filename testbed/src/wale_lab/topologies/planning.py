@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from wale_lab.scenario import Scenario
-from wale_lab.topologies import dumbbell
+from wale_lab.topologies import dumbbell, graph
 from wale_lab.topologies.plan import Plan, planned_program
 
 
 def make_plan(scenario: Scenario, seed: int) -> Plan:
     """The plan of a scenario."""
-    result = dumbbell.plan(scenario, seed)
+    topology = dumbbell if scenario.graph is None else graph
+    result: Plan = topology.plan(scenario, seed)
     result.programs = [planned_program(program, scenario) for program in scenario.programs]
     return result
