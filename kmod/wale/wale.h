@@ -241,30 +241,44 @@ static inline u32 wale_skb_cells(const struct sk_buff *skb)
 	return wale_skb_cb(skb)->wire_len / WALE_ATM_CELL;
 }
 
-/* wale_link.c: the life of a packet */
-void wale_link_init(struct Qdisc *sch);
+/* It is in the buffer, or on its way to it; or two of it will be, on the line. */
+static inline void wale_parents_hold(struct Qdisc *sch, struct sk_buff *skb)
+{
+	u32 copies = 1 + wale_skb_cb(skb)->twice;
+
+	sch->q.qlen += copies;
+	sch->qstats.backlog += copies * qdisc_pkt_len(skb);
+}
+
+/* wale_parents.c: what the qdiscs above know, and the lock of all */
+void wale_parents_forget(struct Qdisc *sch, struct sk_buff *skb);
+void wale_parents_settle(struct Qdisc *sch);
+void wale_parents_enter(struct Qdisc *sch, struct wale_entry *entry);
+int wale_parents_leave(struct Qdisc *sch, const struct wale_entry *entry,
+		       u32 len);
+spinlock_t *wale_parents_lock(struct Qdisc *sch) __acquires(root_lock);
+
+/* wale_packet.c: what becomes of a packet; more of it is in wale_packet.h */
+bool wale_packet_draw_loss(struct wale_sched_data *q, struct sk_buff *skb);
+void wale_packet_count_drop(struct Qdisc *sch, struct sk_buff *skb,
+			    enum wale_drop_reason reason, u64 now);
+void wale_packet_free(struct wale_sched_data *q, struct sk_buff *skb);
+void wale_packet_discard(struct Qdisc *sch, struct sk_buff *skb,
+			 enum wale_drop_reason reason, u64 now);
+void wale_packet_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now);
+bool wale_packet_overflow(struct Qdisc *sch, struct sk_buff *skb, u64 now);
+void wale_packet_count_line(struct Qdisc *sch, struct sk_buff *skb,
+			    u64 departure_ns, u64 now);
+
+/* wale_serve.c: services end, and begin */
+bool wale_serve(struct Qdisc *sch, u64 now);
+
+/* wale_link.c: packets depart */
 void wale_link_seed(struct wale_sched_data *q, u64 seed);
-void wale_link_destroy(struct Qdisc *sch);
 void wale_link_set_plain(struct wale_sched_data *q);
 void wale_link_set_line_limit(struct wale_sched_data *q);
-bool wale_link_serve(struct Qdisc *sch, u64 now);
 struct sk_buff *wale_link_release(struct Qdisc *sch);
 void wale_link_set_alarm(struct Qdisc *sch);
-void wale_link_settle(struct Qdisc *sch);
-u64 wale_link_earliest_departure(const struct wale_sched_data *q);
-
-void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
-			  enum wale_drop_reason reason, u64 now);
-void wale_link_forget(struct Qdisc *sch, struct sk_buff *skb);
-void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now);
-void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now);
-bool wale_link_overflow(struct Qdisc *sch, struct sk_buff *skb, u64 now);
-void wale_link_count_line(struct Qdisc *sch, struct sk_buff *skb,
-			  u64 departure_ns, u64 now);
-void wale_link_leave(struct wale_sched_data *q, const struct sk_buff *skb);
-void wale_link_free(struct wale_sched_data *q, struct sk_buff *skb);
-void wale_link_discard(struct Qdisc *sch, struct sk_buff *skb,
-		       enum wale_drop_reason reason, u64 now);
 
 /* Does anything happen on the link but ends of service and changes of the rate? */
 static inline bool wale_link_has_more(const struct wale_sched_data *q)
@@ -299,16 +313,11 @@ static inline bool wale_link_run(struct Qdisc *sch, u64 now)
 /* wale_timer.c: while no packet moves the link */
 void wale_timer_init(struct wale_sched_data *q);
 void wale_timer_set(struct Qdisc *sch, u64 now);
-spinlock_t *wale_lock_root(struct Qdisc *sch) __acquires(root_lock);
 
 /* wale_arrival.c: does a packet enter the buffer? */
 int wale_link_accept(struct sk_buff *skb, struct Qdisc *sch,
 		     struct sk_buff **to_free);
 void wale_link_accept_late(struct Qdisc *sch, struct sk_buff *skb);
-bool wale_link_congested(const struct wale_sched_data *q, u16 class);
-u32 wale_link_draw_victim(struct wale_sched_data *q, u32 waiting);
-bool wale_link_draw_loss(struct wale_sched_data *q, struct sk_buff *skb);
-void wale_link_disown(struct sk_buff *skb, bool lost);
 
 /* wale_block.c: a GSO packet that is not split */
 u32 wale_block_wire_len(struct Qdisc *sch, const struct sk_buff *skb);
@@ -316,8 +325,7 @@ void wale_block_count(const struct sk_buff *skb, int *packets, int *bytes);
 u32 wale_block_outer_len(const struct Qdisc *sch, const struct sk_buff *skb);
 
 /* wale_mark.c: refused, or marked? */
-bool wale_mark_run(struct Qdisc *sch,
-		   bool (*replay)(struct Qdisc *sch, u64 now), u64 now);
+u32 wale_mark_draw_victim(struct wale_sched_data *q, u32 waiting);
 bool wale_mark_refuses(struct wale_sched_data *q, struct sk_buff *skb);
 bool wale_mark_saves(struct wale_sched_data *q, struct sk_buff *skb);
 
@@ -326,6 +334,10 @@ bool wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now);
 void wale_atm_arrive(struct Qdisc *sch, u64 now);
 void wale_atm_served(struct Qdisc *sch);
 u64 wale_atm_earliest_end(const struct wale_sched_data *q);
+
+/* wale_graft.c: another child qdisc, or none */
+int wale_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
+	       struct Qdisc **old, struct netlink_ext_ack *extack);
 
 /* wale_purge.c: all that is held is dropped */
 void wale_purge(struct Qdisc *sch);

@@ -8,123 +8,11 @@
 
 #include <linux/minmax.h>
 #include <linux/skbuff.h>
-#include <net/sock.h>
 
 #include "../compat.h"
 #include "wale.h"
+#include "wale_packet.h"
 #include "wale_trace.h"
-
-/* The next draw, if packets are lost independently: does it fall on a loss? */
-static __always_inline bool wale_link_draws_lone_loss(struct wale_sched_data *q)
-{
-	return q->loss &&
-	       ((u32)(wale_stream_draw(&q->loss_stream) >> 32) < q->loss ||
-		q->loss == WALE_LOSS_ALWAYS);
-}
-
-/* The next draw: does it fall on a loss? */
-static bool wale_link_draws_loss(struct wale_sched_data *q)
-{
-	if (q->loss)
-		return wale_link_draws_lone_loss(q);
-	if (!q->impair || q->impair->params.loss.kind == WALE_LOSS_INDEPENDENT)
-		return false;
-	return wale_loss_next(&q->impair->loss,
-			      wale_stream_draw(&q->loss_stream));
-}
-
-/**
- * wale_link_draw_loss() - will the packet that is admitted be lost at random?
- * @q: the link
- * @skb: the packet; it may get a mark instead
- *
- * Return: true if it will, and was not to be lost anyway.
- */
-bool wale_link_draw_loss(struct wale_sched_data *q, struct sk_buff *skb)
-{
-	return wale_link_draws_loss(q) && !wale_skb_cb(skb)->lost &&
-	       !wale_mark_saves(q, skb);
-}
-
-/**
- * wale_link_disown() - a packet in the network is no longer the local sender's
- * @skb: the packet
- * @lost: it will be lost
- *
- * One that will be lost may stay for as long as nothing else moves the link: it
- * must not hold a socket, a route or a connection, and with them a namespace.
- */
-void wale_link_disown(struct sk_buff *skb, bool lost)
-{
-	if (!lost) {
-		if (skb->destructor)
-			skb_orphan_partial(skb);
-		return;
-	}
-	skb_orphan(skb);
-	skb_dst_drop(skb);
-	nf_reset_ct(skb);
-	skb_ext_reset(skb);
-}
-
-/* In the unit of the limit. */
-static u64 wale_link_occupancy(const struct wale_buffer *limits,
-			       const struct wale_buffer *buffer)
-{
-	if (wale_buffer_counts_cells(limits))
-		return buffer->cells;
-	return limits->limit_bytes != U64_MAX ? buffer->bytes : buffer->packets;
-}
-
-static u64 wale_link_limit(const struct wale_buffer *limits)
-{
-	if (wale_buffer_counts_cells(limits))
-		return limits->limit_cells;
-	return limits->limit_bytes != U64_MAX ? limits->limit_bytes :
-						limits->limit_packets;
-}
-
-/**
- * wale_link_congested() - does the policy refuse a packet that would fit?
- * @q: the link
- * @class: of the packet, where flows are told apart
- *
- * Return: true if it does.
- */
-bool wale_link_congested(const struct wale_sched_data *q, u16 class)
-{
-	struct wale_congestion congestion = {
-		.total = wale_link_occupancy(&q->buffer, &q->buffer),
-	};
-
-	if (congestion.total <= q->policy.threshold)
-		return false;
-	congestion.limit = wale_link_limit(&q->buffer);
-	if (q->classes) {
-		congestion.flow =
-			wale_link_occupancy(&q->buffer,
-					    &q->classes->class[class].buffer);
-		congestion.active = wale_buffer_counts_cells(&q->buffer) ?
-				    q->classes->busy_cells : q->classes->busy;
-	}
-	return wale_policy_refuses(&q->policy, &congestion);
-}
-
-/**
- * wale_link_draw_victim() - who of the tail is dropped in a full buffer?
- * @q: the link
- * @waiting: how many there are, without the one in service
- *
- * Return: 0: the arrival; k: the k-th from the tail, counted from 1.
- */
-u32 wale_link_draw_victim(struct wale_sched_data *q, u32 waiting)
-{
-	u32 pool = min(q->policy.last, waiting);
-
-	if (!pool)
-		return 0;
-	return (wale_stream_draw(&q->buffer_stream) >> 32) * (pool + 1) >> 32;
-}
 
 /*
  * random_tail: true if there is room for the arrival, after that of victims.  In
@@ -133,13 +21,13 @@ u32 wale_link_draw_victim(struct wale_sched_data *q, u32 waiting)
 static bool wale_link_make_room(struct Qdisc *sch, u32 len, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	u64 before = wale_link_occupancy(&q->buffer, &q->buffer);
+	u64 before = wale_buffer_occupancy(&q->buffer, &q->buffer);
 	u32 size = q->buffer.limit_bytes != U64_MAX ? len : 1;
 	struct sk_buff *victim;
 	u32 k;
 
 	do {
-		k = wale_link_draw_victim(q, q->buffer.packets -
+		k = wale_mark_draw_victim(q, q->buffer.packets -
 					     !!q->buffer.packets);
 		if (!k)
 			return false;
@@ -147,9 +35,9 @@ static bool wale_link_make_room(struct Qdisc *sch, u32 len, u64 now)
 		while (--k)
 			victim = victim->prev;
 		__skb_unlink(victim, &q->waiting);
-		wale_link_discard(sch, victim, WALE_DROP_BUFFER, now);
+		wale_packet_discard(sch, victim, WALE_DROP_BUFFER, now);
 	} while (!wale_buffer_fits(&q->buffer, len) &&
-		 wale_link_occupancy(&q->buffer, &q->buffer) + size > before);
+		 wale_buffer_occupancy(&q->buffer, &q->buffer) + size > before);
 	return true;
 }
 
@@ -211,15 +99,6 @@ static void wale_link_count_offered(struct wale_sched_data *q,
 		wale_count(&wale_skb_counts(q, skb)->offered, len);
 }
 
-/* It is in the buffer, or on its way to it; or two of it will be, on the line. */
-static void wale_link_hold(struct Qdisc *sch, struct sk_buff *skb)
-{
-	u32 copies = 1 + wale_skb_cb(skb)->twice;
-
-	sch->q.qlen += copies;
-	sch->qstats.backlog += copies * qdisc_pkt_len(skb);
-}
-
 /* Nobody else is dropped in its place. */
 static void wale_link_refuse(struct Qdisc *sch, struct sk_buff *skb,
 			     enum wale_drop_reason reason, u64 now,
@@ -227,7 +106,7 @@ static void wale_link_refuse(struct Qdisc *sch, struct sk_buff *skb,
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
-	wale_link_count_drop(sch, skb, reason, now);
+	wale_packet_count_drop(sch, skb, reason, now);
 	q->entry->verdict = NET_XMIT_DROP;
 	__qdisc_drop(skb, to_free);
 }
@@ -242,10 +121,10 @@ static void wale_link_accept_cells(struct Qdisc *sch, struct sk_buff *skb,
 	if (q->impair)
 		wale_impair_admit(q, skb);
 	lost = wale_skb_cb(skb)->lost;
-	wale_link_disown(skb, lost);
+	wale_packet_disown(skb, lost);
 	wale_link_enter(q, skb, false);
 	if (!lost)
-		wale_link_hold(sch, skb);
+		wale_parents_hold(sch, skb);
 	trace_wale_enqueue(sch, skb, now);
 	if (!wale_atm_accept(sch, skb, now))
 		q->entry->verdict = NET_XMIT_DROP;
@@ -261,17 +140,17 @@ static __always_inline void wale_link_take_in(struct Qdisc *sch,
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 
-	if (plain ? wale_link_draws_lone_loss(q) :
-		    (q->loss || q->impair) && wale_link_draw_loss(q, skb))
+	if (plain ? wale_packet_draws_lone_loss(q) :
+		    (q->loss || q->impair) && wale_packet_draw_loss(q, skb))
 		cb->lost = true;
-	wale_link_disown(skb, cb->lost);
+	wale_packet_disown(skb, cb->lost);
 	wale_link_enter(q, skb, plain);
 	__skb_queue_tail(&q->waiting, skb);
 	if (!q->server.busy)
 		wale_server_start(&q->server, &q->schedule, now, cb->wire_len);
 	trace_wale_enqueue(sch, skb, now);
 	if (!cb->lost)
-		wale_link_hold(sch, skb);
+		wale_parents_hold(sch, skb);
 }
 
 /* One wire packet, whole. */
@@ -300,7 +179,7 @@ static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
 
 /*
  * One wire packet, or a GSO packet that is kept, of @len bytes on the wire;
- * wale_link_hold() if it comes back, as far as is known.
+ * wale_parents_hold() if it comes back, as far as is known.
  */
 static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 				 u32 len, u64 now, struct sk_buff **to_free)
@@ -308,8 +187,8 @@ static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 
-	if (q->feedback)
-		wale_feedback_see(sch, skb, now);
+	if (q->feedback && wale_feedback_see(sch, skb, now))
+		wale_timer_set(sch, now);
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
 	wale_link_count_offered(q, skb);
 	if (!wale_link_takes(q, skb))
@@ -318,81 +197,6 @@ static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 		wale_link_accept_cells(sch, skb, now);
 	else
 		wale_link_accept_whole(sch, skb, now, to_free);
-}
-
-/*
- * Parents know what the link holds; but not that it holds nothing: they would take it
- * off their lists, and some look whether it is there before they have it take a
- * packet.  So within another call, they are not told of what is gone.
- */
-static void wale_link_enter_call(struct Qdisc *sch, struct wale_entry *entry)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-
-	if (!q->entry && sch->q.qlen != q->gone_packets)
-		wale_link_settle(sch);
-	*entry = (struct wale_entry){
-		.outer = q->entry,
-		.qlen = sch->q.qlen,
-		.backlog = sch->qstats.backlog,
-		.verdict = NET_XMIT_SUCCESS,
-	};
-	q->entry = entry;
-}
-
-/* Parents know of so many more; those calls that this one was in are not to tell. */
-static void wale_link_told(const struct wale_entry *entry, int packets,
-			   int bytes)
-{
-	struct wale_entry *outer;
-
-	for (outer = entry->outer; outer; outer = outer->outer) {
-		outer->qlen += packets;
-		outer->backlog += bytes;
-	}
-}
-
-/*
- * What the caller of enqueue learns.  After NET_XMIT_SUCCESS, parents count one
- * packet of @len more, and take the link to have something for them: the link
- * has, and tells them the difference to what it really got.  It says so only if they
- * have one more of it in the end: with the difference told first, they would else
- * have none for a moment, and be taken off their own parents' lists.
- *
- * If nothing was accepted: with drops local, whether it was refused, and what a child
- * said.
- */
-static int wale_link_leave_call(struct Qdisc *sch,
-				const struct wale_entry *entry, u32 len)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	int packets, bytes;	/* that are more than at the beginning */
-	bool more;
-
-	q->entry = entry->outer;
-	if (!q->entry) {
-		sch->q.qlen -= q->gone_packets;
-		sch->qstats.backlog -= q->gone_bytes;
-		q->gone_packets = 0;
-		q->gone_bytes = 0;
-	}
-	packets = sch->q.qlen - entry->qlen;
-	bytes = sch->qstats.backlog - entry->backlog;
-	wale_link_told(entry, packets, bytes);
-	/* for who has none of it, it is there with a success only */
-	more = packets > 0 && (entry->accepted || !entry->qlen);
-	if (more) {
-		packets--;
-		bytes -= len;
-	}
-	if (packets || bytes)
-		qdisc_tree_reduce_backlog(sch, -packets, -bytes);
-	if (more)
-		return NET_XMIT_SUCCESS;
-	if (q->drops == WALE_DROPS_LOCAL && !entry->accepted &&
-	    entry->verdict != NET_XMIT_SUCCESS)
-		return entry->verdict;
-	return NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
 }
 
 /* A GSO packet could not be split. */
@@ -405,7 +209,7 @@ static void wale_link_drop_whole(struct Qdisc *sch, struct sk_buff *skb, u64 now
 		.arrival_ns = now, .wire_len = wale_skb_wire_len(sch, skb),
 	};
 	wale_link_count_offered(q, skb);
-	wale_link_count_drop(sch, skb, WALE_DROP_MEMORY, now);
+	wale_packet_count_drop(sch, skb, WALE_DROP_MEMORY, now);
 	__qdisc_drop(skb, to_free);
 }
 
@@ -487,18 +291,18 @@ static noinline int wale_link_accept_later(struct Qdisc *sch,
 	*wale_skb_cb(skb) = (struct wale_skb_cb){
 		.arrival_ns = now, .wire_len = wale_skb_wire_len(sch, skb),
 	};
-	wale_link_enter_call(sch, &entry);
+	wale_parents_enter(sch, &entry);
 	if (wale_memory_take(&q->memory, skb->truesize)) {
-		wale_link_disown(skb, false);
+		wale_packet_disown(skb, false);
 		q->run.late_bytes += wale_skb_cb(skb)->wire_len;
 		__qdisc_enqueue_tail(skb, &q->run.late);
-		wale_link_hold(sch, skb);
+		wale_parents_hold(sch, skb);
 		entry.accepted = true;
 	} else {
 		wale_link_count_offered(q, skb);
 		wale_link_refuse(sch, skb, wale_link_crowded(q), now, to_free);
 	}
-	return wale_link_leave_call(sch, &entry, len);
+	return wale_parents_leave(sch, &entry, len);
 }
 
 /**
@@ -551,7 +355,7 @@ static int wale_link_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
 	wale_count(&q->counts.offered, len);
 	fits = wale_buffer_fits(&q->buffer, len);
 	if (!fits || !wale_link_takes(q, skb)) {
-		wale_link_count_drop(sch, skb, fits ? wale_link_crowded(q) :
+		wale_packet_count_drop(sch, skb, fits ? wale_link_crowded(q) :
 						      WALE_DROP_BUFFER, now);
 		__qdisc_drop(skb, to_free);
 		return q->drops == WALE_DROPS_LOCAL ?
@@ -577,9 +381,9 @@ static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
 	/* it may free the place of a flow, too */
 	if (!wale_link_run(sch, now))
 		return wale_link_accept_later(sch, skb, now, to_free);
-	wale_link_enter_call(sch, &entry);
+	wale_parents_enter(sch, &entry);
 	arrived = wale_link_arrive(sch, skb, now, &kept, to_free);
-	verdict = wale_link_leave_call(sch, &entry, len);
+	verdict = wale_parents_leave(sch, &entry, len);
 	return arrived ? verdict : kept;
 }
 

@@ -22,6 +22,7 @@
 #include <linux/skbuff.h>
 
 #include "wale.h"
+#include "wale_packet.h"
 
 /* As many cells are looked ahead at for the alarm, so that no product overflows. */
 #define WALE_ATM_AHEAD_MAX	65536U
@@ -75,7 +76,7 @@ static void wale_atm_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 		wale_skb_note_counts(q, skb)->wasted_cells += wasted;
 	}
 	wale_atm_unlink(&q->classes->class[class].input, skb);
-	wale_link_complete(sch, skb, now);
+	wale_packet_complete(sch, skb, now);
 	q->classes->class[class].service_ns = 0;
 }
 
@@ -86,7 +87,7 @@ static void wale_atm_discard(struct Qdisc *sch, struct sk_buff *skb,
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	wale_atm_unlink(&q->classes->class[wale_skb_class(skb)].input, skb);
-	wale_link_discard(sch, skb, reason, now);
+	wale_packet_discard(sch, skb, reason, now);
 }
 
 /**
@@ -142,8 +143,8 @@ static void wale_atm_arrived(struct Qdisc *sch, u16 class, bool admitted,
 	input->coming = skb->next;
 	cb->merged = input->endless;
 	input->endless = !admitted && wale_atm_by_cell(q);
-	if (cb->dropped_cells || cb->merged || wale_link_draw_loss(q, skb))
-		wale_link_forget(sch, skb);
+	if (cb->dropped_cells || cb->merged || wale_packet_draw_loss(q, skb))
+		wale_parents_forget(sch, skb);
 	if (!cb->cells)
 		wale_atm_complete(sch, skb, now);
 	else if (!cb->lost)
@@ -209,7 +210,7 @@ static void wale_atm_drop_cell(struct Qdisc *sch, u32 place, u64 now)
 		wale_atm_discard(sch, skb, WALE_DROP_BUFFER, now);
 		return;
 	}
-	wale_link_forget(sch, skb);
+	wale_parents_forget(sch, skb);
 	if (!cb->cells)
 		wale_atm_complete(sch, skb, now);
 }
@@ -228,7 +229,7 @@ static bool wale_atm_fits(struct Qdisc *sch, const struct wale_input *input,
 	case WALE_POLICY_RANDOM_TAIL:
 		if (!full)
 			return true;
-		k = wale_link_draw_victim(q, q->buffer.cells - 1);
+		k = wale_mark_draw_victim(q, q->buffer.cells - 1);
 		if (k)
 			wale_atm_drop_cell(sch, q->cells.arrived - k, now);
 		return k;	/* the arrival takes its place */

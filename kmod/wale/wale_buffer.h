@@ -44,6 +44,23 @@ static inline bool wale_buffer_counts_cells(const struct wale_buffer *buffer)
 	return buffer->limit_cells != U32_MAX;
 }
 
+/* What is there, in the unit of the limit. */
+static inline u64 wale_buffer_occupancy(const struct wale_buffer *limits,
+					const struct wale_buffer *buffer)
+{
+	if (wale_buffer_counts_cells(limits))
+		return buffer->cells;
+	return limits->limit_bytes != U64_MAX ? buffer->bytes : buffer->packets;
+}
+
+static inline u64 wale_buffer_limit(const struct wale_buffer *limits)
+{
+	if (wale_buffer_counts_cells(limits))
+		return limits->limit_cells;
+	return limits->limit_bytes != U64_MAX ? limits->limit_bytes :
+						limits->limit_packets;
+}
+
 /**
  * wale_buffer_fits() - would a packet of @len bytes on the wire be admitted?
  * @buffer: the buffer as the packet finds it

@@ -18,7 +18,7 @@
  * the root of its own hierarchy (TCQ_F_NOPARENT), because it would tell all parents
  * at once, also that they have nothing left, while one of them is just asking for a
  * packet.  The link looks what is missing after each call, and tells parents of it
- * as of its own losses: see wale_link_settle().
+ * as of its own losses: see wale_parents_settle().
  *
  * The private part of the control block is the child's as long as it has the packet.
  * So losses and copies are drawn when it comes back, in the order of service; when
@@ -36,6 +36,7 @@
 
 #include "../compat.h"
 #include "wale.h"
+#include "wale_packet.h"
 #include "wale_trace.h"
 
 /*
@@ -116,13 +117,13 @@ static void wale_child_draw(struct Qdisc *sch, struct sk_buff *skb)
 	qdisc_skb_cb(skb)->tc_classid = 0;
 	if (q->impair)
 		cb->twice = wale_impair_draws_copy(q->impair);
-	if ((q->loss || q->impair) && wale_link_draw_loss(q, skb))
+	if ((q->loss || q->impair) && wale_packet_draw_loss(q, skb))
 		cb->lost = true;
 	if (cb->lost) {
 		cb->lost = false;	/* parents are not told yet */
 		cb->twice = false;
-		wale_link_forget(sch, skb);
-		wale_link_disown(skb, true);
+		wale_parents_forget(sch, skb);
+		wale_packet_disown(skb, true);
 	} else if (cb->twice) {
 		q->gone_packets--;
 		q->gone_bytes -= qdisc_pkt_len(skb);
@@ -305,7 +306,7 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 	struct wale_child_block block = wale_child_block_of(skb, len);
 	int verdict;
 
-	wale_link_disown(skb, false);
+	wale_packet_disown(skb, false);
 	child->listed |= listed;
 	qdisc_skb_cb(skb)->tc_classid = listed ? WALE_CHILD_LISTED : 0;
 	qdisc_skb_cb(skb)->pkt_len = len;
@@ -357,117 +358,6 @@ void wale_child_purge(struct Qdisc *sch, u64 now)
 	child->memory = 0;
 	child->packets = 0;
 	child->bytes = 0;
-}
-
-static int wale_child_check(const struct wale_sched_data *q,
-			    const struct Qdisc *new,
-			    struct netlink_ext_ack *extack)
-{
-	if (q->classes) {
-		NL_SET_ERR_MSG(extack,
-			       "wale: a child qdisc is the buffer of all packets: it needs a link that does not tell flows apart");
-		return -EINVAL;
-	}
-	if (q->policy.kind != WALE_POLICY_TAIL) {
-		NL_SET_ERR_MSG(extack,
-			       "wale: a child qdisc decides who is refused: it needs a link with policy tail");
-		return -EINVAL;
-	}
-	if (!strcmp(new->ops->id, "netem") || !strcmp(new->ops->id, "wale")) {
-		NL_SET_ERR_MSG(extack,
-			       "wale: wale and netem are links themselves: they cannot be the buffer of one");
-		return -EINVAL;
-	}
-	if (new->flags & TCQ_F_CPUSTATS) {
-		NL_SET_ERR_MSG(extack,
-			       "wale: the child qdisc must count its packets in one place, and not by CPU");
-		return -EOPNOTSUPP;
-	}
-	return 0;
-}
-
-/* So many packets of a child that goes are taken at a time. */
-#define WALE_CHILD_TAKEN	1024
-
-/* Return: true if it gives nothing more. */
-static bool wale_child_empty(struct Qdisc *sch, u64 now)
-{
-	const struct wale_sched_data *q = qdisc_priv(sch);
-	int left = WALE_CHILD_TAKEN;
-
-	while (q->child.qdisc && wale_child_next(sch, now))
-		if (!--left)
-			return false;
-	return true;
-}
-
-/*
- * The child goes, if there is one.  What it had waits where it would without a child.
- *
- * Return: true if the link is run up to @now, and the child gives nothing more.
- */
-static bool wale_child_drain(struct Qdisc *sch, u64 *now)
-	__must_hold(root_lock)
-{
-	while (wale_run_patiently(sch, WALE_CHANGE_PATIENCE_NS, now)) {
-		if (wale_child_empty(sch, *now))
-			return true;
-		sch_tree_unlock(sch);
-		cond_resched();
-		sch_tree_lock(sch);
-	}
-	return false;
-}
-
-/**
- * wale_child_graft() - another child, or none
- * @sch: the qdisc
- * @cl: the class, WALE_CHILD_CLASS where flows are not told apart
- * @new: the child; NULL: none
- * @old: set to the child so far
- * @extack: why not
- *
- * What waits in the link's own buffer, or did in the old child, is served before
- * what @new gets.  Only what the old child does not give back now is dropped.
- *
- * Context: RTNL is held.
- * Return: 0; or -EINVAL, -EOPNOTSUPP or -EBUSY, and nothing has changed.
- */
-int wale_child_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
-		     struct Qdisc **old, struct netlink_ext_ack *extack)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	u64 now;
-	int err;
-
-	err = new ? wale_child_check(q, new, extack) : 0;
-	if (err)
-		return err;
-	sch_tree_lock(sch);
-	if (!wale_child_drain(sch, &now)) {
-		sch_tree_unlock(sch);
-		NL_SET_ERR_MSG(extack, WALE_BEHIND);
-		return -EBUSY;
-	}
-	*old = q->child.qdisc;
-	if (*old) {
-		wale_child_purge(sch, now);
-		(*old)->flags &= ~TCQ_F_NOPARENT;
-	}
-	if (new)
-		new->flags |= TCQ_F_NOPARENT;
-	q->child = (struct wale_child){
-		.qdisc = new,
-		.drops = new ? new->qstats.drops : 0,
-	};
-	if (!q->server.busy && !skb_queue_empty(&q->waiting))
-		wale_server_start(&q->server, &q->schedule, now,
-				  wale_skb_cb(q->waiting.next)->wire_len);
-	wale_link_settle(sch);
-	wale_link_set_plain(q);
-	wale_link_set_alarm(sch);
-	sch_tree_unlock(sch);
-	return 0;
 }
 
 /**

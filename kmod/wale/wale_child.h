@@ -35,8 +35,6 @@ void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 bool wale_child_next(struct Qdisc *sch, u64 now);
 bool wale_child_run(struct Qdisc *sch, u64 now);
 void wale_child_purge(struct Qdisc *sch, u64 now);
-int wale_child_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
-		     struct Qdisc **old, struct netlink_ext_ack *extack);
 int wale_child_dump_stats(const struct wale_child *child, struct gnet_dump *d);
 
 #endif /* _WALE_CHILD_H */

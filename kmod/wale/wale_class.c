@@ -199,7 +199,7 @@ static void wale_class_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 }
 
 const struct Qdisc_class_ops wale_class_ops = {
-	.graft		= wale_child_graft,
+	.graft		= wale_graft,
 	.leaf		= wale_class_leaf,
 	.find		= wale_class_find,
 	.walk		= wale_class_walk,

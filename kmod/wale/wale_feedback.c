@@ -64,6 +64,7 @@ struct wale_channel {
  * @sch: the link
  * @payer: whom the memory for @flows is charged to, with a reference
  * @attach: looks for the channel
+ * @run: runs the link
  * @flows: that share the link
  *
  * Protected by the root lock, but for what stays as it was made.
@@ -79,6 +80,7 @@ struct wale_feedback {
 	struct Qdisc *sch;
 	struct mem_cgroup *payer;
 	struct delayed_work attach;
+	bool (*run)(struct Qdisc *sch, u64 now);
 	struct wale_flows flows;
 };
 
@@ -287,17 +289,17 @@ static bool wale_parse_segment(const struct wale_feedback *feedback,
 	}
 }
 
-static void wale_feedback_begin(struct Qdisc *sch, u64 key, u64 now)
+/* Return: true if it is the only flow. */
+static bool wale_feedback_begin(struct Qdisc *sch, u64 key, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_feedback *feedback = q->feedback;
 
 	wale_feedback_make_room(feedback);
 	if (!wale_flows_begin(&feedback->flows, key, now))
-		return;
+		return false;
 	wale_feedback_tell(q);
-	if (feedback->flows.count == 1)
-		wale_timer_set(sch, now);
+	return feedback->flows.count == 1;
 }
 
 /**
@@ -307,23 +309,25 @@ static void wale_feedback_begin(struct Qdisc *sch, u64 key, u64 now)
  * @now: ns
  *
  * Context: the root lock is held.
+ * Return: true if the link must now be run in time, and did not need to be before.
  */
-void wale_feedback_see(struct Qdisc *sch, const struct sk_buff *skb, u64 now)
+bool wale_feedback_see(struct Qdisc *sch, const struct sk_buff *skb, u64 now)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_flows *flows = &q->feedback->flows;
 	struct wale_segment segment;
 
 	if (!wale_parse_segment(q->feedback, skb, &segment))
-		return;
+		return false;
 	if (segment.ends) {
 		if (wale_flows_end(flows, segment.key, now)) {
 			wale_feedback_tell(q);
 			wale_feedback_trim(q->feedback);
 		}
 	} else if (segment.begins && !wale_flows_see(flows, segment.key, now)) {
-		wale_feedback_begin(sch, segment.key, now);
+		return wale_feedback_begin(sch, segment.key, now);
 	}
+	return false;
 }
 
 /* The channel */
@@ -388,10 +392,10 @@ static void wale_feedback_attach(struct work_struct *work)
 		return;
 	}
 	rcu_read_lock();
-	root_lock = wale_lock_root(sch);
+	root_lock = wale_parents_lock(sch);
 	feedback->channel = channel;
 	if (q->feedback == feedback) {
-		wale_link_run(sch, ktime_get_ns());
+		feedback->run(sch, ktime_get_ns());
 		wale_feedback_tell(q);
 	}
 	spin_unlock_bh(root_lock);
@@ -416,20 +420,24 @@ static struct wale_feedback *wale_feedback_alloc(struct Qdisc *sch)
  * wale_feedback_new() - get ready to publish
  * @sch: the link
  * @idle_ns: a flow that was not seen for so long has ended
+ * @run: runs the link
  * @extack: why not; or that there is no channel yet
  *
  * Context: RTNL is held.
  * Return: what wale_feedback_start() takes; or -ENOMEM, or why the channel does
  * not want this link: -EBUSY if another one publishes on its device.
  */
-struct wale_feedback *wale_feedback_new(struct Qdisc *sch, u64 idle_ns,
-					struct netlink_ext_ack *extack)
+struct wale_feedback *
+wale_feedback_new(struct Qdisc *sch, u64 idle_ns,
+		  bool (*run)(struct Qdisc *sch, u64 now),
+		  struct netlink_ext_ack *extack)
 {
 	struct wale_feedback *feedback = wale_feedback_alloc(sch);
 	int err = -ENOMEM;
 
 	if (!feedback)
 		return ERR_PTR(err);
+	feedback->run = run;
 	wale_flows_init(&feedback->flows, idle_ns, 0);
 	if (wale_feedback_add_block(feedback, GFP_KERNEL_ACCOUNT))
 		err = wale_channel_open(&feedback->channel, feedback, extack);

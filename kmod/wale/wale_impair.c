@@ -19,6 +19,7 @@
 #include <linux/skbuff.h>
 
 #include "wale.h"
+#include "wale_packet.h"
 
 /**
  * wale_impair_seed() - every draw of an impairment begins anew
@@ -277,7 +278,7 @@ static void wale_impair_line_up(struct Qdisc *sch, struct sk_buff *skb,
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct rb_node **link = &q->impair->overtakers.rb_node, *parent = NULL;
 
-	wale_link_count_line(sch, skb, departure_ns, now);
+	wale_packet_count_line(sch, skb, departure_ns, now);
 	if (!q->line.tail ||
 	    wale_skb_cb(q->line.tail)->departure_ns <= departure_ns) {
 		__qdisc_enqueue_tail(skb, &q->line);
@@ -310,10 +311,10 @@ void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 	if (impair->params.corrupt)
 		draw = wale_stream_draw(&impair->corrupt_stream);
 	if (wale_skb_cb(skb)->lost) {
-		wale_link_vanish(sch, skb, now);
+		wale_packet_vanish(sch, skb, now);
 		return;
 	}
-	if (wale_link_overflow(sch, skb, now))
+	if (wale_packet_overflow(sch, skb, now))
 		return;
 	if (draw >> 32 < wale_chance(impair->params.corrupt))
 		wale_impair_corrupt(q, skb, draw);
@@ -321,7 +322,7 @@ void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 		copy = wale_impair_copy(q, skb);
 	wale_impair_line_up(sch, skb,
 			    wale_impair_slot(impair, departure_ns, len), now);
-	wale_link_leave(q, skb);
+	wale_packet_leave(q, skb);
 	if (copy)
 		wale_impair_line_up(sch, copy,
 				    wale_impair_slot(impair, departure_ns, len),

@@ -29,335 +29,13 @@
 
 #include "../compat.h"
 #include "wale.h"
+#include "wale_packet.h"
 #include "wale_line.h"
 #include "wale_trace.h"
 #include "wale_trace_store.h"
 
-/**
- * wale_link_leave() - a packet leaves the buffer
- * @q: the link
- * @skb: the packet; it is counted before where it goes next
- */
-void wale_link_leave(struct wale_sched_data *q, const struct sk_buff *skb)
-{
-	u32 len = wale_skb_cb(skb)->wire_len;
-
-	wale_buffer_leave(&q->buffer, len);
-	if (q->classes)
-		wale_class_leave(q->classes, wale_skb_class(skb), len);
-}
-
-/**
- * wale_link_count_drop() - count a packet that is dropped
- * @sch: the qdisc
- * @skb: the packet, with its struct wale_skb_cb
- * @reason: why
- * @now: ns
- */
-void wale_link_count_drop(struct Qdisc *sch, struct sk_buff *skb,
-			  enum wale_drop_reason reason, u64 now)
-{
-	const struct wale_skb_cb *cb = wale_skb_cb(skb);
-	struct wale_sched_data *q = qdisc_priv(sch);
-
-	wale_count(&q->counts.dropped[reason], cb->wire_len);
-	if (q->classes)
-		wale_count(&wale_skb_note_counts(q, skb)->dropped[reason],
-			   cb->wire_len);
-	qdisc_qstats_drop(sch);
-	trace_wale_drop(sch, skb, cb->wire_len, reason, cb->arrival_ns, now);
-	trace_wale_packet(sch, skb, reason, now);
-}
-
-/**
- * wale_link_forget() - a packet that parents count will not come back
- * @sch: the qdisc
- * @skb: the packet
- */
-void wale_link_forget(struct Qdisc *sch, struct sk_buff *skb)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	struct wale_skb_cb *cb = wale_skb_cb(skb);
-
-	if (cb->lost)
-		return;
-	cb->lost = true;
-	q->gone_packets += 1 + cb->twice;
-	q->gone_bytes += (1 + cb->twice) * qdisc_pkt_len(skb);
-}
-
-/* A packet of the buffer is dropped; all that is left to do is to free it. */
-static void wale_link_give_up(struct Qdisc *sch, struct sk_buff *skb,
-			      enum wale_drop_reason reason, u64 now)
-{
-	wale_link_forget(sch, skb);
-	wale_link_leave(qdisc_priv(sch), skb);
-	wale_link_count_drop(sch, skb, reason, now);
-}
-
-/**
- * wale_link_free() - free a packet that was on the link
- * @q: the link
- * @skb: the packet, on no list
- */
-void wale_link_free(struct wale_sched_data *q, struct sk_buff *skb)
-{
-	wale_memory_give(&q->memory, skb->truesize);
-	kfree_skb(skb);
-}
-
-/**
- * wale_link_discard() - drop a packet of the buffer, which is on no list
- * @sch: the qdisc
- * @skb: the packet
- * @reason: why
- * @now: ns
- */
-void wale_link_discard(struct Qdisc *sch, struct sk_buff *skb,
-		       enum wale_drop_reason reason, u64 now)
-{
-	wale_link_give_up(sch, skb, reason, now);
-	wale_link_free(qdisc_priv(sch), skb);
-}
-
-/* Why a packet vanishes at the end of its service. */
-static enum wale_drop_reason wale_link_fate(const struct sk_buff *skb)
-{
-	u32 dropped = wale_skb_cb(skb)->dropped_cells;
-
-	if (!dropped && !wale_skb_cb(skb)->merged)
-		return WALE_DROP_LOSS;
-	return dropped < wale_skb_cells(skb) ? WALE_DROP_PARTIAL :
-					       WALE_DROP_BUFFER;
-}
-
-/* More packets than these, which are lost, are freed at once. */
-#define WALE_LOST_MAX	1024
-
 /*
- * The service of a packet has ended, and it does not get to the line.
- *
- * Packets are freed in the order in which they came, those that are lost, too: each
- * would else leave a hole in memory that is otherwise used up and freed in one piece,
- * and such holes cost the packets to come.  As long as there is a line, a packet that
- * is lost is freed with one that departs behind it.
- */
-static void wale_link_end(struct Qdisc *sch, struct sk_buff *skb,
-			  enum wale_drop_reason reason, u64 now)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-
-	wale_link_give_up(sch, skb, reason, now);
-	if (!q->line.head || q->lost.qlen >= WALE_LOST_MAX) {
-		wale_link_free(q, skb);
-		return;
-	}
-	wale_link_disown(skb, true);	/* its cells were lost since it came */
-	wale_skb_cb(skb)->departure_ns = q->last_departure_ns;
-	__qdisc_enqueue_tail(skb, &q->lost);
-}
-
-/**
- * wale_link_vanish() - the service of a packet has ended that is lost
- * @sch: the qdisc
- * @skb: the packet, on no list
- * @now: ns
- */
-void wale_link_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now)
-{
-	wale_link_end(sch, skb, wale_link_fate(skb), now);
-}
-
-/**
- * wale_link_overflow() - drop a packet whose service has ended, if the line is full
- * @sch: the qdisc
- * @skb: the packet, on no list and not lost
- * @now: ns
- *
- * Return: true if it was dropped.
- */
-bool wale_link_overflow(struct Qdisc *sch, struct sk_buff *skb, u64 now)
-{
-	const struct wale_sched_data *q = qdisc_priv(sch);
-	const struct wale_skb_cb *cb = wale_skb_cb(skb);
-
-	if (wale_line_takes(&q->line_bound, &q->counts.line, 1 + cb->twice,
-			    cb->wire_len))
-		return false;
-	wale_link_end(sch, skb, WALE_DROP_LINE, now);
-	return true;
-}
-
-/* Free those that were lost ahead of what departed at this time; all without a line. */
-static void wale_link_free_lost(struct wale_sched_data *q, u64 departure_ns)
-{
-	struct sk_buff *skb;
-
-	while ((skb = q->lost.head) &&
-	       (!q->line.head ||
-		wale_skb_cb(skb)->departure_ns < departure_ns))
-		wale_link_free(q, __qdisc_dequeue_head(&q->lost));
-}
-
-/* wale_link_count_line(), in the loop that needs it. */
-static __always_inline void __wale_link_count_line(struct Qdisc *sch,
-						   struct sk_buff *skb,
-						   u64 departure_ns, u64 now)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	struct wale_skb_cb *cb = wale_skb_cb(skb);
-
-	q->last_departure_ns = max(q->last_departure_ns, departure_ns);
-	cb->departure_ns = departure_ns;
-	wale_count(&q->counts.line, cb->wire_len);
-	if (q->classes)
-		wale_count(&wale_skb_counts(q, skb)->line, cb->wire_len);
-	trace_wale_packet(sch, skb, __WALE_DROP_MAX, now);
-}
-
-/**
- * wale_link_count_line() - a packet is on the line now
- * @sch: the qdisc
- * @skb: the packet
- * @departure_ns: when it leaves the line
- * @now: ns; when its service ended
- */
-void wale_link_count_line(struct Qdisc *sch, struct sk_buff *skb,
-			  u64 departure_ns, u64 now)
-{
-	__wale_link_count_line(sch, skb, departure_ns, now);
-}
-
-/* Without impairments: it is lost, or departs after all that did so far. */
-static __always_inline void wale_link_complete_plain(struct Qdisc *sch,
-						     struct sk_buff *skb,
-						     u64 now)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-
-	if (wale_skb_cb(skb)->lost) {
-		wale_link_vanish(sch, skb, now);
-	} else {
-		__wale_link_count_line(sch, skb, max(q->last_departure_ns,
-						     now + q->delay_ns), now);
-		wale_link_leave(q, skb);
-		__qdisc_enqueue_tail(skb, &q->line);
-	}
-}
-
-/**
- * wale_link_complete() - the service of a packet has ended
- * @sch: the qdisc
- * @skb: the packet, on no list
- * @now: ns
- */
-void wale_link_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
-{
-	const struct wale_sched_data *q = qdisc_priv(sch);
-
-	if (q->impair)
-		wale_impair_complete(sch, skb, now);
-	else if (wale_skb_cb(skb)->lost || !wale_link_overflow(sch, skb, now))
-		wale_link_complete_plain(sch, skb, now);
-}
-
-/*
- * The service of a cell ended, or of the packet at the head of the buffer.
- *
- * @plain here and below: is it known that the link is plain?
- */
-static __always_inline void wale_link_served(struct Qdisc *sch, bool plain)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-
-	if (plain)
-		wale_link_complete_plain(sch, __skb_dequeue(&q->waiting),
-					 q->server.time_ns);
-	else if (wale_buffer_counts_cells(&q->buffer))
-		wale_atm_served(sch);
-	else
-		wale_link_complete(sch, __skb_dequeue(&q->waiting),
-				   q->server.time_ns);
-}
-
-/* Is there something to be served next?  Then its length: a packet may have 0 bytes. */
-static __always_inline bool wale_link_next(struct Qdisc *sch, bool plain,
-					   u32 *len)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-
-	if (!plain && wale_buffer_counts_cells(&q->buffer)) {
-		*len = WALE_ATM_CELL;
-		return q->buffer.cells;
-	}
-	if (skb_queue_empty(&q->waiting) &&
-	    (plain || !q->child.qdisc ||
-	     !wale_child_next(sch, q->server.time_ns)))
-		return false;
-	if (!plain && q->classes)
-		wale_class_prefetch(q->classes,
-				    wale_skb_class(q->waiting.next));
-	*len = wale_skb_cb(q->waiting.next)->wire_len;
-	return true;
-}
-
-static __always_inline bool __wale_link_serve(struct Qdisc *sch, bool plain,
-					      u64 now)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	u32 len;
-
-	while (wale_server_run(&q->server, &q->schedule, now)) {
-		wale_link_served(sch, plain);
-		if (wale_link_next(sch, plain, &len))
-			wale_server_next(&q->server, &q->schedule, len);
-		if (unlikely(!wale_run_goes_on(&q->run, q->server.time_ns)))
-			return false;
-	}
-	if (!q->server.busy)
-		wale_schedule_run(&q->schedule, now);
-	return true;
-}
-
-/**
- * wale_link_serve() - replay ends of service and changes of the rate
- * @sch: the qdisc
- * @now: ns; up to this instant
- *
- * Return: false if there are more of them than a run may replay.
- */
-bool wale_link_serve(struct Qdisc *sch, u64 now)
-{
-	const struct wale_sched_data *q = qdisc_priv(sch);
-
-	return q->plain ? __wale_link_serve(sch, true, now) :
-			  __wale_link_serve(sch, false, now);
-}
-
-/**
- * wale_link_settle() - have parents know which packets will not come back
- * @sch: the qdisc, not in a call of enqueue that has begun to take a packet
- *
- * A parent that is told of the last packet of a child takes the child off its
- * lists, under its feet if it is just asking the child for a packet.  So from
- * wale_link_release() only while there is another.
- */
-void wale_link_settle(struct Qdisc *sch)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	u32 packets = q->gone_packets, bytes = q->gone_bytes;
-
-	if (!packets && !bytes)
-		return;
-	q->gone_packets = 0;
-	q->gone_bytes = 0;
-	sch->q.qlen -= packets;
-	sch->qstats.backlog -= bytes;
-	qdisc_tree_reduce_backlog(sch, packets, bytes);
-}
-
-/*
- * Before a packet is taken: see wale_link_settle().  A parent such as hfsc peeks when
+ * Before a packet is taken: see wale_parents_settle().  A parent such as hfsc peeks when
  * it enqueued; and that may be in a call within another, which is to tell them.
  */
 static void wale_link_settle_later(struct Qdisc *sch)
@@ -367,7 +45,7 @@ static void wale_link_settle_later(struct Qdisc *sch)
 	if (q->entry)
 		return;
 	if (sch->q.qlen != q->gone_packets)
-		wale_link_settle(sch);
+		wale_parents_settle(sch);
 	else if (q->gone_packets)
 		timer_reduce(&q->run_timer, jiffies + 1);
 }
@@ -383,6 +61,17 @@ static inline struct sk_buff *wale_link_take(struct Qdisc *sch, u64 now)
 	if (!head || wale_skb_cb(head)->departure_ns > now)
 		return NULL;
 	return __qdisc_dequeue_head(&q->line);
+}
+
+/* Free those that were lost ahead of what departed at this time; all without a line. */
+static void wale_link_free_lost(struct wale_sched_data *q, u64 departure_ns)
+{
+	struct sk_buff *skb;
+
+	while ((skb = q->lost.head) &&
+	       (!q->line.head ||
+		wale_skb_cb(skb)->departure_ns < departure_ns))
+		wale_packet_free(q, __qdisc_dequeue_head(&q->lost));
 }
 
 /*
@@ -409,15 +98,12 @@ static __always_inline void wale_link_prefetch(const struct wale_sched_data *q)
 		prefetch(head);
 }
 
-/**
- * wale_link_earliest_departure() - before when can no packet of the buffer depart?
- * @q: the link
- *
- * As far as it is known.  With impairments, it may skip the delay, and others.
- *
- * Return: ns; U64_MAX: not unless a packet comes or the link is changed.
+/*
+ * Before when can no packet of the buffer depart, as far as it is known?  With
+ * impairments, it may skip the delay, and others.  U64_MAX: not unless a packet comes or
+ * the link is changed.
  */
-u64 wale_link_earliest_departure(const struct wale_sched_data *q)
+static u64 wale_link_earliest_departure(const struct wale_sched_data *q)
 {
 	u64 end = U64_MAX;
 
@@ -632,44 +318,3 @@ void wale_link_seed(struct wale_sched_data *q, u64 seed)
 	wale_impair_seed(q->impair, seed);
 }
 
-/**
- * wale_link_init() - a link without limits and without packets
- * @sch: the qdisc
- */
-void wale_link_init(struct Qdisc *sch)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-
-	wale_memory_init(&q->memory, dev_net(qdisc_dev(sch)));
-	wale_alarm_init(&q->alarm, sch);
-	wale_timer_init(q);
-	__skb_queue_head_init(&q->waiting);
-	wale_cells_init(&q->cells);
-	wale_server_init(&q->server);
-	q->schedule.until_ns = U64_MAX;
-	wale_schedule_set_constant(&q->schedule, WALE_RATE_UNLIMITED,
-				   ktime_get_ns());
-}
-
-/**
- * wale_link_destroy() - free what an empty link has
- * @sch: the qdisc
- *
- * Context: RTNL is held, the root lock is not.
- */
-void wale_link_destroy(struct Qdisc *sch)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-
-	wale_alarm_cancel(&q->alarm);
-	/* its handler uses what is freed next; nobody can set it any more */
-	timer_shutdown_sync(&q->run_timer);
-	wale_feedback_free(q->feedback);	/* its work may run the link */
-	qdisc_put(q->child.qdisc);
-	wale_memory_exit(&q->memory);
-	wale_trace_free(q->schedule.trace);
-	kvfree(q->schedule.sessions);
-	kvfree(q->cells.ends);
-	kvfree(q->classes);
-	wale_impair_free(q->impair);
-}

@@ -13,39 +13,40 @@
 
 #include "wale.h"
 
-/**
- * wale_mark_run() - what happens up to the next update of the price, and that
- * @sch: the qdisc, whose policy is rem
- * @replay: replays the link, without its price
- * @now: ns
- *
- * Return: false if there is more than a run may replay.
- */
-bool wale_mark_run(struct Qdisc *sch,
-		   bool (*replay)(struct Qdisc *sch, u64 now), u64 now)
+/* Does the policy refuse a packet that would fit?  @class: where flows are told apart. */
+static bool wale_mark_congested(const struct wale_sched_data *q, u16 class)
 {
-	struct wale_sched_data *q = qdisc_priv(sch);
-	struct wale_rem *rem = &q->rem;
-	u64 quiet_until, offered, rate, at_ns;
+	struct wale_congestion congestion = {
+		.total = wale_buffer_occupancy(&q->buffer, &q->buffer),
+	};
 
-	offered = q->counts.offered.bytes;
-	while (rem->next_ns <= now) {
-		at_ns = rem->next_ns;
-		if (!replay(sch, at_ns))
-			return false;
-		quiet_until = q->server.busy ? q->server.event_ns :
-					       q->schedule.until_ns;
-		if (wale_rem_rests(rem, q->buffer.bytes))
-			quiet_until = U64_MAX;
-		quiet_until = min(quiet_until,
-				  wale_inputs_next(&q->cells, q->classes));
-		rate = wale_schedule_bytes_per_s(&q->schedule);
-		wale_rem_update(rem, q->buffer.bytes, offered, rate,
-				wale_rem_steps(rem, offered, quiet_until, now));
-		if (!wale_run_goes_on(&q->run, at_ns))
-			return false;
+	if (congestion.total <= q->policy.threshold)
+		return false;
+	congestion.limit = wale_buffer_limit(&q->buffer);
+	if (q->classes) {
+		congestion.flow =
+			wale_buffer_occupancy(&q->buffer,
+					      &q->classes->class[class].buffer);
+		congestion.active = wale_buffer_counts_cells(&q->buffer) ?
+				    q->classes->busy_cells : q->classes->busy;
 	}
-	return true;
+	return wale_policy_refuses(&q->policy, &congestion);
+}
+
+/**
+ * wale_mark_draw_victim() - who of the tail is dropped in a full buffer?
+ * @q: the link
+ * @waiting: how many there are, without the one in service
+ *
+ * Return: 0: the arrival; k: the k-th from the tail, counted from 1.
+ */
+u32 wale_mark_draw_victim(struct wale_sched_data *q, u32 waiting)
+{
+	u32 pool = min(q->policy.last, waiting);
+
+	if (!pool)
+		return 0;
+	return (wale_stream_draw(&q->buffer_stream) >> 32) * (pool + 1) >> 32;
 }
 
 static bool wale_mark_draw(struct wale_sched_data *q)
@@ -97,7 +98,7 @@ bool wale_mark_refuses(struct wale_sched_data *q, struct sk_buff *skb)
 	bool marked;
 
 	if (rem ? !wale_mark_draw(q) :
-		  !wale_link_congested(q, wale_skb_class(skb)))
+		  !wale_mark_congested(q, wale_skb_class(skb)))
 		return false;
 	if (!q->policy.mark)
 		return true;

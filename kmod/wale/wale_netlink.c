@@ -100,7 +100,8 @@ static int wale_prepare(struct Qdisc *sch, struct wale_request *request,
 		return err;
 	if (!request->feedback_idle_ns || q->feedback)
 		return 0;
-	feedback = wale_feedback_new(sch, request->feedback_idle_ns, extack);
+	feedback = wale_feedback_new(sch, request->feedback_idle_ns, wale_run,
+				     extack);
 	if (IS_ERR(feedback))
 		return PTR_ERR(feedback);
 	request->feedback = feedback;
@@ -141,7 +142,7 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request, u64 now,
 	struct nlattr **tb = request->tb;
 	int err;
 
-	wale_link_settle(sch);
+	wale_parents_settle(sch);
 	err = wale_buffer_apply(sch, &request->buffer, now, extack);
 	if (err)
 		return err;
@@ -252,7 +253,7 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 
 	sch_tree_lock(sch);
 	wale_run_patiently(sch, WALE_DUMP_PATIENCE_NS, &now);
-	wale_link_settle(sch);
+	wale_parents_settle(sch);
 	sch_tree_unlock(sch);
 
 	nest = nla_nest_start_noflag(skb, TCA_OPTIONS);

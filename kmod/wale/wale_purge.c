@@ -184,7 +184,7 @@ void wale_purge(struct Qdisc *sch)
 	wale_purge_list(&q->line);
 	wale_purge_list(&q->lost);
 	wale_purge_list(&q->run.late);
-	q->run = (struct wale_run){};
+	q->run = (struct wale_run){ .arrive = q->run.arrive };
 	wale_purge_waiting(&q->waiting);
 	if (q->impair) {
 		wale_purge_tree(&q->impair->overtakers);

@@ -38,13 +38,45 @@
 #include <linux/random.h>
 #include <net/pkt_cls.h>
 
-#include "wale.h"
-
-#define CREATE_TRACE_POINTS
 #include "../compat.h"
-#include "wale_trace.h"
+#include "wale.h"
 #include "wale_trace_file.h"
 #include "wale_trace_store.h"
+
+/* Without limits and without packets. */
+static void wale_init_link(struct Qdisc *sch)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	wale_memory_init(&q->memory, dev_net(qdisc_dev(sch)));
+	wale_alarm_init(&q->alarm, sch);
+	wale_timer_init(q);
+	__skb_queue_head_init(&q->waiting);
+	wale_cells_init(&q->cells);
+	wale_server_init(&q->server);
+	q->run.arrive = wale_link_accept_late;
+	q->schedule.until_ns = U64_MAX;
+	wale_schedule_set_constant(&q->schedule, WALE_RATE_UNLIMITED,
+				   ktime_get_ns());
+}
+
+/* What an empty link has.  RTNL is held, the root lock is not. */
+static void wale_destroy_link(struct Qdisc *sch)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	wale_alarm_cancel(&q->alarm);
+	/* its handler uses what is freed next; nobody can set it any more */
+	timer_shutdown_sync(&q->run_timer);
+	wale_feedback_free(q->feedback);	/* its work may run the link */
+	qdisc_put(q->child.qdisc);
+	wale_memory_exit(&q->memory);
+	wale_trace_free(q->schedule.trace);
+	kvfree(q->schedule.sessions);
+	kvfree(q->cells.ends);
+	kvfree(q->classes);
+	wale_impair_free(q->impair);
+}
 
 static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 		     struct netlink_ext_ack *extack)
@@ -52,7 +84,7 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 	struct wale_sched_data *q = qdisc_priv(sch);
 	int err;
 
-	wale_link_init(sch);
+	wale_init_link(sch);
 	q->buffer.limit_packets = 1000;
 	q->buffer.limit_bytes = U64_MAX;
 	q->buffer.limit_cells = U32_MAX;
@@ -84,7 +116,7 @@ static void wale_destroy(struct Qdisc *sch)
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	tcf_block_put(q->block);
-	wale_link_destroy(sch);
+	wale_destroy_link(sch);
 }
 
 static struct Qdisc_ops wale_qdisc_ops __read_mostly = {

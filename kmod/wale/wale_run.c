@@ -33,13 +33,40 @@ static bool wale_run_arrivals(struct Qdisc *sch, u64 now)
 		next = wale_inputs_next(&q->cells, q->classes);
 		if (next > now)
 			break;
-		if (!q->cells.amid && !wale_link_serve(sch, next))
+		if (!q->cells.amid && !wale_serve(sch, next))
 			return false;
 		wale_atm_arrive(sch, next);
 		if (!wale_run_goes_on(&q->run, next))
 			return false;
 	}
-	return wale_link_serve(sch, now);
+	return wale_serve(sch, now);
+}
+
+/* With policy rem: what happens up to the next update of the price, and that. */
+static bool wale_run_price(struct Qdisc *sch, u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_rem *rem = &q->rem;
+	u64 quiet_until, offered, rate, at_ns;
+
+	offered = q->counts.offered.bytes;
+	while (rem->next_ns <= now) {
+		at_ns = rem->next_ns;
+		if (!wale_run_arrivals(sch, at_ns))
+			return false;
+		quiet_until = q->server.busy ? q->server.event_ns :
+					       q->schedule.until_ns;
+		if (wale_rem_rests(rem, q->buffer.bytes))
+			quiet_until = U64_MAX;
+		quiet_until = min(quiet_until,
+				  wale_inputs_next(&q->cells, q->classes));
+		rate = wale_schedule_bytes_per_s(&q->schedule);
+		wale_rem_update(rem, q->buffer.bytes, offered, rate,
+				wale_rem_steps(rem, offered, quiet_until, now));
+		if (!wale_run_goes_on(&q->run, at_ns))
+			return false;
+	}
+	return true;
 }
 
 /* These, and updates of the price. */
@@ -48,7 +75,7 @@ static bool wale_run_prices(struct Qdisc *sch, u64 now)
 	const struct wale_sched_data *q = qdisc_priv(sch);
 
 	if (q->policy.kind == WALE_POLICY_REM &&
-	    !wale_mark_run(sch, wale_run_arrivals, now))
+	    !wale_run_price(sch, now))
 		return false;
 	return wale_run_arrivals(sch, now);
 }
@@ -87,7 +114,7 @@ static bool wale_run_events(struct Qdisc *sch, u64 now)
 	const struct wale_sched_data *q = qdisc_priv(sch);
 
 	if (q->plain)
-		return wale_link_serve(sch, now);
+		return wale_serve(sch, now);
 	if (!(q->feedback ? wale_run_published(sch, now) :
 			    wale_run_prices(sch, now)))
 		return false;
@@ -126,7 +153,7 @@ static bool wale_run_with_late(struct Qdisc *sch, u64 now)
 		arrival_ns = wale_skb_cb(skb)->arrival_ns;
 		if (!wale_run_up_to(sch, arrival_ns))
 			return false;
-		wale_link_accept_late(sch, __qdisc_dequeue_head(&q->run.late));
+		q->run.arrive(sch, __qdisc_dequeue_head(&q->run.late));
 		if (!wale_run_goes_on(&q->run, arrival_ns))
 			return false;
 	}

@@ -27,6 +27,7 @@
  * @late: packets that came since, in their order; they arrive when the link is at
  *	the time at which they did
  * @late_bytes: of them, on the wire
+ * @arrive: called for each of them then
  */
 struct wale_run {
 	int budget;
@@ -34,6 +35,7 @@ struct wale_run {
 	u64 reached_ns;
 	struct qdisc_skb_head late;
 	u64 late_bytes;
+	void (*arrive)(struct Qdisc *sch, struct sk_buff *skb);
 };
 
 /* An event was replayed.  Return: false if that was the last one of this run. */

@@ -155,7 +155,7 @@ int wale_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 
 	sch_tree_lock(sch);
 	wale_run_patiently(sch, WALE_DUMP_PATIENCE_NS, &now);
-	wale_link_settle(sch);
+	wale_parents_settle(sch);
 	err = wale_put_stats(d->skb, q, now);
 	sch_tree_unlock(sch);
 	if (err) {
@@ -205,7 +205,7 @@ int wale_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 
 	sch_tree_lock(sch);
 	wale_run_patiently(sch, WALE_DUMP_PATIENCE_NS, &now);
-	wale_link_settle(sch);
+	wale_parents_settle(sch);
 	if (q->child.qdisc) {
 		sch_tree_unlock(sch);
 		return wale_child_dump_stats(&q->child, d);

@@ -96,33 +96,6 @@ void wale_timer_set(struct Qdisc *sch, u64 now)
 		mod_timer(&q->run_timer, jiffies + delay);
 }
 
-/**
- * wale_lock_root() - lock the qdisc tree, where no packet moves the link
- * @sch: the qdisc
- *
- * While a new qdisc is being put into its place, which the lock of the old tree is
- * held for, the root becomes another one.
- *
- * Context: RCU read side.
- * Return: the lock, which is held, with softirqs off.
- */
-spinlock_t *wale_lock_root(struct Qdisc *sch)
-	__acquires(root_lock)
-{
-	spinlock_t *root_lock, *found;	/* see wale.h */
-
-	root_lock = qdisc_lock(qdisc_root_sleeping(sch));
-	spin_lock_bh(root_lock);
-	found = qdisc_lock(qdisc_root_sleeping(sch));
-	while (unlikely(found != root_lock)) {
-		spin_unlock_bh(root_lock);
-		root_lock = found;
-		spin_lock_bh(root_lock);
-		found = qdisc_lock(qdisc_root_sleeping(sch));
-	}
-	return root_lock;
-}
-
 static void wale_timer_ring(struct timer_list *timer)
 {
 	struct wale_sched_data *q = container_of(timer, struct wale_sched_data,
@@ -132,10 +105,10 @@ static void wale_timer_ring(struct timer_list *timer)
 	u64 now;
 
 	rcu_read_lock();
-	root_lock = wale_lock_root(sch);
+	root_lock = wale_parents_lock(sch);
 	now = ktime_get_ns();
 	wale_link_run(sch, now);
-	wale_link_settle(sch);
+	wale_parents_settle(sch);
 	wale_timer_set(sch, now);
 	spin_unlock_bh(root_lock);
 	rcu_read_unlock();

@@ -6,10 +6,13 @@ from __future__ import annotations
 import ast
 import graphlib
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from conftest import TESTBED, lab_says
+from wale_lab.engines.modules import BUILD
 from wale_lab.guest import agent
 from wale_lab.tree import IMPORTS, PACKAGE
 
@@ -90,3 +93,38 @@ def test_no_file_of_c_calls_itself_through_others(folder: str) -> None:
         for stem, text in texts.items()
     }
     list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def cross_calls(objects: list[Path]) -> dict[str, set[str]]:
+    """Which object files use what another one of them defines, if only by a macro or inline."""
+    defined: dict[str, str] = {}
+    used: dict[str, set[str]] = {}
+    for path in objects:
+        command = ["nm", "--format=posix", str(path)]
+        listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        for name, kind, *_ in map(str.split, listed.splitlines()):
+            if kind == "U":
+                used.setdefault(path.stem, set()).add(name)
+            elif kind.isupper():
+                defined[name] = path.stem
+    return {
+        file: {defined[name] for name in names if name in defined} - {file}
+        for file, names in used.items()
+    }
+
+
+@pytest.fixture(scope="session")
+def built_modules() -> Path:
+    """The folder in which the modules of the guest's kernel are built, with what they are of."""
+    command = [str(TESTBED / "wale-lab"), "exec", "--quiet", "--modules=sch_wale,tcp_ratcp"]
+    subprocess.run([*command, "--", "true"], check=True)
+    return BUILD / "modules" / lab_says("modules")
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("folder", ["kmod/wale"])
+def test_no_c_file_of_a_module_depends_on_itself(built_modules: Path, folder: str) -> None:
+    sources = {path.stem for path in (TOP / folder).glob("*.c")}
+    objects = [p for p in (built_modules / folder).glob("*.o") if p.stem in sources]
+    assert {path.stem for path in objects} == sources
+    list(graphlib.TopologicalSorter(cross_calls(objects)).static_order())

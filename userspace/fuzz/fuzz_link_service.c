@@ -453,7 +453,7 @@ static void do_one(struct link *link, struct tape *tape)
 		link->overhead = tape_u8(tape) % __WALE_OVERHEAD_MAX;
 }
 
-/* As a new link is: wale_link_init(). */
+/* As a new link is: wale_init_link(). */
 static void link_init(struct link *link, struct tape *tape)
 {
 	memset(link, 0, sizeof(*link));
