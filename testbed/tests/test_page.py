@@ -46,7 +46,7 @@ def log_packets(folder: Path, packets: list[Any]) -> None:
             "link": direction, "fate": fate, "flow": "tcp", "protocol": 6, "arrival_ns": time,
             "start_ns": time + 5 * MS if fate == "delivered" else None,
             "departure_ns": time + 15 * MS if fate == "delivered" else None, "dropped_ns": None,
-            "wire_bytes": payload + 52, "source": "a", "source_port": 1, "seq": seq % 2**32,
+            "wire_bytes": payload + 52, "ip_bytes": payload + 52, "source": "a", "source_port": 1, "seq": seq % 2**32,
             "ack": ack % 2**32, "tcp_flags": 16, "payload_bytes": payload,
         }
         for time, seq, ack, payload, fate, direction in packets

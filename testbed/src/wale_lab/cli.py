@@ -394,6 +394,20 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     sub.set_defaults(module="wale_lab.results.plot_command", function="plot_command")
 
     sub = add(
+        "export",
+        "Write a run in a format that other tools read.",
+        "  wale-lab export out/demo --to flent     flent -p totals out/demo/demo.flent.gz\n"
+        "  wale-lab export out/demo --to qlog      a trace for each flow, for qvis and others\n"
+        "  wale-lab export out/demo --to csv       all samples as one tidy table",
+    )
+    sub.add_argument("folder", metavar="DIR", help="the output folder of a run")
+    sub.add_argument("--to", required=True, choices=["flent", "qlog", "csv"], help="the format")
+    sub.add_argument(
+        "--out", type=_folder, metavar="FILE", help="where it goes (NAME.flent.gz ... in DIR)"
+    )
+    sub.set_defaults(module="wale_lab.results.export", function="export_command")
+
+    sub = add(
         "report",
         "One page on which published, measured and computed numbers stand side by side.",
         "  wale-lab report\n  wale-lab report --results /tmp/r --out /tmp/r/report",

@@ -13,13 +13,13 @@ from pathlib import Path
 from wale_lab.errors import ScenarioError
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file that others see whole or not at all; its folder is made if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
         partial = Path(folder, path.name)
-        with partial.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with partial.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())  # else a crash of the machine may leave an empty one
         partial.replace(path)
