@@ -34,6 +34,17 @@ asyncio.run(main())
 """
 
 
+SPIN = """\
+import signal, time
+began, rang = time.monotonic(), []
+signal.signal(signal.SIGALRM, lambda *_: rang.append(time.monotonic() - began))
+signal.setitimer(signal.ITIMER_REAL, 0.25)
+while time.monotonic() < began + {0}:
+    pass
+print(time.monotonic() - began, *rang)
+"""
+
+
 def check(*overrides: str) -> Scenario:
     return check_scenario(yaml_lines.parse(SCENARIO, "s.yaml"), list(overrides), Path())
 
@@ -53,6 +64,22 @@ def test_timers_are_fine_from_the_first_one_on(guest: Callable[..., str], tmp_pa
     assert guest("python3", "-c", FINE, out=tmp_path).split() == ["1e-09", "3"]
     read = "import time; print(time.clock_getres(time.CLOCK_REALTIME))"
     assert guest("python3", "-c", read, out=tmp_path) == "1e-09\n"
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize(("wait_s", "most_s"), [(0.0001, 0.000102), (0.001, 0.0012), (20, 20.03)])
+def test_a_loop_that_reads_the_clock(
+    wait_s: float, most_s: float, guest: Callable[..., str], tmp_path: Path
+) -> None:
+    """It sleeps now and then, and ends hardly later; signals come in between, and it is repeatable.
+
+    Without that, 20 s take some 80 million readings, and most of an hour.
+    """
+    said = guest("python3", "-c", SPIN.format(wait_s), out=tmp_path, limit_s=60)
+    took, *rang = map(float, said.split())
+    assert wait_s <= took < most_s
+    assert (rang == []) if wait_s < 0.25 else (0.25 <= rang[0] < 0.27)
+    assert guest("python3", "-c", SPIN.format(wait_s), out=tmp_path, limit_s=60) == said
 
 
 @pytest.mark.guest

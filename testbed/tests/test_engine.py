@@ -355,9 +355,9 @@ def test_kernel_warning_fails_a_command(kernel: Kernel) -> None:
 def test_busy_guest_is_killed_at_its_limit(kernel: Kernel) -> None:
     outcome = run(kernel, "echo before; while :; do :; done", wall_limit_s=1.5)
     assert (outcome.reason, outcome.exit_code) == ("timeout", EXIT_TIMEOUT)
-    assert 1.4 < outcome.wall_s < 6
+    assert 1.4 < outcome.wall_s < 7
     assert outcome.console == "before\n"
-    assert "reading the clock in a loop" in outcome.describe()
+    assert "virtual time went on by 0 s in the last second, in which sh ran" in outcome.describe()
     assert guests_of(os.getpid()) == []
 
 
@@ -623,11 +623,13 @@ def test_memory_pressure_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.guest
-def test_iperf3_in_real_time(tmp_path: Path) -> None:
+@pytest.mark.parametrize("time", ["real", "virtual"])
+def test_iperf3(time: str, tmp_path: Path) -> None:
     if shutil.which("iperf3") is None:
         pytest.skip("iperf3 is not installed")
-    slow = ["bottleneck.forward.rate=5mbit"]  # any machine keeps up, with sanitizers too
-    result = run_scenario(load_scenario(find_scenario("iperf3"), slow), 1, tmp_path)
+    # any machine keeps up, with sanitizers too
+    overrides = ["bottleneck.forward.rate=5mbit", f"time={time}"]
+    result = run_scenario(load_scenario(find_scenario("iperf3"), overrides), 1, tmp_path)
     (flow,) = result["flows"]
     assert flow["completed"] is True
     assert flow["cc"] == "cubic"

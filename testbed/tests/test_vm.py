@@ -124,7 +124,7 @@ def test_selftests(kernel: Kernel, subtests: pytest.Subtests) -> None:
 
 def test_iperf3(kernel: Kernel, tmp_path: Path) -> None:
     """An unchanged program over the link: a scenario with the engine vm, with all its packets."""
-    scenario = load_scenario(find_scenario("iperf3"))
+    scenario = load_scenario(find_scenario("iperf3"), ["time=real"])
     result = run_scenario(scenario, 1, tmp_path, "vm", kernel.release, packets="csv")
     assert problems(result) == []
     assert (result["engine"], result["kernel"]) == ("vm", kernel.release)

@@ -157,6 +157,8 @@ def test_json_and_cc(tmp_path: Path) -> None:
         (["--serve", "exit 3", "--", "true"], 125, "ended with exit code 3"),
         (["--serve", "sleep 99", "--ready", "{tcp: 1, within: 1s}", "--", "true"], 125,
          "was not ready within 1 s"),
+        (["--wall-limit", "3", "--", "sh", "-c", "while :; do :; done"], 124,
+         "in the last second, in which sh ran"),
     ],
 )  # fmt: skip
 def test_how_it_ends(words: list[str], code: int, said: str, tmp_path: Path) -> None:

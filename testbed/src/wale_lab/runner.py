@@ -19,7 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from wale_lab.engines import get_engine, kernel_build
-from wale_lab.engines.base import HUNG_AFTER_S, OUT_DIR, Engine, EngineError, Job, Kernel, Outcome
+from wale_lab.engines.base import (
+    HUNG_AFTER_S,
+    OUT_DIR,
+    Engine,
+    EngineError,
+    Job,
+    Kernel,
+    Outcome,
+    TimedOut,
+)
 from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.files import make_folder, output_folder
 from wale_lab.guest import packet_recorder
@@ -197,7 +206,8 @@ def _observed(path: Path, outcome: Outcome, scenario: Scenario) -> dict[str, Any
     if "error" in raw:
         raise refused(scenario, raw["error"], raw.get("of", {}))
     if outcome.reason != "ok" or not raw:
-        raise EngineError(f"the run failed: {outcome.describe()}\n{outcome.tail(30)}")
+        kind = TimedOut if outcome.reason in ("timeout", "hung") else EngineError
+        raise kind(f"the run failed: {outcome.describe()}\n{outcome.tail(30)}")
     return raw
 
 

@@ -232,7 +232,7 @@ class Flow(Strict):
     after: str | None = None
     """name of the flow that has to end first"""
     tool: Literal["wale", "iperf3"] = "wale"
-    """wale serve and wale get, or iperf3 (slow in virtual time: it polls the clock)"""
+    """wale serve and wale get, or iperf3 (which takes more wall time)"""
     sha256: Switch = True
     """of what has a size: both ends compute it, and it is compared; off is faster"""
 

@@ -22,14 +22,14 @@ import yaml
 from pydantic import ValidationError
 
 from wale_lab import yaml_lines
-from wale_lab.engines.base import EXIT_ENGINE, EXIT_TIMEOUT, OUT_DIR
+from wale_lab.engines.base import EXIT_ENGINE, EXIT_TIMEOUT, OUT_DIR, TimedOut
 from wale_lab.engines.modules import userspace_env
 from wale_lab.errors import ScenarioError
 from wale_lab.link import Link
 from wale_lab.progress import Progress
 from wale_lab.results.result import problems
 from wale_lab.runner import run_scenario
-from wale_lab.scenario import check_scenario
+from wale_lab.scenario import Scenario, check_scenario
 from wale_lab.terminal import STDIN, Terminal, own_environment, standard_input
 
 #: The hosts, and the flow of the command.
@@ -207,6 +207,15 @@ def with_command(args: argparse.Namespace) -> int:
         data["flows"][-1]["stdin"] = f"{OUT_DIR}/{STDIN}"
     document = yaml_lines.parse(yaml.safe_dump(data, sort_keys=False), "wale-lab with")
     scenario = check_scenario(document, [], Path.cwd())
+    try:
+        return _run(args, scenario, stdin)
+    except TimedOut as error:
+        print(f"wale-lab: {error}", file=sys.stderr)
+        return EXIT_TIMEOUT
+
+
+def _run(args: argparse.Namespace, scenario: Scenario, stdin: bytes) -> int:
+    """Run the scenario; the exit code."""
     with ExitStack() as stack:
         own = None if args.out else tempfile.TemporaryDirectory(prefix="wale-with-")
         out = Path(stack.enter_context(own) if own else args.out)

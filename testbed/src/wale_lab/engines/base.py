@@ -62,6 +62,10 @@ class EngineError(LabError):
     """A reason, in one sentence for the user, why an engine cannot do what was asked."""
 
 
+class TimedOut(EngineError):
+    """A job that had to be ended: it took too long, or waited for what cannot come."""
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A kernel that is ready to run."""
@@ -152,6 +156,7 @@ class Outcome:
     kernel_log: str  # what the kernel printed to its console
     wall_s: float
     virtual: bool = False  # the time inside
+    busy: str = ""  # what a guest did that had to be ended, as far as that is known
 
     @property
     def complaints(self) -> list[str]:
@@ -171,10 +176,12 @@ class Outcome:
         """One line that says how it ended."""
         wall = f"after {self.wall_s:.2f} s of wall time"
         busy = "while busy"
+        if self.busy:
+            busy += f": {self.busy}"
         if self.virtual:
             busy += (
-                " (a program that waits by reading the clock in a loop, as browsers do, hardly "
-                "gets on in virtual time: `exec --real`, or `run --set time=real`)"
+                " (computing takes no virtual time, and waiting by looking again and again takes "
+                "hardly any: `exec --real`, `with --real`, or `run --set time=real`)"
             )
         mappings = ""
         if MAPPINGS in self.kernel_log:

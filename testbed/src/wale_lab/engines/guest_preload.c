@@ -2,7 +2,7 @@
 /*
  * guest_preload.c - preloaded into a User-Mode Linux kernel by engines/uml.py
  *
- * Three things that the kernel's own options do not offer:
+ * Four things that the kernel's own options do not offer:
  *
  *  - Its only source of randomness, libc's getrandom(), returns a stream that
  *    follows from WALE_SEED (decimal, 64 bits; without it: the host's own).
@@ -16,6 +16,10 @@
  *    process's system calls, and it is what costs most of them: some kilobytes,
  *    for which the host allocates memory.  And a processor may have more of them
  *    than Linux before 6.14 knows (AMX), which then fails to write them at all.
+ *
+ *  - A process that waits by reading the clock in a loop sleeps now and then,
+ *    in virtual time.  There, a reading takes 256 ns, and so such a loop would
+ *    take the host minutes for a second.  See spin_request().
  *
  * cc -O2 -Wall -shared -fPIC -o guest_preload.so guest_preload.c
  */
@@ -33,6 +37,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <sys/user.h>
 #include <unistd.h>
 
 /* asm/ptrace-abi.h; what Linux 6.1 uses */
@@ -156,6 +161,114 @@ static long fp_request(int request, pid_t pid, void *type, struct iovec *iov)
 	return 0;
 }
 
+#ifdef __x86_64__
+/* What a reading of the clock takes in virtual time (TIMER_MULTIPLIER in arch/um). */
+#define READING_NS	256
+/* So many readings, and nothing else, are a loop: 256 us. */
+#define READINGS	1000
+/* A sleep is that part of the time waited so far, so a wait is that much too long at most. */
+#define SHARE		16
+#define SLEEP_MAX_NS	10000000
+/* Below the stack pointer of a process, behind its red zone. */
+#define BELOW_STACK	512
+
+/* Processes that do nothing but read the clock, or look whether there is something to do. */
+static struct spin {
+	pid_t pid;
+	unsigned int readings;
+	unsigned long long waited_ns;
+	int slept;	/* and now reads the clock */
+} spins[256];
+
+/*
+ * System calls that became sleeps, and are made when those end.  A register that each
+ * system call overwrites, r11, says which: it outlives a signal, and a switch of threads.
+ */
+#define SLEEPS	4096
+#define MAGIC	0x57414c4500000000ULL
+static struct user_regs_struct sleeps[SLEEPS];
+static unsigned int n_sleeps;
+
+/* Is this the entry of a system call by which a process waits without sleeping? */
+static int is_idle_call(const struct user_regs_struct *regs)
+{
+	switch ((long)regs->orig_rax) {
+	case SYS_clock_gettime:
+	case SYS_gettimeofday:
+	case SYS_time:
+	case SYS_sched_yield:
+		return 1;
+	case SYS_poll:
+		return (int)regs->rdx == 0;
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+		return (int)regs->r10 == 0;
+	default:
+		return 0;
+	}
+}
+
+/* Have the kernel see a nanosleep() instead of the call; where that cannot be, the call. */
+static void sleep_instead(struct spin *spin, pid_t pid,
+			  struct user_regs_struct *regs)
+{
+	unsigned long long at = (regs->rsp - BELOW_STACK) & ~15ULL;
+	unsigned long long ns = spin->waited_ns / SHARE;
+
+	if (ns > SLEEP_MAX_NS)
+		ns = SLEEP_MAX_NS;
+	if (libc_ptrace(PTRACE_POKEDATA, pid, at, 0UL) ||
+	    libc_ptrace(PTRACE_POKEDATA, pid, at + 8, ns))
+		return;
+	sleeps[n_sleeps % SLEEPS] = *regs;
+	regs->orig_rax = SYS_nanosleep;
+	regs->rdi = at;
+	regs->rsi = 0;
+	regs->r11 = MAGIC | n_sleeps++ % SLEEPS;
+	spin->waited_ns += ns;
+	spin->slept = 1;
+}
+
+/*
+ * The kernel has just been told where a process stopped.  One that made many calls which
+ * only look at the clock sleeps before the next of them.  All follows from its calls, so a
+ * run stays repeatable; and any program is served, whatever its libc.
+ */
+static void spin_request(pid_t pid, struct user_regs_struct *regs)
+{
+	struct spin *spin = &spins[(unsigned int)pid % 256];
+
+	if ((long)regs->orig_rax < 0 || (long)regs->rax != -ENOSYS)
+		return;	/* not a system call */
+	if (spin->pid != pid || !is_idle_call(regs)) {
+		*spin = (struct spin){ .pid = pid };
+		return;
+	}
+	spin->waited_ns += READING_NS;
+	if (spin->slept)
+		spin->slept = 0;
+	else if (++spin->readings > READINGS)
+		sleep_instead(spin, pid, regs);
+}
+
+/* A process goes on: after a sleep, with the call that it had made. */
+static const void *after_sleep(const void *data, struct user_regs_struct *own)
+{
+	const struct user_regs_struct *regs = data, *was;
+
+	if ((regs->r11 & 0xffffffff00000000ULL) != MAGIC)
+		return data;
+	was = &sleeps[regs->r11 % SLEEPS];
+	if (regs->rip != was->rip || regs->rsp != was->rsp)
+		return data;	/* a signal came: its handler runs first */
+	*own = *was;
+	own->rax = was->orig_rax;
+	own->rip = was->rip - 2;	/* the instruction again */
+	own->orig_rax = -1;
+	return own;
+}
+#endif
+
 /* Every traced process is to be killed if its tracer goes. */
 long ptrace(enum __ptrace_request request, ...)
 {
@@ -171,6 +284,20 @@ long ptrace(enum __ptrace_request request, ...)
 	if ((request == PTRACE_GETREGSET || request == PTRACE_SETREGSET) &&
 	    (long)addr == NT_X86_XSTATE)
 		return fp_request(request, pid, addr, data);
+#ifdef __x86_64__
+	if (seeded && request == PTRACE_SETREGS) {
+		struct user_regs_struct own;
+
+		return libc_ptrace(request, pid, addr, after_sleep(data, &own));
+	}
+	if (seeded && request == PTRACE_GETREGS) {
+		long ret = libc_ptrace(request, pid, addr, data);
+
+		if (!ret)
+			spin_request(pid, data);
+		return ret;
+	}
+#endif
 	if (may_change(request))
 		known[(unsigned int)pid % 64].pid = 0;
 	if (request == PTRACE_SETOPTIONS || (int)request == OLD_SETOPTIONS)

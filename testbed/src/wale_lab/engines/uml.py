@@ -28,7 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from wale_lab.engines import coverage, kernel_build, kernel_source
+from wale_lab.engines import coverage, guest_clock, kernel_build, kernel_source
 from wale_lab.engines.base import (
     EXIT_PANIC,
     EXIT_TIMEOUT,
@@ -247,7 +247,8 @@ class _Guest:
     """One running User-Mode Linux kernel."""
 
     def __init__(self, kernel: Kernel, folder: Path, job: Job, cpu: int) -> None:
-        self.folder, self.job = folder, job
+        self.folder, self.job, self.image = folder, job, kernel.image
+        self.busy = ""  # what it did when it had to be ended
         self.version = kernel_source.version_key(kernel.release)[:2]
         self.console = Console(folder / "console", job.on_output)
         self.log_path = folder / "kernel-log"
@@ -296,6 +297,8 @@ class _Guest:
     def wait(self, deadline: float) -> Reason | None:
         """Wait for the end; "timeout" if it has to be ended."""
         in_time = ended_before(self.process, lambda: deadline, self.console.show)
+        if not in_time and self.job.time == "virtual":
+            self.busy = guest_clock.look(self.image, self.process.pid)
         return None if in_time else "timeout"
 
     def kill(self) -> None:
@@ -326,7 +329,7 @@ class _Guest:
         else:
             reason, code = "panic", EXIT_PANIC
         virtual = self.job.time == "virtual"
-        return Outcome(code, reason, console, kernel_log, wall_s, virtual)
+        return Outcome(code, reason, console, kernel_log, wall_s, virtual, self.busy)
 
 
 if __name__ == "__main__":
