@@ -205,12 +205,12 @@ static int wale_check_policy(const struct wale_sched_data *q,
 	}
 	if (!by_flow && tb[TCA_WALE_Z]) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_Z],
-				    "wale: z is a parameter of policy seldrop and fba");
+				    "wale: share_factor is a parameter of policy seldrop and fba");
 		return -EINVAL;
 	}
 	if (policy->kind != WALE_POLICY_RANDOM_TAIL && tb[TCA_WALE_LAST]) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LAST],
-				    "wale: last is a parameter of policy random_tail");
+				    "wale: victims is a parameter of policy random_tail");
 		return -EINVAL;
 	}
 	if (policy->kind != WALE_POLICY_REM && tb[TCA_WALE_REM]) {
@@ -221,7 +221,7 @@ static int wale_check_policy(const struct wale_sched_data *q,
 	if (wale_attr_get(tb[TCA_WALE_MARK], 0) && !threshold &&
 	    policy->kind != WALE_POLICY_REM) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_MARK],
-				    "wale: mark needs a policy that decides before the buffer is full: epd, seldrop, fba or rem");
+				    "wale: policy_ecn needs a policy that decides before the buffer is full: epd, seldrop, fba or rem");
 		return -EINVAL;
 	}
 	if (by_flow && limit > WALE_POLICY_LIMIT_MAX) {

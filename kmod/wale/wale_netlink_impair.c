@@ -201,7 +201,7 @@ static int wale_check_range(const struct wale_drop_range *range, u32 flows,
 	}
 	if (range->flow > flows && !(flows && range->flow == WALE_CLASS_CROWD)) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: drop names a flow that the link does not tell apart: give it as many flows");
+				    "wale: drop_list names a flow that the link does not tell apart: give it as many flows");
 		return -ERANGE;
 	}
 	return 0;
@@ -220,7 +220,7 @@ static int wale_parse_drops(struct wale_drop_list *drops, u32 flows,
 	if (count > WALE_DROP_RANGES_MAX ||
 	    nla_len(attr) % sizeof(drops->range[0])) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: drop must be up to 32 ranges of 12 bytes: a flow, and the numbers of a first and a last packet, all u32");
+				    "wale: drop_list must be up to 32 ranges of 12 bytes: a flow, and the numbers of a first and a last packet, all u32");
 		return -EINVAL;
 	}
 	drops->count = count;

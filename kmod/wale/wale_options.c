@@ -92,7 +92,7 @@ static const struct wale_range wale_options_ranges[] = {
 		.attr = TCA_WALE_DROPS,
 		.min = 0,
 		.max = __WALE_DROPS_MAX - 1,
-		.refusal = "wale: drops must be 0 or 1: remote or local",
+		.refusal = "wale: drop_report must be 0 or 1: remote or local",
 	},
 	{
 		.attr = TCA_WALE_TRACE_END,
@@ -131,13 +131,14 @@ static const struct wale_range wale_options_ranges[] = {
 		.attr = TCA_WALE_Z,
 		.min = 0,
 		.max = WALE_POLICY_Z_MAX,
-		.refusal = "wale: z must be 0 to 1000, in millionths",
+		.refusal =
+			"wale: share_factor must be 0 to 1000, in millionths",
 	},
 	{
 		.attr = TCA_WALE_LAST,
 		.min = 1,
 		.max = WALE_POLICY_LAST_MAX,
-		.refusal = "wale: last must be 1 to 1024",
+		.refusal = "wale: victims must be 1 to 1024",
 	},
 	{
 		.attr = TCA_WALE_FLOWS,
@@ -157,13 +158,13 @@ static const struct wale_range wale_options_ranges[] = {
 		.attr = TCA_WALE_MARK,
 		.min = 0,
 		.max = 1,
-		.refusal = "wale: mark must be 0 or 1",
+		.refusal = "wale: policy_ecn must be 0 or 1",
 	},
 	{
 		.attr = TCA_WALE_LOSS_ECN,
 		.min = 0,
 		.max = 1,
-		.refusal = "wale: ecn must be 0 or 1",
+		.refusal = "wale: loss_ecn must be 0 or 1",
 	},
 	{
 		.attr = TCA_WALE_REORDER_GAP,
@@ -381,7 +382,7 @@ static const struct wale_range wale_jitter_ranges[] = {
 		.attr = TCA_WALE_JITTER_REORDERING,
 		.min = 0,
 		.max = 1,
-		.refusal = "wale: reordering of jitter must be 0 or 1",
+		.refusal = "wale: overtaking of jitter must be 0 or 1",
 	},
 };
 

@@ -19,7 +19,10 @@ def text_of(attribute: Attribute) -> str:
     """What an option does, for people."""
     if "text" not in attribute.option:
         raise KeyError(f"{attribute.name} has no text, of what it does, below its option")
-    return str(attribute.option["text"])
+    text = str(attribute.option["text"])
+    if not attribute.alias:
+        return text
+    return f"{text.removesuffix('.')}. The old word ``{attribute.alias}`` is still accepted."
 
 
 def limits(one: Option) -> str:

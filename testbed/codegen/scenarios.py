@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 
 from spec import BITS, Attribute, AttributeSet, Enum, Spec, macro
+from userspace import Table
 
 PATH = "testbed/src/wale_lab/options.py"
 COLUMNS = 100
@@ -47,7 +48,12 @@ class Option(NamedTuple):
 
 
 def name(attribute: Attribute, attributes: AttributeSet) -> str:
-    """Its key, or its own name where several have the key, or the key is no name."""
+    """Its key, or its own name where several have the key, or the key is no name.
+
+    Where the word is new, the former one: the settings of runs, and so their digests, have it.
+    """
+    if attribute.alias:
+        return attribute.alias
     own = attribute.name.removesuffix("64").replace("-", "_")
     taken = Counter(one.key for one in attributes.attributes)[attribute.key]
     return attribute.key if taken == 1 and attribute.key.isidentifier() else own
@@ -97,6 +103,12 @@ def table(spec: Spec, attributes: AttributeSet, indent: str) -> list[str]:
     return lines
 
 
+def aliases(spec: Spec) -> list[str]:
+    """Former words, with those of now."""
+    found = Table(spec).aliases
+    return [f"    {text(old)}: {text(new)}," for old, new in found]
+
+
 def statistics(spec: Spec) -> list[str]:
     """Names, numbers and formats of what a link has counted."""
     lines = []
@@ -127,5 +139,6 @@ def render(spec: Spec) -> str:
     lines += ["}", "LINK = {", *table(spec, spec.options, "    "), "}", "NESTS = {"]
     for nest in spec.nests:
         lines += [f'    "{nest.name}": {{', *table(spec, nest, "        "), "    },"]
-    lines += ["}", "STATISTICS = {", *statistics(spec), "}"]
+    lines += ["}", "ALIASES = {", *aliases(spec), "}"]
+    lines += ["STATISTICS = {", *statistics(spec), "}"]
     return HEAD + "\n".join(lines) + "\n"

@@ -6,6 +6,7 @@ specifications has no keys for:
 
   word         of tc, and key of a scenario (default: the attribute's name)
   key          of JSON, scenarios and tests, if it is not the word
+  alias        the word it had before, which is accepted as well; the tools show it no more
   form         how it is written: rate, time, size, count, percent, probability, fixed32,
                millionths, seed, enum, flag, or the name of a form of its own
   default      of a new link; not shown where it is this
@@ -127,6 +128,11 @@ class Attribute:
     @property
     def key(self) -> str:
         return str(self.option.get("key", self.word))
+
+    @property
+    def alias(self) -> str:
+        """The word it had before, or nothing."""
+        return str(self.option.get("alias", ""))
 
     @property
     def form(self) -> str:

@@ -233,6 +233,16 @@ class Table:
         if off and " " not in off:
             yield Option(off, one.option["help-no"], one, "off", group, True)
 
+    @property
+    def aliases(self) -> list[tuple[str, str]]:
+        """Words that options had before, with those of now."""
+        found: list[tuple[str, str]] = []
+        for one in (x for nest in (self.spec.options, *self.spec.nests) for x in nest.attributes):
+            if one.alias:
+                no = ("", "no") if one.form == "flag" else ("",)
+                found += [(prefix + one.alias, prefix + _word(one)) for prefix in no]
+        return found
+
     def json_key(self, attribute: Attribute) -> str:
         """That of the JSON which the tools write."""
         by_word = attribute.form in {*PLAIN, "flag", "drop"}
@@ -343,6 +353,11 @@ class Table:
         parts.append(
             "const struct link_option link_options[] = {\n" + "".join(lines) + "\t{},\n};\n"
         )
+        parts.append(
+            "const struct link_former_word link_former_words[] = {\n"
+            + "".join(f"\t{{ {_quoted(old)}, {_quoted(new)} }},\n" for old, new in self.aliases)
+            + "\t{},\n};\n"
+        )
         stats = self.spec.sets["stats"]
         parts.append(
             "const char *const link_stats_names[TCA_WALE_STATS_MAX + 1] = {\n"
@@ -383,6 +398,7 @@ class Table:
     def words(self) -> str:
         """What the fuzzer puts together."""
         found = [word for one in self.options for word in (one.word, *self._behind(one))]
+        found += [old for old, _ in self.aliases]
         return "".join(f'"{word} "\n' for word in dict.fromkeys(found))
 
     def completion(self) -> str:

@@ -51,7 +51,7 @@ name: ecn
 isolate: true
 topology: {pairs: [{name: plain}, {name: ecn}]}
 bottleneck:
-  forward: {rate: 100mbit, delay: 5ms, loss: 5%, ecn: on}
+  forward: {rate: 100mbit, delay: 5ms, loss: 5%, loss_ecn: on}
 hosts: {pairs: {ecn: {receiver: {route: {features: ecn}}}}}
 flows:
   - {name: plain, pair: plain, size: 1MB}

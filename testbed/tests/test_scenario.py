@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from wale_lab.describe import json_schema, markdown
 from wale_lab.errors import ScenarioError
 from wale_lab.guest.links import is_plain
 from wale_lab.link import Link
-from wale_lab.link_words import PLAIN, is_new
-from wale_lab.options import LINK, Option
+from wale_lab.link_words import PLAIN, in_former_words, is_new
+from wale_lab.options import ALIASES, LINK, Option
 from wale_lab.scenario import ROLES, Scenario, check_scenario, find_scenario, load_scenario
 from wale_lab.topologies import plan as plans
 from wale_lab.topologies.planning import make_plan
@@ -72,23 +73,25 @@ def switch(words: str) -> str:
 
 def test_a_switch() -> None:
     """The options of the buffer are tc's, in the units of the scenario."""
-    words = f"{SWITCH}, threshold: 90%, z: 0.8, flows: 15, input_rate: 155.52mbit"
+    words = f"{SWITCH}, threshold: 90%, share_factor: 0.8, flows: 15, input_rate: 155.52mbit"
     link = check(switch(words)).bottleneck.forward
     tc = " ".join(plans.wale_words(link, 1))
-    assert "limit 1000 cells policy seldrop threshold 90% z 0.8 flows 15 " in tc
+    assert "limit 1000 cells policy seldrop threshold 90% share_factor 0.8 flows 15 " in tc
     assert " input_rate 155520000bit " in tc
-    link = check(switch("limit: 20p, policy: random_tail, last: 5")).bottleneck.forward
+    link = check(switch("limit: 20p, policy: random_tail, victims: 5")).bottleneck.forward
     tc = " ".join(plans.wale_words(link, 1))
-    assert "limit 20p policy random_tail last 5 " in tc
+    assert "limit 20p policy random_tail victims 5 " in tc
     assert "policy" not in plans.wale_words(check(GOOD).bottleneck.forward, 1)
 
 
 def test_marks() -> None:
-    link = check(switch("limit: 20p, policy: rem, mark: true, rem: {target: 30kB, gamma: 0.005}"))
+    link = check(
+        switch("limit: 20p, policy: rem, policy_ecn: true, rem: {target: 30kB, gamma: 0.005}")
+    )
     tc = " ".join(plans.wale_words(link.bottleneck.forward, 1))
     rem = "rem interval 10000000ns gamma 0.005 alpha 0.1 target 30000b phi 1.1"
-    assert f"limit 20p policy rem mark {rem} " in tc
-    assert "mark" not in plans.wale_words(check(GOOD).bottleneck.forward, 1)
+    assert f"limit 20p policy rem policy_ecn {rem} " in tc
+    assert "policy_ecn" not in plans.wale_words(check(GOOD).bottleneck.forward, 1)
 
 
 @pytest.mark.parametrize(
@@ -98,13 +101,13 @@ def test_marks() -> None:
         ("overhead: atm, limit: 31 cells", "which takes 32 cells, got 31 cells"),
         ("limit: 30kB, input_rate: 1mbit", "a limit in cells"),
         ("limit: 30kB, threshold: 90%", "policy epd, seldrop or fba"),
-        ("limit: 30kB, policy: epd, z: 0.8", "policy seldrop or fba"),
-        ("limit: 30kB, last: 5", "random_tail"),
+        ("limit: 30kB, policy: epd, share_factor: 0.8", "policy seldrop or fba"),
+        ("limit: 30kB, victims: 5", "random_tail"),
         ("limit: 30kB, policy: epd, threshold: 20p", "in the unit of the limit"),
         (f"{SWITCH}, flows: 0", "flows"),
         (f"{SWITCH}, policy: red", "policy"),
         ("limit: 30kB, rem: {phi: 2}", "rem with policy rem"),
-        ("limit: 30kB, mark: true", "mark with policy epd, seldrop, fba or rem"),
+        ("limit: 30kB, policy_ecn: true", "policy_ecn with policy epd, seldrop, fba or rem"),
         (
             "limit: 30kB, policy: rem, rem: {interval: 2s}",
             "interval: expected a time from 1 ms to 1 s",
@@ -155,7 +158,10 @@ def test_no_switch(words: str, says: str) -> None:
         ("drop: [{packets: 0}]", "got 0"),
         ('drop: [{packets: "1,2-"}]', "got '1,2-'"),
         ("drop: [" + '{packets: "1,2"},' * 17 + "]", "at most 32 packets and ranges"),
-        ('drop: [{packets: "5", flow: 2}]', "expected flows of at least 2 with a drop of flow 2"),
+        (
+            'drop_list: [{packets: "5", flow: 2}]',
+            "expected flows of at least 2 with flow 2 of a drop",
+        ),
         ('policy: fba, drop: [{packets: "5", flow: 1025}]', "the link tells 1024 apart"),
         ('trace: {steps: "1s:0"}', "trace.steps: expected a step with a rate above 0"),
         ('trace: {steps: "25h:1mbit"}', "trace.steps.0: expected a duration from 1us to 1 day"),
@@ -592,15 +598,57 @@ def test_link_options() -> None:
     scenario = check(GOOD)
     words = plans.wale_words(scenario.bottleneck.forward, 5)
     assert " ".join(words) == (
-        "wale rate 2000000bit delay 50000000ns limit 30000b loss 1% overhead raw drops remote seed 5"
+        "wale rate 2000000bit delay 50000000ns limit 30000b loss 1% overhead raw drop_report remote seed 5"
     )
     assert plans.planned_trace(scenario.bottleneck.forward) is None
+
+
+FORMER = (
+    "policy: seldrop, z: 0.5, mark: on, drops: local, ecn: on, drop: [{packets: 3}], "
+    "jitter: {time: 1ms, reordering: on}"
+)
+
+
+def test_former_words_of_options() -> None:
+    """They are taken as those of now, give the same digest, and are shown no more."""
+    now = FORMER
+    for old, new in ALIASES.items():
+        now = re.sub(rf"\b{old}:", f"{new}:", now)
+    before, after = (
+        check(GOOD.replace("loss: 1%", f"loss: 1%, {words}")) for words in (FORMER, now)
+    )
+    assert before.resolved() == after.resolved()
+    qdisc = " ".join(plans.wale_words(after.bottleneck.forward, 5))
+    assert set(qdisc.split()) & set(ALIASES) == set()
+    assert in_former_words(qdisc) == (
+        "wale rate 2000000bit delay 50000000ns limit 30000b policy seldrop z 0.5 mark loss 1% ecn "
+        "jitter 1000000ns distribution uniform reordering drop flow 0 packets 3 overhead raw "
+        "drops local seed 5"
+    )
+    assert in_former_words("netem loss_ecn") == "netem loss_ecn"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("z: 1, share_factor: 1", "expected share_factor once; z is the old word for it"),
+        ("drop_list: [{paket: 3}]", "unknown key; expected one of flow, packets"),
+        ("markt: on", "unknown key; .*policy_ecn, .*victims"),
+        ("policy: epd, z: 1", "expected share_factor with policy seldrop or fba"),
+        ("queue: fq, last: 3", "expected queue without victims"),
+        ("drops: nobody", "drops: expected 'remote' or 'local'"),
+    ],
+)
+def test_former_words_in_messages(words: str, says: str) -> None:
+    with pytest.raises(ScenarioError, match=says):
+        check(GOOD.replace("limit: 30kB", words))
 
 
 def test_every_plain_option_is_a_key() -> None:
     """What the contract has for a link, a scenario can say, and its words name it."""
     plain = {option.word for option in LINK.values() if option.form in PLAIN}
-    assert plain - {"seed"} <= set(Link.model_fields)
+    keys = {ALIASES.get(name, name) for name in Link.model_fields}
+    assert plain - {"seed"} <= keys
     new = [Link.model_fields[name] for name in Link.model_fields if is_new(name)]
     assert [field.default for field in new] == [None] * len(new)  # so that no digest has it
 
@@ -647,20 +695,20 @@ def test_a_plan_has_words_as_they_are() -> None:
     [
         ("loss_gemodel: {p: 1%}", "loss gemodel 1% 99% 100% 0%"),
         ("loss_gemodel: {p: 1%, r: 10%, bad: 50%, good: 0.5%}", "loss gemodel 1% 10% 50% 0.5%"),
-        ("loss_state: {p13: 5%}, ecn: on", "loss state 5% 95% 0% 100% 0% ecn"),
+        ("loss_state: {p13: 5%}, loss_ecn: on", "loss state 5% 95% 0% 100% 0% loss_ecn"),
         ("jitter: {time: 5ms}", "jitter 5000000ns distribution uniform"),
         ("slot: {min: 5ms, packets: 3}", "slot 5000000ns 5000000ns packets 3 bytes 0"),
         (
-            'flows: 3, drop: [{packets: "10, 20-25"}, {flow: 3, packets: 1}]',
-            "flows 3 drop flow 0 packets 10,20-25 drop flow 3 packets 1",
+            'flows: 3, drop_list: [{packets: "10, 20-25"}, {flow: 3, packets: 1}]',
+            "flows 3 drop_list flow 0 packets 10,20-25 drop_list flow 3 packets 1",
         ),
         (
             "reorder: {share: 25%, gap: 5}, duplicate: 1%, corrupt: 0.1%",
             "reorder 25% gap 5 duplicate 1% corrupt 0.1%",
         ),
         (
-            "jitter: {time: 5ms, distribution: normal, reordering: on}",
-            "jitter 5000000ns distribution normal reordering",
+            "jitter: {time: 5ms, distribution: normal, overtaking: on}",
+            "jitter 5000000ns distribution normal overtaking",
         ),
     ],
 )
@@ -668,7 +716,7 @@ def test_impairment_options(options: str, tc: str) -> None:
     scenario = check(GOOD.replace("loss: 1%", options))
     words = plans.wale_words(scenario.bottleneck.forward, 5)
     assert " ".join(words) == (
-        f"wale rate 2000000bit delay 50000000ns limit 30000b {tc} overhead raw drops remote seed 5"
+        f"wale rate 2000000bit delay 50000000ns limit 30000b {tc} overhead raw drop_report remote seed 5"
     )
 
 

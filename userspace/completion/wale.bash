@@ -15,9 +15,10 @@ _wale_link_options()
 {
 	# generated: options
 	echo --rate --trace --loop --hold --stop --delay --jitter --limit --line --policy \
-		--threshold --z --last --mark --nomark --rem --flows --input_rate --loss --ecn \
-		--noecn --drop --slot --reorder --duplicate --corrupt --overhead --drops --gso \
-		--seed --slack --sessions --start --feedback --nofeedback
+		--threshold --share_factor --victims --policy_ecn --nopolicy_ecn --rem --flows \
+		--input_rate --loss --loss_ecn --noloss_ecn --drop_list --slot --reorder \
+		--duplicate --corrupt --overhead --drop_report --gso --seed --slack --sessions \
+		--start --feedback --nofeedback
 	# generated: end
 	echo --up --down --replace
 }
@@ -35,7 +36,7 @@ _wale_link_add()
 		echo file
 		;;
 	--jitter)
-		echo distribution reordering noreordering
+		echo distribution overtaking noovertaking
 		;;
 	--limit)
 		echo cells
@@ -55,7 +56,7 @@ _wale_link_add()
 	--loss)
 		echo gemodel state
 		;;
-	--drop)
+	--drop_list)
 		echo off flow packets
 		;;
 	--slot)
@@ -67,7 +68,7 @@ _wale_link_add()
 	--overhead)
 		echo raw ethernet atm
 		;;
-	--drops)
+	--drop_report)
 		echo remote local
 		;;
 	--gso)
@@ -83,7 +84,7 @@ _wale_link_add()
 		echo idle
 		[[ -n $cur ]] || _wale_link_options
 		;;
-	--delay | --threshold | --z | --last | --flows | --duplicate | --corrupt | --seed | --slack) ;;
+	--delay | --threshold | --share_factor | --victims | --flows | --duplicate | --corrupt | --seed | --slack) ;;
 	# generated: end
 	at)
 		date -u +%FT%TZ

@@ -66,8 +66,9 @@ static bool is_part(const char *word, const char *syntax)
 }
 
 /* Of one option that is written in several ways, the first. */
-static const struct link_option *option_named(const char *name)
+static const struct link_option *option_named(const char *word)
 {
+	const char *name = link_word_now(word);
 	const size_t length = strlen(name);
 	const struct link_option *o;
 

@@ -165,6 +165,9 @@ link_print_fn link_print_amount, link_print_threshold, link_print_losses;
 link_print_fn link_print_jitter, link_print_drop, link_print_slot;
 link_print_fn link_print_start, link_print_trace;
 
+/* link_word.c: the word that stands for a former one; any other is returned as it is. */
+const char *link_word_now(const char *word);
+
 /* link_amount.c: is a threshold in the unit of the limit, as far as both were given? */
 bool link_threshold_fits(const struct link_config *c);
 

@@ -47,7 +47,7 @@ static int parse_ranges(struct link_config *c, uint32_t flow, const char *word)
 	return err;
 }
 
-/* drop off, drop [flow F] packets LIST */
+/* drop_list off, drop_list [flow F] packets LIST */
 int link_parse_drop(struct link_config *c, const struct link_option *o,
 		    int argc, char **argv, struct link_error *error)
 {
@@ -90,15 +90,15 @@ void link_print_drop(FILE *to, const struct link_config *c, int type)
 	uint32_t i;
 
 	if (!c->n_drop)
-		fputs("drop off ", to);
+		fputs("drop_list off ", to);
 	for (i = 0; i < c->n_drop; i++, range++) {
 		if (i && range->flow == range[-1].flow)
 			fputc(',', to);
 		else if (range->flow)
-			fprintf(to, "%sdrop flow %" PRIu32 " packets ",
+			fprintf(to, "%sdrop_list flow %" PRIu32 " packets ",
 				i ? " " : "", range->flow);
 		else
-			fprintf(to, "%sdrop packets ", i ? " " : "");
+			fprintf(to, "%sdrop_list packets ", i ? " " : "");
 		fprintf(to, "%" PRIu32, range->first);
 		if (range->last != range->first)
 			fprintf(to, "-%" PRIu32, range->last);

@@ -131,12 +131,12 @@ static int parse_rest(struct link_config *c, int argc, char **argv,
 	int taken = 0;
 
 	for (; taken < argc; taken++) {
-		const char *word = argv[taken];
+		const char *word = link_word_now(argv[taken]);
 
-		if (!strcmp(word, "reordering") ||
-		    !strcmp(word, "noreordering")) {
+		if (!strcmp(word, "overtaking") ||
+		    !strcmp(word, "noovertaking")) {
 			link_value_set(jitter, TCA_WALE_JITTER_REORDERING,
-				       *word == 'r');
+				       *word == 'o');
 			continue;
 		}
 		if (strcmp(word, "distribution"))
@@ -154,7 +154,7 @@ static int parse_rest(struct link_config *c, int argc, char **argv,
 	return taken;
 }
 
-/* jitter TIME [distribution NAME] [reordering|noreordering] */
+/* jitter TIME [distribution NAME] [overtaking|noovertaking] */
 int link_parse_jitter(struct link_config *c, const struct link_option *o,
 		      int argc, char **argv, struct link_error *error)
 {
@@ -174,12 +174,12 @@ void link_print_jitter(FILE *to, const struct link_config *c, int type)
 {
 	const struct link_values *jitter = &c->nest[LINK_NEST_JITTER];
 	const uint64_t time_ns = jitter->value[TCA_WALE_JITTER_TIME64];
-	const bool reordering = jitter->value[TCA_WALE_JITTER_REORDERING];
+	const bool overtaking = jitter->value[TCA_WALE_JITTER_REORDERING];
 	const bool named = link_is_set(jitter, TCA_WALE_JITTER_NAME);
 	char buf[UNITS_MAX];
 	const char *p;
 
-	if (!time_ns && !named && !reordering)
+	if (!time_ns && !named && !overtaking)
 		return;
 	fprintf(to, "jitter %s ", units_format_time(buf, time_ns));
 	if (named) {
@@ -188,6 +188,6 @@ void link_print_jitter(FILE *to, const struct link_config *c, int type)
 			fputc(isgraph((unsigned char)*p) ? *p : '?', to);
 		fputc(' ', to);
 	}
-	if (reordering)
-		fputs("reordering ", to);
+	if (overtaking)
+		fputs("overtaking ", to);
 }

@@ -40,7 +40,7 @@ static void json_drop(struct json *j, const struct link_config *c)
 {
 	uint32_t i;
 
-	json_open(j, "drop", '[');
+	json_open(j, "drop_list", '[');
 	for (i = 0; i < c->n_drop; i++) {
 		json_open(j, NULL, '{');
 		json_put_u64(j, "flow", c->drop[i].flow);
@@ -61,7 +61,7 @@ static void json_jitter(struct json *j, const struct link_config *c)
 			link_is_set(jitter, TCA_WALE_JITTER_NAME)
 				? c->table.name
 				: "uniform");
-	json_put_number(j, "reordering",
+	json_put_number(j, "overtaking",
 			jitter->value[TCA_WALE_JITTER_REORDERING] ? "true"
 								  : "false");
 	json_close(j, '}');

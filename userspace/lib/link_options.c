@@ -135,7 +135,7 @@ static const struct link_attribute jitter_attributes[TCA_WALE_JITTER_MAX + 1] = 
 		.expected = "a jitter from 0 to 86400s, such as 5ms",
 		.width = 8, .min = 0, .max = 86400000000000ULL },
 	[TCA_WALE_JITTER_REORDERING] = {
-		.form = LINK_FLAG, .word = "reordering", .key = "reordering",
+		.form = LINK_FLAG, .word = "overtaking", .key = "overtaking",
 		.width = 4, .min = 0, .max = 1ULL },
 };
 
@@ -192,8 +192,8 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 		.expected = "an overhead: raw, ethernet or atm",
 		.width = 4, .min = 0, .max = 2ULL },
 	[TCA_WALE_DROPS] = {
-		.form = LINK_ENUM, .word = "drops", .key = "drops", .names = drops_names,
-		.expected = "drops remote or drops local",
+		.form = LINK_ENUM, .word = "drop_report", .key = "drop_report", .names = drops_names,
+		.expected = "drop_report remote or drop_report local",
 		.width = 4, .min = 0, .max = 1ULL },
 	[TCA_WALE_SEED] = {
 		.form = LINK_SEED, .word = "seed", .key = "seed",
@@ -226,11 +226,11 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 		.form = LINK_THRESHOLD, .word = "threshold", .key = "threshold_share",
 		.width = 4, .min = 1, .max = 1000000ULL, .usual = 900000ULL },
 	[TCA_WALE_Z] = {
-		.form = LINK_MILLIONTHS, .word = "z", .key = "z",
-		.expected = "a z from 0 to 1000, such as 0.8",
+		.form = LINK_MILLIONTHS, .word = "share_factor", .key = "share_factor",
+		.expected = "a share_factor from 0 to 1000, such as 0.8",
 		.width = 4, .min = 0, .max = 1000000000ULL, .usual = 800000ULL },
 	[TCA_WALE_LAST] = {
-		.form = LINK_COUNT, .word = "last", .key = "last",
+		.form = LINK_COUNT, .word = "victims", .key = "victims",
 		.expected = "a number from 1 to 1024",
 		.width = 4, .min = 1, .max = 1024ULL, .usual = 1ULL },
 	[TCA_WALE_FLOWS] = {
@@ -242,7 +242,7 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 		.expected = "a rate from 8kbit to 424gbit, such as 155mbit, or unlimited",
 		.width = 8, .min = 0, .max = 18446744073709551615ULL, .also = 18446744073709551615ULL, .usual = 18446744073709551615ULL, .unsaid_in_text = true, .unsaid_in_json = true },
 	[TCA_WALE_MARK] = {
-		.form = LINK_FLAG, .word = "mark", .key = "mark",
+		.form = LINK_FLAG, .word = "policy_ecn", .key = "policy_ecn",
 		.width = 4, .min = 0, .max = 1ULL },
 	[TCA_WALE_REM] = {
 		.form = LINK_NEST, .word = "rem", .key = "rem", .nest = &rem_set, .index = LINK_NEST_REM,
@@ -252,7 +252,7 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_LOSS_STATE] = {
 		.form = LINK_LOSSES, .word = "state", .key = "loss_state", .nest = &state_set, .index = LINK_NEST_STATE },
 	[TCA_WALE_LOSS_ECN] = {
-		.form = LINK_FLAG, .word = "ecn", .key = "ecn",
+		.form = LINK_FLAG, .word = "loss_ecn", .key = "loss_ecn",
 		.width = 4, .min = 0, .max = 1ULL },
 	[TCA_WALE_JITTER] = {
 		.form = LINK_JITTER, .word = "jitter", .key = "jitter", .nest = &jitter_set, .index = LINK_NEST_JITTER },
@@ -273,7 +273,7 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 		.expected = "a share from 0% to 100%, such as 1%",
 		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_DROP_LIST] = {
-		.form = LINK_DROP, .word = "drop", .key = "drop" },
+		.form = LINK_DROP, .word = "drop_list", .key = "drop_list" },
 	[TCA_WALE_SLOT] = {
 		.form = LINK_SLOT, .word = "slot", .key = "slot", .nest = &slot_set, .index = LINK_NEST_SLOT },
 	[TCA_WALE_TRACE_FD] = {
@@ -369,7 +369,7 @@ const struct link_option link_options[] = {
 		.help = "propagation delay, such as 50ms",
 		.type = TCA_WALE_DELAY64, .form = LINK_TIME,
 		.bits = LINK_BIT(TCA_WALE_DELAY64) },
-	{ .syntax = "jitter TIME [distribution uniform|NAME|PATH] [reordering|noreordering]",
+	{ .syntax = "jitter TIME [distribution uniform|NAME|PATH] [overtaking|noovertaking]",
 		.type = TCA_WALE_JITTER, .form = LINK_JITTER,
 		.bits = LINK_BIT(TCA_WALE_JITTER) },
 	{ .syntax = "limit SIZE|PACKETS|N cells",
@@ -392,19 +392,19 @@ const struct link_option link_options[] = {
 		.type = TCA_WALE_THRESHOLD, .form = LINK_THRESHOLD,
 		.bits = LINK_BIT(TCA_WALE_THRESHOLD) |
 			LINK_BIT(TCA_WALE_THRESHOLD_SHARE) },
-	{ .syntax = "z Z",
+	{ .syntax = "share_factor Z",
 		.help = "seldrop, fba: such as 0.8",
 		.type = TCA_WALE_Z, .form = LINK_MILLIONTHS,
 		.bits = LINK_BIT(TCA_WALE_Z) },
-	{ .syntax = "last N",
+	{ .syntax = "victims N",
 		.help = "random_tail: drop one of the last N",
 		.type = TCA_WALE_LAST, .form = LINK_COUNT,
 		.bits = LINK_BIT(TCA_WALE_LAST) },
-	{ .syntax = "mark",
+	{ .syntax = "policy_ecn",
 		.help = "epd, seldrop, fba, rem: mark (ECN) what can be",
 		.type = TCA_WALE_MARK, .form = LINK_WORD, .value = 1, .bare = true,
 		.bits = LINK_BIT(TCA_WALE_MARK) },
-	{ .syntax = "nomark",
+	{ .syntax = "nopolicy_ecn",
 		.help = "refuse it",
 		.type = TCA_WALE_MARK, .form = LINK_WORD, .bare = true,
 		.bits = LINK_BIT(TCA_WALE_MARK) },
@@ -438,15 +438,15 @@ const struct link_option link_options[] = {
 		.bits = LINK_BIT(TCA_WALE_LOSS) |
 			LINK_BIT(TCA_WALE_LOSS_GEMODEL) |
 			LINK_BIT(TCA_WALE_LOSS_STATE) },
-	{ .syntax = "ecn",
+	{ .syntax = "loss_ecn",
 		.help = "mark (ECN) instead of losing, where possible",
 		.type = TCA_WALE_LOSS_ECN, .form = LINK_WORD, .value = 1, .bare = true,
 		.bits = LINK_BIT(TCA_WALE_LOSS_ECN) },
-	{ .syntax = "noecn",
+	{ .syntax = "noloss_ecn",
 		.help = "lose it",
 		.type = TCA_WALE_LOSS_ECN, .form = LINK_WORD, .bare = true,
 		.bits = LINK_BIT(TCA_WALE_LOSS_ECN) },
-	{ .syntax = "drop off|[flow F] packets 10,20-25 ...",
+	{ .syntax = "drop_list off|[flow F] packets 10,20-25 ...",
 		.help = "lose these, counted from 1",
 		.type = TCA_WALE_DROP_LIST, .form = LINK_DROP,
 		.bits = LINK_BIT(TCA_WALE_DROP_LIST) },
@@ -471,7 +471,7 @@ const struct link_option link_options[] = {
 		.help = "what a packet takes on the wire",
 		.type = TCA_WALE_OVERHEAD, .form = LINK_ENUM,
 		.bits = LINK_BIT(TCA_WALE_OVERHEAD) },
-	{ .syntax = "drops remote|local",
+	{ .syntax = "drop_report remote|local",
 		.help = "is the sender told of a full buffer?",
 		.type = TCA_WALE_DROPS, .form = LINK_ENUM,
 		.bits = LINK_BIT(TCA_WALE_DROPS) },
@@ -502,6 +502,20 @@ const struct link_option link_options[] = {
 		.help = "do not",
 		.type = TCA_WALE_FEEDBACK, .form = LINK_OFF, .bare = true,
 		.bits = LINK_BIT(TCA_WALE_FEEDBACK) },
+	{},
+};
+
+const struct link_former_word link_former_words[] = {
+	{ "drops", "drop_report" },
+	{ "z", "share_factor" },
+	{ "last", "victims" },
+	{ "mark", "policy_ecn" },
+	{ "nomark", "nopolicy_ecn" },
+	{ "ecn", "loss_ecn" },
+	{ "noecn", "noloss_ecn" },
+	{ "drop", "drop_list" },
+	{ "reordering", "overtaking" },
+	{ "noreordering", "noovertaking" },
 	{},
 };
 

@@ -111,6 +111,14 @@ struct link_option {
 
 extern const struct link_option link_options[];
 
+/* A word that an option, or a part of one, had in an earlier release. */
+struct link_former_word {
+	const char *word; /* NULL: the end */
+	const char *now;
+};
+
+extern const struct link_former_word link_former_words[];
+
 extern const char *const link_stats_names[TCA_WALE_STATS_MAX + 1];
 
 #endif /* WALE_LINK_OPTIONS_H */

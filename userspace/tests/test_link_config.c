@@ -112,7 +112,7 @@ static void test_errors(void)
 	test_error("loss state 1x", LINK_ERROR_INVALID, "P13");
 	test_error("loss state 1% loss 2%", LINK_ERROR_DUPLICATE, "2%");
 	test_error("loss often", LINK_ERROR_INVALID, "gemodel");
-	test_error("ecn noecn", LINK_ERROR_DUPLICATE, "noecn");
+	test_error("loss_ecn noloss_ecn", LINK_ERROR_DUPLICATE, "noloss_ecn");
 	test_error("jitter", LINK_ERROR_MISSING, "");
 	test_error("jitter 86401s", LINK_ERROR_INVALID, "out of range");
 	test_error("jitter 5ms distribution", LINK_ERROR_MISSING, "uniform");
@@ -133,17 +133,21 @@ static void test_errors(void)
 	test_error("duplicate often", LINK_ERROR_INVALID, "a share");
 	test_error("corrupt 2%x", LINK_ERROR_INVALID, "a share");
 	test_error("drop", LINK_ERROR_MISSING, "");
-	test_error("drop packets", LINK_ERROR_MISSING, "20-25");
-	test_error("drop flow 3", LINK_ERROR_INVALID, "packets LIST");
-	test_error("drop flow 65536 packets 1", LINK_ERROR_INVALID, "a flow");
-	test_error("drop packets 5 drop off", LINK_ERROR_INVALID, "either off");
-	test_error("drop off drop packets 5", LINK_ERROR_INVALID, "either off");
-	test_error("drop off drop off", LINK_ERROR_INVALID, "either off");
-	test_error("drop packets 0", LINK_ERROR_INVALID, "out of range");
-	test_error("drop packets 5-4", LINK_ERROR_INVALID, "out of range");
-	test_error("drop packets 5,", LINK_ERROR_INVALID, "20-25");
-	test_error("drop packets 1-2-3", LINK_ERROR_INVALID, "20-25");
-	test_error("drop packets 4294967296", LINK_ERROR_INVALID, "range");
+	test_error("drop_list packets", LINK_ERROR_MISSING, "20-25");
+	test_error("drop_list flow 3", LINK_ERROR_INVALID, "packets LIST");
+	test_error("drop_list flow 65536 packets 1", LINK_ERROR_INVALID,
+		   "a flow");
+	test_error("drop_list packets 5 drop_list off", LINK_ERROR_INVALID,
+		   "either off");
+	test_error("drop_list off drop_list packets 5", LINK_ERROR_INVALID,
+		   "either off");
+	test_error("drop_list off drop_list off", LINK_ERROR_INVALID,
+		   "either off");
+	test_error("drop_list packets 0", LINK_ERROR_INVALID, "out of range");
+	test_error("drop_list packets 5-4", LINK_ERROR_INVALID, "out of range");
+	test_error("drop_list packets 5,", LINK_ERROR_INVALID, "20-25");
+	test_error("drop_list packets 1-2-3", LINK_ERROR_INVALID, "20-25");
+	test_error("drop_list packets 4294967296", LINK_ERROR_INVALID, "range");
 	test_error("slot", LINK_ERROR_MISSING, "");
 	test_error("slack 2s", LINK_ERROR_INVALID, "from 0 to 1s");
 	test_error("slack soon", LINK_ERROR_INVALID, "such as 10us");
@@ -233,14 +237,18 @@ static void test_errors(void)
 		   "in the unit of the limit");
 	test_error("threshold 900 cells limit 30kb", LINK_ERROR_INVALID,
 		   "in the unit of the threshold");
-	test_error("z 1001", LINK_ERROR_INVALID, "0 to 1000");
-	test_error("z 4295", LINK_ERROR_INVALID, "0 to 1000");
-	test_error("z -1", LINK_ERROR_INVALID, "0 to 1000");
-	test_error("last 0", LINK_ERROR_INVALID, "1 to 1024");
-	test_error("last 1025", LINK_ERROR_INVALID, "1 to 1024");
+	test_error("share_factor 1001", LINK_ERROR_INVALID, "0 to 1000");
+	test_error("share_factor 4295", LINK_ERROR_INVALID, "0 to 1000");
+	test_error("share_factor -1", LINK_ERROR_INVALID, "0 to 1000");
+	test_error("victims 0", LINK_ERROR_INVALID, "1 to 1024");
+	test_error("victims 1025", LINK_ERROR_INVALID, "1 to 1024");
 	test_error("flows 65535", LINK_ERROR_INVALID, "1 to 65534");
 	test_error("input_rate fast", LINK_ERROR_INVALID, "a rate");
-	test_error("mark nomark", LINK_ERROR_DUPLICATE, "");
+	test_error("policy_ecn nopolicy_ecn", LINK_ERROR_DUPLICATE, "");
+	test_error("mark policy_ecn", LINK_ERROR_DUPLICATE, "");
+	test_error("drop_report local drops local", LINK_ERROR_DUPLICATE, "");
+	test_error("drops nobody", LINK_ERROR_INVALID, "drop_report");
+	test_error("z 1001", LINK_ERROR_INVALID, "0 to 1000");
 	test_error("rem", LINK_ERROR_MISSING, "");
 	test_error("rem delay 5ms", LINK_ERROR_INVALID, "interval, gamma");
 	test_error("rem interval 999us", LINK_ERROR_INVALID, "1ms to 1s");
@@ -698,41 +706,54 @@ int main(void)
 	test_round_trip("rate unlimited seed 18446744073709551615",
 			"rate unlimited seed 18446744073709551615 ");
 	test_round_trip("loss gemodel 1%", "loss gemodel 1% 99% 100% 0% ");
-	test_round_trip("loss gemodel 1% 10% rate 1mbit ecn",
-			"rate 1Mbit loss gemodel 1% 10% 100% 0% ecn ");
+	test_round_trip("loss gemodel 1% 10% rate 1mbit loss_ecn",
+			"rate 1Mbit loss gemodel 1% 10% 100% 0% loss_ecn ");
 	test_round_trip("loss gemodel 0 0 50% 0.5%",
 			"loss gemodel 0% 0% 50% 0.5% ");
-	test_round_trip("noecn loss state 5%",
-			"loss state 5% 95% 0% 100% 0% noecn ");
+	test_round_trip("noloss_ecn loss state 5%",
+			"loss state 5% 95% 0% 100% 0% noloss_ecn ");
 	test_round_trip("loss state 5% 20% 30% 40% 1% seed 3",
 			"loss state 5% 20% 30% 40% 1% seed 3 ");
 	test_round_trip("jitter 5ms delay 20ms", "delay 20ms jitter 5ms ");
-	test_round_trip("jitter 5ms reordering loss 0%",
-			"jitter 5ms reordering loss 0% ");
+	test_round_trip("jitter 5ms overtaking loss 0%",
+			"jitter 5ms overtaking loss 0% ");
 	test_round_trip(
-		"jitter 0 distribution uniform noreordering drops local",
-		"drops local ");
+		"jitter 0 distribution uniform noovertaking drop_report local",
+		"drop_report local ");
 	test_round_trip("reorder 25% gap 5", "reorder 25% gap 5 ");
 	test_round_trip("duplicate 1% reorder 100% corrupt 0.1% loss 2%",
 			"loss 2% reorder 100% duplicate 1% corrupt 0.1% ");
 	test_round_trip("corrupt 0%", "corrupt 0% ");
-	test_round_trip("drop packets 10,11,20-25 delay 1ms",
-			"delay 1ms drop packets 10,11,20-25 ");
-	test_round_trip("drop flow 3 packets 5 drop flow 65535 packets 1-9 "
-			"drop packets 7",
-			"drop flow 3 packets 5 drop flow 65535 packets 1-9 "
-			"drop packets 7 ");
-	test_round_trip("drop off", "drop off ");
+	test_round_trip("drop_list packets 10,11,20-25 delay 1ms",
+			"delay 1ms drop_list packets 10,11,20-25 ");
+	test_round_trip(
+		"drop_list flow 3 packets 5 drop_list flow 65535 packets 1-9 "
+		"drop_list packets 7",
+		"drop_list flow 3 packets 5 drop_list flow 65535 packets 1-9 "
+		"drop_list packets 7 ");
+	test_round_trip("drop_list off", "drop_list off ");
 	test_round_trip("slot 5ms delay 1ms", "delay 1ms slot 5ms 5ms ");
 	test_round_trip("slot 0 5ms bytes 3000 packets 2",
 			"slot 0ns 5ms packets 2 bytes 3000 ");
 	test_round_trip("slot off", "slot off ");
 	test_tables();
-	test_round_trip("overhead atm drops local",
-			"overhead atm drops local ");
-	test_round_trip("gso keep seed 5 drops local",
-			"drops local gso keep seed 5 ");
+	test_round_trip("overhead atm drop_report local",
+			"overhead atm drop_report local ");
+	test_round_trip("gso keep seed 5 drop_report local",
+			"drop_report local gso keep seed 5 ");
 	test_round_trip("gso split", "gso split ");
+	test_round_trip("drops local", "drop_report local ");
+	test_round_trip("policy seldrop z 2 mark",
+			"policy seldrop share_factor 2 policy_ecn ");
+	test_round_trip("nomark policy random_tail last 5",
+			"policy random_tail victims 5 nopolicy_ecn ");
+	test_round_trip("loss 1% ecn", "loss 1% loss_ecn ");
+	test_round_trip("loss 1% noecn", "loss 1% noloss_ecn ");
+	test_round_trip("drop packets 3 drop_list packets 5",
+			"drop_list packets 3,5 ");
+	test_round_trip("drop off", "drop_list off ");
+	test_round_trip("jitter 5ms reordering", "jitter 5ms overtaking ");
+	test_round_trip("jitter 5ms noreordering", "jitter 5ms ");
 	test_round_trip("hold trace 10s:2mbit,5s:0",
 			"trace 10s:2Mbit,5s:0bit hold ");
 	test_round_trip("rate 800kbit sessions arrival 0.2 mean 20 max 63 "
@@ -744,26 +765,29 @@ int main(void)
 			"rate 1Mbit feedback idle 1ms ");
 	test_round_trip("feedback idle 1234567ns loss 0%",
 			"loss 0% feedback idle 1234567ns ");
-	test_round_trip("limit 1000 cells overhead atm policy seldrop "
-			"threshold 90% z 0.8 flows 15 input_rate 155520kbit",
-			"limit 1000 cells policy seldrop threshold 90% z 0.8 "
-			"flows 15 input_rate 155520Kbit overhead atm ");
-	test_round_trip("policy fba threshold 900 cells z 2 limit 1000 cells",
-			"limit 1000 cells policy fba threshold 900 cells z 2 ");
+	test_round_trip(
+		"limit 1000 cells overhead atm policy seldrop "
+		"threshold 90% share_factor 0.8 flows 15 input_rate 155520kbit",
+		"limit 1000 cells policy seldrop threshold 90% share_factor 0.8 "
+		"flows 15 input_rate 155520Kbit overhead atm ");
+	test_round_trip(
+		"policy fba threshold 900 cells share_factor 2 limit 1000 cells",
+		"limit 1000 cells policy fba threshold 900 cells share_factor 2 ");
 	test_round_trip("limit 30kb policy epd threshold 27kb",
 			"limit 30Kb policy epd threshold 27Kb ");
 	test_round_trip("limit 20 policy epd threshold 18",
 			"limit 20p policy epd threshold 18p ");
 	test_round_trip("policy epd threshold 33.3333%",
 			"policy epd threshold 33.3333% ");
-	test_round_trip("policy random_tail last 5",
-			"policy random_tail last 5 ");
-	test_round_trip("z 0.000001", "z 0.000001 ");
-	test_round_trip("mark policy seldrop", "policy seldrop mark ");
-	test_round_trip("nomark", "nomark ");
-	test_round_trip("rem phi 1.001 gamma 0.000001 delay 1ms mark "
+	test_round_trip("policy random_tail victims 5",
+			"policy random_tail victims 5 ");
+	test_round_trip("share_factor 0.000001", "share_factor 0.000001 ");
+	test_round_trip("policy_ecn policy seldrop",
+			"policy seldrop policy_ecn ");
+	test_round_trip("nopolicy_ecn", "nopolicy_ecn ");
+	test_round_trip("rem phi 1.001 gamma 0.000001 delay 1ms policy_ecn "
 			"policy rem",
-			"delay 1ms policy rem mark rem gamma 0.000001 "
+			"delay 1ms policy rem policy_ecn rem gamma 0.000001 "
 			"phi 1.001 ");
 	test_round_trip("rem interval 1ms alpha 0 target 0b",
 			"rem interval 1ms alpha 0 target 0b ");

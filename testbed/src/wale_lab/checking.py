@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AliasChoices, BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from wale_lab import yaml_lines
 from wale_lab.errors import ScenarioError
@@ -65,12 +66,19 @@ def _keys_at(model: type[BaseModel], path: KeyPath) -> list[str]:
     here: Any = model
     for part in path:
         fields = getattr(_inner_model(here), "model_fields", {})
-        if part in fields:
-            here = fields[part].annotation
+        name = next((name for name in fields if part in _words(name, fields[name])), None)
+        if name is not None:
+            here = fields[name].annotation
         elif not _in_document(part):
             here = _member(here, str(part)) or here
     of = getattr(_inner_model(here), "model_fields", {})
-    return sorted(field.alias or name for name, field in of.items())
+    return sorted(_words(name, field)[0] for name, field in of.items())
+
+
+def _words(name: str, field: FieldInfo) -> list[str]:
+    """How a key may be written, first the way that is shown."""
+    ways = field.validation_alias or field.alias or name
+    return [str(way) for way in ways.choices] if isinstance(ways, AliasChoices) else [str(ways)]
 
 
 def union_tag(model: type[BaseModel]) -> str:

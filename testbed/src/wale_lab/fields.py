@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
+    AliasChoices,
+    AliasGenerator,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -21,6 +23,25 @@ from wale_lab.options import Option
 
 #: Of every part of a scenario: unknown keys are errors.
 STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True)
+
+
+def _ways(name: str) -> AliasChoices:
+    """How a key is written: the word of now, then that which it had before."""
+    return AliasChoices(options.ALIASES.get(name, name), name)
+
+
+#: Of what has options of a link.  A field has the word that its option had first: settings of runs,
+#: and so their digests, have it.
+OPTIONS = ConfigDict(**STRICT, alias_generator=AliasGenerator(validation_alias=_ways))
+
+
+def one_word(data: object) -> object:
+    """Refuse an option that is given with the word of now and with its old one."""
+    for old, new in options.ALIASES.items():
+        if isinstance(data, dict) and old in data and new in data:
+            raise ValueError(f"expected {new} once; {old} is the old word for it")
+    return data
+
 
 #: The highest rate of a link, how long a run may be, and what a transfer's size may be.
 MAX_RATE_BPS = 8 * options.RATE_MAX

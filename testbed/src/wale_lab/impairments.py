@@ -12,11 +12,13 @@ from pydantic import BaseModel, Field, field_serializer, field_validator, model_
 
 from wale_lab.fields import (
     MAX_U32,
+    OPTIONS,
     STRICT,
     Probability,
     Switch,
     TimeNs,
     default,
+    one_word,
     plain,
     quantity,
 )
@@ -113,6 +115,13 @@ class Jitter(OfItsOwn):
     reordering: Switch = False
     """packets may overtake others"""
 
+    model_config = OPTIONS
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_word(cls, value: object) -> object:
+        return one_word(value)
+
     @field_validator("distribution")
     @classmethod
     def _known(cls, value: str) -> str:
@@ -134,7 +143,7 @@ class Jitter(OfItsOwn):
 
     def options(self) -> list[str]:
         words = ["jitter", f"{self.time}ns", "distribution", self.distribution]
-        return words + (["reordering"] if self.reordering else [])
+        return words + (["overtaking"] if self.reordering else [])
 
 
 class Drop(OfItsOwn):
@@ -146,7 +155,7 @@ class Drop(OfItsOwn):
     """of the flow of this class; 0: of the whole link"""
 
     def options(self) -> list[str]:
-        return ["drop", "flow", str(self.flow), "packets", self.packets]
+        return ["drop_list", "flow", str(self.flow), "packets", self.packets]
 
 
 class Reorder(OfItsOwn):
@@ -189,7 +198,12 @@ class Slot(OfItsOwn):
 class Impairments(BaseModel):
     """Part of a link's options."""
 
-    model_config = STRICT
+    model_config = OPTIONS
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_word(cls, value: object) -> object:
+        return one_word(value)
 
     loss: Probability = default("loss")
     """probability that a packet is lost after service"""

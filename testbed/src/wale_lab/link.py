@@ -41,6 +41,11 @@ MAX_SINCE_NS = 19_000 * 86_400 * 10**9
 _OF_THE_BUFFER = ("limit", "policy", "threshold", "z", "last", "mark", "rem", "flows", "input_rate")
 
 
+def now(name: str) -> str:
+    """The word for a field's option."""
+    return options.ALIASES.get(name, name)
+
+
 def _start_ns(value: object) -> int:
     text = str(value).strip()
     if text.startswith("-"):
@@ -225,7 +230,7 @@ class Link(Impairments):
     def _check(self) -> Link:
         others = sorted(self.model_fields_set - {"qdisc"})
         if self.qdisc is not None and others:
-            raise ValueError(f"expected qdisc alone, it comes with {', '.join(others)}")
+            raise ValueError(f"expected qdisc alone, it comes with {', '.join(map(now, others))}")
         if self.trace and (self.sessions or "rate" in self.model_fields_set):
             raise ValueError("expected trace without rate and sessions")
         if self.sessions and self.rate == units.UNLIMITED:
@@ -248,8 +253,8 @@ class Link(Impairments):
         own = sorted(self.model_fields_set & set(_OF_THE_BUFFER))
         if self.queue is not None and own:
             raise ValueError(
-                f"expected queue without {', '.join(own)}: the queue is the buffer, and has its "
-                f"own ({own[0]}=null takes it out)"
+                f"expected queue without {', '.join(map(now, own))}: the queue is the buffer, and "
+                f"has its own ({now(own[0])}=null takes it out)"
             )
         cells = self.limit.endswith(" cells")
         by_flow = self.policy in ("seldrop", "fba")
@@ -262,20 +267,20 @@ class Link(Impairments):
         if self.threshold is not None and not (by_flow or self.policy == "epd"):
             raise ValueError("expected threshold with policy epd, seldrop or fba")
         if self.z is not None and not by_flow:
-            raise ValueError("expected z with policy seldrop or fba")
+            raise ValueError("expected share_factor with policy seldrop or fba")
         if self.last is not None and self.policy != "random_tail":
-            raise ValueError("expected last with policy random_tail")
+            raise ValueError("expected victims with policy random_tail")
         if self.rem is not None and self.policy != "rem":
             raise ValueError("expected rem with policy rem")
         told_apart = self.flows or (options.FLOWS_DEFAULT if cells or by_flow else 0)
         for drop in self.drop:
             if drop.flow > told_apart and not (told_apart and drop.flow == options.CLASS_CROWD):
                 raise ValueError(
-                    f"expected flows of at least {drop.flow} with a drop of flow {drop.flow}: the "
-                    f"link tells {told_apart} apart"
+                    f"expected flows of at least {drop.flow} with flow {drop.flow} of a drop_list: "
+                    f"the link tells {told_apart} apart"
                 )
         if self.mark and self.policy in ("tail", "random_tail"):
-            raise ValueError("expected mark with policy epd, seldrop, fba or rem")
+            raise ValueError("expected policy_ecn with policy epd, seldrop, fba or rem")
         if self.threshold and self.threshold[-1] not in ("%", self.limit[-1]):
             raise ValueError("expected a threshold that is a share, or in the unit of the limit")
 

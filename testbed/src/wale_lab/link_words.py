@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wale_lab import units
-from wale_lab.options import LINK, NESTS, Option
+from wale_lab.options import ALIASES, LINK, NESTS, Option
 
 #: The order in which plans have always had them; any that is newer follows, by its number.
 ORDER = tuple(
@@ -15,6 +15,13 @@ ORDER = tuple(
     "loss_state ecn jitter slot reorder drop duplicate corrupt overhead drops seed gso slack "
     "feedback sessions".split()
 )
+
+
+def in_former_words(qdisc: str) -> str:
+    """A wale qdisc and its options, spelled as when digests began to cover them."""
+    former = {now: old for old, now in ALIASES.items()}
+    words = qdisc.split(" ")
+    return " ".join(former.get(word, word) for word in words) if words[0] == "wale" else qdisc
 
 
 def percent(probability: float) -> str:

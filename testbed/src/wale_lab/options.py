@@ -120,7 +120,7 @@ LINK = {
     ),
     "loss": Option(6, "I", "loss", "percent", 0, 4294967295, 0, "0 to 4294967295", "1%"),
     "overhead": Option(7, "I", "overhead", "enum", 0, 2, 0, "0 to 2: raw, ethernet or atm", ""),
-    "drops": Option(8, "I", "drops", "enum", 0, 1, 0, "0 or 1: remote or local", ""),
+    "drops": Option(8, "I", "drop_report", "enum", 0, 1, 0, "0 or 1: remote or local", ""),
     "seed": Option(
         9, "Q", "seed", "seed", 0, 18446744073709551615, None, "0 to 18446744073709551615", ""
     ),
@@ -158,9 +158,17 @@ LINK = {
         "",
     ),
     "z": Option(
-        19, "I", "z", "millionths", 0, 1000000000, 800000, "0 to 1000, in millionths", "0.8"
+        19,
+        "I",
+        "share_factor",
+        "millionths",
+        0,
+        1000000000,
+        800000,
+        "0 to 1000, in millionths",
+        "0.8",
     ),
-    "last": Option(20, "I", "last", "count", 1, 1024, 1, "1 to 1024", ""),
+    "last": Option(20, "I", "victims", "count", 1, 1024, 1, "1 to 1024", ""),
     "flows": Option(21, "I", "flows", "count", 1, 65534, None, "1 to 65534", ""),
     "input_rate": Option(
         22,
@@ -173,17 +181,17 @@ LINK = {
         "1000 to 53000000000 bytes/s, or unlimited",
         "155mbit",
     ),
-    "mark": Option(23, "I", "mark", "flag", 0, 1, 0, "0 or 1", ""),
+    "mark": Option(23, "I", "policy_ecn", "flag", 0, 1, 0, "0 or 1", ""),
     "rem": Option(24, "rem", "rem", "nest", 0, 0, None, "", ""),
     "gemodel": Option(25, "gemodel", "gemodel", "losses", 0, 0, None, "", ""),
     "state": Option(26, "state", "state", "losses", 0, 0, None, "", ""),
-    "ecn": Option(27, "I", "ecn", "flag", 0, 1, 0, "0 or 1", ""),
+    "ecn": Option(27, "I", "loss_ecn", "flag", 0, 1, 0, "0 or 1", ""),
     "jitter": Option(28, "jitter", "jitter", "jitter", 0, 0, None, "", ""),
     "reorder": Option(29, "I", "reorder", "percent", 0, 4294967295, 0, "0 to 4294967295", "1%"),
     "gap": Option(30, "I", "gap of reorder", "gap", 1, 4294967295, 1, "1 to 4294967295", ""),
     "duplicate": Option(31, "I", "duplicate", "percent", 0, 4294967295, 0, "0 to 4294967295", "1%"),
     "corrupt": Option(32, "I", "corrupt", "percent", 0, 4294967295, 0, "0 to 4294967295", "1%"),
-    "drop": Option(33, "drop-range", "drop", "drop", 0, 0, None, "", ""),
+    "drop": Option(33, "drop-range", "drop_list", "drop", 0, 0, None, "", ""),
     "slot": Option(34, "slot", "slot", "slot", 0, 0, None, "", ""),
     "trace_fd": Option(35, "I", "trace_fd", "", 0, 4294967295, None, "0 to 4294967295", ""),
     "start": Option(
@@ -290,7 +298,7 @@ NESTS = {
         "time": Option(2, "Q", "jitter", "time", 0, 86400000000000, 0, "0 to 1 day", "5ms"),
         "table": Option(3, "jitter-entry", "table", "", 0, 0, None, "", ""),
         "name": Option(4, "string", "name", "", 0, 0, None, "", ""),
-        "reordering": Option(5, "I", "reordering of jitter", "flag", 0, 1, 0, "0 or 1", ""),
+        "reordering": Option(5, "I", "overtaking of jitter", "flag", 0, 1, 0, "0 or 1", ""),
     },
     "slot": {
         "min": Option(2, "Q", "min", "time", 0, 86400000000000, None, "0 to 1 day", ""),
@@ -298,6 +306,18 @@ NESTS = {
         "packets": Option(4, "I", "packets", "count", 0, 4294967295, 0, "0 to 4294967295", ""),
         "bytes": Option(5, "I", "bytes", "count", 0, 4294967295, 0, "0 to 4294967295", ""),
     },
+}
+ALIASES = {
+    "drops": "drop_report",
+    "z": "share_factor",
+    "last": "victims",
+    "mark": "policy_ecn",
+    "nomark": "nopolicy_ecn",
+    "ecn": "loss_ecn",
+    "noecn": "noloss_ecn",
+    "drop": "drop_list",
+    "reordering": "overtaking",
+    "noreordering": "noovertaking",
 }
 STATISTICS = {
     "offered_packets": (2, "Q"),

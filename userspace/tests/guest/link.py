@@ -54,7 +54,7 @@ def test_add_show_del() -> None:
         "limit_bytes": 30720,
         "loss": 0,
         "overhead": "raw",
-        "drops": "remote",
+        "drop_report": "remote",
     }
     equal(
         shown(pair),
@@ -76,40 +76,40 @@ def test_directions_differ() -> None:
     """What up or down says replaces what both have, each option with all that belongs to it."""
     pair = Pair()
     both = (
-        "--gso keep --loss 1% --jitter 5ms distribution normal --reorder 5% gap 3 --drop packets 3"
+        "--gso keep --loss 1% --jitter 5ms distribution normal --reorder 5% gap 3 --drop_list packets 3"
     )
-    up = "--loss gemodel 2% 20% --ecn --jitter 1ms --slot 1ms --policy rem --rem phi 1.2 --mark"
-    down = "--gso split --drop packets 7 --drop packets 8 --duplicate 1% --corrupt 2%"
+    up = "--loss gemodel 2% 20% --loss_ecn --jitter 1ms --slot 1ms --policy rem --rem phi 1.2 --policy_ecn"
+    down = "--gso split --drop_list packets 7 --drop_list packets 8 --duplicate 1% --corrupt 2%"
     words = f"{both} --delay 9ms --up {up} --down {down}".split()
     link(pair, "add", "a0", *words)
     found = shown(pair)[0]
-    normal = {"time_ns": 5_000_000, "distribution": "normal", "reordering": False}
-    uniform = {"time_ns": 1_000_000, "distribution": "uniform", "reordering": False}
+    normal = {"time_ns": 5_000_000, "distribution": "normal", "overtaking": False}
+    uniform = {"time_ns": 1_000_000, "distribution": "uniform", "overtaking": False}
     gemodel = {"p": 0.02, "r": 0.2, "1-h": 1, "1-k": 0}
     wanted: dict[str, dict[str, Any]] = {
         "up": {
             "loss": None,
             "loss_gemodel": gemodel,
-            "ecn": True,
+            "loss_ecn": True,
             "jitter": uniform,
             "slot": {"min_ns": 1_000_000, "max_ns": 1_000_000, "packets": 0, "bytes": 0},
             "reorder_gap": 3,
-            "drop": [{"flow": 0, "first": 3, "last": 3}],
+            "drop_list": [{"flow": 0, "first": 3, "last": 3}],
             "duplicate": None,
-            "mark": True,
+            "policy_ecn": True,
             "gso": "keep",
         },
         "down": {
             "loss": 0.01,
             "loss_gemodel": None,
-            "ecn": None,
+            "loss_ecn": None,
             "jitter": normal,
             "slot": None,
             "reorder": 0.05,
-            "drop": [{"flow": 0, "first": k, "last": k} for k in (7, 8)],
+            "drop_list": [{"flow": 0, "first": k, "last": k} for k in (7, 8)],
             "duplicate": 0.01,
             "corrupt": 0.02,
-            "mark": None,
+            "policy_ecn": None,
             "gso": None,
         },
     }

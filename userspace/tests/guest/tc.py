@@ -22,10 +22,10 @@ TYPED: list[tuple[str, dict[str, Any]]] = [
     ("loss 100%", {"loss": 1}),
     ("loss 0.0123%", {"loss": 0.000123}),
     (
-        "overhead atm drops local limit 20",
-        {"overhead": "atm", "drops": "local", "limit_packets": 20},
+        "overhead atm drop_report local limit 20",
+        {"overhead": "atm", "drop_report": "local", "limit_packets": 20},
     ),
-    ("gso keep drops local", {"gso": "keep", "drops": "local"}),
+    ("gso keep drop_report local", {"gso": "keep", "drop_report": "local"}),
     ("gso split", {"gso": None}),
     ("seed 18446744073709551615", {"seed": str(2**64 - 1)}),
     ('seed "14411494476543054653"', {"seed": "14411494476543054653"}),  # as JSON has it
@@ -54,21 +54,21 @@ TYPED: list[tuple[str, dict[str, Any]]] = [
     ("feedback idle 1234567ns rate 1mbit", {"feedback": {"idle_ns": 1_234_567}, "rate": 125_000}),
     ("nofeedback", {"feedback": None}),
     (
-        "limit 1000 cells overhead atm policy seldrop threshold 90% z 0.8 input_rate 155mbit",
-        {"limit_cells": 1000, "policy": "seldrop", "threshold_share": 0.9, "z": 0.8, "flows": 1024}
+        "limit 1000 cells overhead atm policy seldrop threshold 90% share_factor 0.8 input_rate 155mbit",
+        {"limit_cells": 1000, "policy": "seldrop", "threshold_share": 0.9, "share_factor": 0.8, "flows": 1024}
         | {"input_rate": 19_375_000},
     ),
     (
-        "limit 40kb policy fba threshold 20kb z 2 flows 15",
-        {"policy": "fba", "threshold": 20480, "z": 2, "flows": 15},
+        "limit 40kb policy fba threshold 20kb share_factor 2 flows 15",
+        {"policy": "fba", "threshold": 20480, "share_factor": 2, "flows": 15},
     ),
     ("limit 50 policy epd threshold 40", {"policy": "epd", "threshold": 40}),
-    ("policy random_tail last 5", {"policy": "random_tail", "last": 5}),
-    ("policy epd mark", {"policy": "epd", "mark": True}),
-    ("nomark", {"mark": None}),
+    ("policy random_tail victims 5", {"policy": "random_tail", "victims": 5}),
+    ("policy epd policy_ecn", {"policy": "epd", "policy_ecn": True}),
+    ("nopolicy_ecn", {"policy_ecn": None}),
     (
-        "policy rem mark rem gamma 0.005 target 30kb",
-        {"policy": "rem", "mark": True, "z": None}
+        "policy rem policy_ecn rem gamma 0.005 target 30kb",
+        {"policy": "rem", "policy_ecn": True, "share_factor": None}
         | {
             "rem": {
                 "interval_ns": 10_000_000,

@@ -11,6 +11,7 @@ which is the resolved scenario (every key, and the profile's content), the seed,
 kernel's release, and everything that was observed, the CSV files as text included.  Wall times,
 paths, the engine's name and the versions of programs are not in it: they do not change
 what happened in virtual time.  A whole number above 2^53 - 1 is text, here and in the file.
+Options of a link have the words that they had first, whatever they are called now.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from wale_lab.results import constant, programs, sessions
 from wale_lab.engines.base import OUT_DIR
 from wale_lab.errors import ScenarioError
 from wale_lab.link import Link, wire_bytes
+from wale_lab.link_words import in_former_words
 from wale_lab.scenario import LISTENING_CC, Flow, Scenario
 from wale_lab.results.sessions import SESSION_COLUMNS, SocketNames
 from wale_lab.results.trace_work import TraceWork
@@ -593,6 +595,7 @@ def digest_of(result: dict[str, Any], series: dict[str, str]) -> str:
     """The digest, as the top of this file defines it."""
     keys = ("settings", "seed", "kernel", "flows", "links", "virtual_s")
     covered = {key: result[key] for key in keys}
+    covered["links"] = [{**ln, "qdisc": in_former_words(ln["qdisc"])} for ln in result["links"]]
     covered |= {name.replace(".", "_"): text for name, text in series.items()}
     text = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
