@@ -61,7 +61,7 @@ def test_name_is_not_that_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "other.yaml").write_text(GOOD)
     assert load_scenario(tmp_path / "other.yaml").name == "good"
     said = json_schema()["properties"]["name"]["description"]
-    assert said == "in results; without --out they go to out/NAME"
+    assert said == "name in results; without --out they go to out/NAME"
 
 
 SWITCH = "overhead: atm, limit: 1000 cells, policy: seldrop"

@@ -59,20 +59,20 @@ def _swing(value: object) -> float:
 class Impair(BaseModel):
     """A poor channel between the link and its senders; at least one of these.
 
-    It announces the rate at intervals. What it says is averaged, then rounded, then may be
-    lost: the sender goes by the last announcement that arrived.
+    It announces the rate at intervals. The rate is averaged, then rounded, and then may be
+    lost: the sender uses the last announcement that arrived.
     """
 
     model_config = STRICT
 
     levels_per_decade: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """rates are rounded down to a scale of so many steps from 100 kbit/s to 1 Mbit/s (SCONE: 20)"""
+    """rates are rounded down to this many levels per decade, from 100 kbit/s (SCONE: 20)"""
     average: TimeNs | None = None
-    """the mean rate of so long before is told, not the present one (SCONE: 67 s)"""
+    """the mean rate over this time is announced, not the current one (SCONE: 67 s)"""
     loss: Probability = 0.0
     """probability that an announcement is lost; the first one never is"""
     interval: TimeNs = 100_000_000
-    """from one announcement to the next, at least 1 ms; the first is at the link's start"""
+    """time between announcements, at least 1 ms; the first is at the link's start"""
 
     @model_validator(mode="after")
     def _check(self) -> Impair:
@@ -86,7 +86,7 @@ class Impair(BaseModel):
 
 
 class Advice(BaseModel):
-    """The rate that a sender listens to, and how it uses it; None: as the channel has it.
+    """The rate that a sender listens to, and how it uses it; None: the channel's default.
 
     The rate is that of the forward link if this has `feedback`, unless `rate`, `steps` or
     `impair` is given here.
@@ -95,16 +95,16 @@ class Advice(BaseModel):
     model_config = STRICT
 
     rate: Rate | None = None
-    """advised from before the start on, whatever the link does"""
+    """advised before the start, whatever the link does"""
     steps: Steps = []
-    """instead of rate: ["1s:2mbit", "500ms:0bit"], from the scenario's start on"""
+    """instead of rate: ["1s:2mbit", "500ms:0bit"], from the scenario's start"""
     end: Literal["hold", "loop", "delete"] = "hold"
-    """after the last step: its rate for ever, the first again, or no advice"""
+    """after the last step: keep its rate, start over, or no advice"""
     impair: Impair | None = None
-    """instead of following the link: its rate (each sender's own flows share it), told poorly"""
+    """instead of following the link: its rate (shared by the sender's flows), announced poorly"""
     meaning: _MEANING | None = None
-    """what rate or steps are: each flow's share; the link's, divided by the flows on it; or what a
-    flow has at price 1, where links mark packets to tell their price (policy rem)"""
+    """what rate or steps mean: each flow's share; the link's rate, divided by its flows; or a
+    flow's rate at price 1, where links mark packets to signal their price (policy rem)"""
     phi: Annotated[float, Field(ge=1.001, le=1000)] | None = None
     """base of the probability of those marks"""
     layer: _LAYER | None = None
@@ -112,17 +112,17 @@ class Advice(BaseModel):
     beta: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     """target backlog, packets"""
     swing: Annotated[float, *quantity(_swing, "whole percents: 50%, 0.5")] | None = None
-    """so much is added to beta of what the rate window is below its peak of the last minute"""
+    """share of the rate window's gap to its peak of the last minute that is added to beta"""
     lag: Annotated[int | str, *quantity(_lag, "now, rtt, or a time: 200ms")] | None = None
-    """which rate is read: the present one, that of a base round-trip time ago, or of a time ago"""
+    """which rate is read: the current one, or that of a base round-trip time or a given time ago"""
     rise: Literal["fast", "additive"] | None = None
-    """how a window grows when the rate has risen"""
+    """how a window grows when the rate rises"""
     pace: Switch | None = None
     """packets are paced at the rate"""
     base_rtt: Annotated[int | str, *quantity(_base_rtt, "measured, or a time: 100ms")] | None = None
-    """base round-trip time that is used instead of what is measured"""
+    """base round-trip time to use instead of the measured one"""
     age: Annotated[int | str, *quantity(_age, "none, or a time: 1s")] | None = None
-    """advice that was not renewed for this long is none; each of the steps renews it"""
+    """advice that has not been renewed for this long expires; each step renews it"""
 
     @model_validator(mode="after")
     def _check(self) -> Advice:

@@ -52,12 +52,12 @@ class OfItsOwn(BaseModel):
 
 
 class Gemodel(OfItsOwn):
-    """Losses in bursts, after Gilbert and Elliott: a chain moves once before each packet."""
+    """Bursty losses by the Gilbert-Elliott model: a chain moves once before each packet."""
 
     p: Probability
     """probability of a step from the good state to the bad one"""
     r: Probability | None = None
-    """back (1 - p)"""
+    """probability of the reverse step (1 - p)"""
     bad: Probability = default("gemodel.bad")
     """probability that a packet is lost in the bad state: 1-h"""
     good: Probability = default("gemodel.good")
@@ -69,18 +69,18 @@ class Gemodel(OfItsOwn):
 
 
 class FourStates(OfItsOwn):
-    """Losses in bursts: good (1), good amid a burst (2), burst (3), single loss (4)."""
+    """Bursty losses: good (1), good within a burst (2), burst (3), single loss (4)."""
 
     p13: Probability
     """probability of a step from good to a burst"""
     p31: Probability | None = None
-    """back (1 - p13)"""
+    """probability of the reverse step (1 - p13)"""
     p32: Probability = default("state.p32")
-    """from a burst to good packets in it"""
+    """probability of a step from a burst to good packets in it"""
     p23: Probability = default("state.p23")
-    """back"""
+    """probability of the reverse step"""
     p14: Probability = default("state.p14")
-    """from good to a single loss"""
+    """probability of a step from good to a single loss"""
 
     @model_validator(mode="after")
     def _check(self) -> FourStates:
@@ -109,7 +109,7 @@ class Jitter(OfItsOwn):
     """A random time that is added to the delay of each packet; the sum is never negative."""
 
     time: Annotated[int, *plain("jitter.time")]
-    """how much: uniform from -time to time, or time times what the table has"""
+    """amount: uniform from -time to time, or time multiplied by entries of the table"""
     distribution: str = "uniform"
     """uniform, or a table of tc: normal, pareto, paretonormal, experimental, or the path of one"""
     reordering: Switch = False
@@ -147,12 +147,12 @@ class Jitter(OfItsOwn):
 
 
 class Drop(OfItsOwn):
-    """Packets that are lost, by their numbers."""
+    """Packets that are lost, listed by number."""
 
     packets: Annotated[str, *quantity(_packets, 'numbers: "10,11,20-25", or 10')]
     """such as "10,11,20-25", counted from 1 as they arrive"""
     flow: Annotated[int, Field(ge=0, le=CLASS_CROWD)] = 0
-    """of the flow of this class; 0: of the whole link"""
+    """of the flow with this class; 0: of the whole link"""
 
     def options(self) -> list[str]:
         return ["drop_list", "flow", str(self.flow), "packets", self.packets]
@@ -162,25 +162,25 @@ class Reorder(OfItsOwn):
     """Some packets skip the propagation delay, and so overtake others."""
 
     share: Probability
-    """of the packets"""
+    """share of packets"""
     gap: Annotated[int, *plain("gap")] = default("gap")
-    """but only the n-th since the last that did"""
+    """at most one in this many packets"""
 
     def options(self) -> list[str]:
         return ["reorder", percent(self.share), "gap", str(self.gap)]
 
 
 class Slot(OfItsOwn):
-    """Packets leave in slots: what waits for one leaves there, as far as it has room."""
+    """Packets leave in slots: those that wait for a slot leave in it, as far as it has room."""
 
     min: TimeNs
-    """least time from one to the next"""
+    """minimum time between slots"""
     max: TimeNs | None = None
-    """most (min)"""
+    """maximum time (default: min)"""
     packets: Annotated[int, *plain("slot.packets")] = default("slot.packets")
-    """room of a slot; 0: any number"""
+    """room in a slot; 0: any number"""
     bytes: Annotated[int, *plain("slot.bytes")] = default("slot.bytes")
-    """room of a slot, in bytes of the wire; 0: any number"""
+    """room in a slot, in bytes on the wire; 0: any number"""
 
     @model_validator(mode="after")
     def _check(self) -> Slot:
@@ -208,23 +208,23 @@ class Impairments(BaseModel):
     loss: Probability = default("loss")
     """probability that a packet is lost after service"""
     loss_gemodel: Gemodel | None = None
-    """instead: losses in bursts"""
+    """instead: bursty losses"""
     loss_state: FourStates | None = None
-    """instead: losses in bursts, by a chain of four states"""
+    """instead: bursty losses, by a chain with four states"""
     ecn: Switch = False
-    """packets of senders with ECN are marked instead of being lost at random"""
+    """packets that support ECN are marked instead of being lost at random"""
     jitter: Jitter | None = None
     """how the delay varies from packet to packet"""
     drop: list[Drop] = []
-    """packets that are lost, by their numbers"""
+    """packets that are lost, listed by number"""
     slot: Slot | None = None
     """slots in which packets leave"""
     reorder: Reorder | None = None
     """packets that overtake others"""
     duplicate: Probability = default("duplicate")
-    """probability that two of a packet leave"""
+    """probability that a packet is duplicated"""
     corrupt: Probability = default("corrupt")
-    """probability that a bit of a packet is turned"""
+    """probability that a bit of a packet is flipped"""
 
     @model_validator(mode="after")
     def _check_losses(self) -> Impairments:

@@ -70,7 +70,7 @@ class Trace(Strict):
     file: str | None = None
     """instead of steps: a file with lines `DURATION RATE`, relative to the scenario's folder"""
     end: TraceEnd = "loop"
-    """after the last step: the first again, its rate for ever, or an outage for ever"""
+    """after the last step: start over, keep its rate, or an outage from then on"""
 
     @model_validator(mode="after")
     def _check(self) -> Trace:
@@ -89,14 +89,14 @@ class Trace(Strict):
 
 
 class Sessions(Strict):
-    """Ephemeral sessions that share the link: rate / (M + 1), the chain M drawn from the seed."""
+    """Short-lived sessions that share the link: rate / (M + 1), the chain M drawn from the seed."""
 
     arrival: Probability
     """probability that a session arrives in a step"""
     mean: Annotated[float, *plain("sessions.mean")]
     """mean size of a session, in units of rate times step"""
     max: Annotated[int, *plain("sessions.max")]
-    """most sessions at once"""
+    """maximum number of concurrent sessions"""
     step: Annotated[int, *plain("sessions.step")]
     """how often sessions arrive and leave, at least 1 ms"""
 
@@ -116,16 +116,16 @@ class Sessions(Strict):
 
 
 class Feedback(Strict):
-    """The link tells senders its rate, and how many flows are active on it."""
+    """The link advertises its rate to senders, and how many flows are active on it."""
 
     idle: Annotated[int, *plain("feedback.idle")] = options.FEEDBACK_IDLE_DEFAULT
-    """a flow that sent nothing for this long is not active"""
+    """a flow that has sent nothing for this long is not active"""
 
 
 class Rem(Strict):
     """Random exponential marking: the price p of a link, and the probability 1 - phi^-p of a mark.
 
-    Every interval p changes by gamma (alpha (b - target) + x - c): b is in the buffer, x came in
+    Every interval p changes by gamma (alpha (b - target) + x - c): b is in the buffer, x arrived in
     the interval, and c could be sent in it.
     """
 
@@ -136,7 +136,7 @@ class Rem(Strict):
     alpha: Annotated[float, *plain("rem.alpha")] = default("rem.alpha")
     """weight of the backlog"""
     target: Annotated[int, *plain("rem.target")] = default("rem.target")
-    """backlog that is aimed at, bytes of the wire"""
+    """target backlog, bytes on the wire"""
     phi: Annotated[float, *plain("rem.phi")] = default("rem.phi")
     """base of the probability"""
 
@@ -149,33 +149,33 @@ class Link(Impairments):
     delay: Delay = default("delay")
     """one-way propagation delay, after service"""
     limit: Limit = "1000p"
-    """buffer: packets, bytes or (with overhead atm) cells that wait or are in service"""
+    """buffer: packets, bytes or (with overhead atm) cells that are queued or in service"""
     line: Annotated[str, *amount("line", "bound: 30kB, 20p")] | None = None
-    """the most that may be on its way after service, packets or bytes (unlimited)"""
+    """the most that may be in flight after service, packets or bytes (unlimited)"""
     policy: Policy = "tail"
-    """which packets are refused a place in the buffer"""
+    """which packets the buffer drops"""
     threshold: Threshold | None = None
-    """of epd, seldrop and fba: R, above which they refuse (90%)"""
+    """for epd, seldrop and fba: R, above which they drop (90%)"""
     z: Annotated[float, *plain("z")] | None = None
-    """of seldrop and fba: Z, how much more than its fair share a flow may have (0.8)"""
+    """for seldrop and fba: Z, how many times its fair share a flow may take (0.8)"""
     last: Annotated[int, *plain("last")] | None = None
-    """of random_tail: so many at the tail of the queue may be the victim (1)"""
+    """for random_tail: how many packets at the tail of the queue may be the victim (1)"""
     mark: Switch = False
-    """packets of senders with ECN are marked instead of being refused early"""
+    """packets that support ECN are marked instead of being dropped early"""
     rem: Rem | None = None
-    """of rem: how its price moves"""
+    """for rem: how its price changes"""
     flows: Annotated[int, *plain("flows")] | None = None
-    """how many flows are told apart (1024 where a policy or cells need it, else none)"""
+    """how many flows are told apart (1024 if a policy or cells need it, else none)"""
     input_rate: Annotated[int | str, *plain("input_rate")] | None = None
-    """of each flow's input link, on which cells arrive one by one (all at once)"""
+    """rate of each flow's input link, on which cells arrive one by one (all at once)"""
     queue: str | None = None
     """instead of the buffer: any qdisc as tc takes it, such as "fq_codel limit 1000 ecn" """
     overhead: Overhead = "raw"
-    """what a packet takes on the wire beside its IP bytes"""
+    """bytes on the wire in addition to those of IP"""
     drops: Drops = "remote"
-    """who learns of a packet that does not fit into the buffer"""
+    """who is told of a packet that does not fit into the buffer"""
     gso: Gso = "split"
-    """is a GSO packet split into those of the wire, or served, counted and lost in one piece?"""
+    """is a GSO packet split into those on the wire, or served, counted and lost in one piece?"""
     trace: Trace | None = None
     """a rate that changes in steps, instead of rate"""
     sessions: Sessions | None = None
@@ -184,7 +184,7 @@ class Link(Impairments):
     """when trace or sessions begin, from the scenario's start on; those of all links begin together
     without it, just before the flows. Before the start, the rate is that of the first step"""
     slack: Annotated[int, *plain("slack")] = default("slack")
-    """packets may leave that much late, so that the kernel needs fewer timers"""
+    """packets may leave this much late, so that the kernel needs fewer timers"""
     feedback: Annotated[Feedback | None, Or(type="boolean")] = None
     """true: the link publishes its rate for senders that listen, such as ratcp"""
     qdisc: str | None = None

@@ -165,7 +165,7 @@ class Arrivals(Strict):
     sessions: Annotated[int, Field(ge=1, le=100_000)]
     """how many arrive"""
     mean: FlowSize
-    """mean of their sizes, which are exponential"""
+    """mean size; sizes are exponential"""
 
     @field_validator("mean")
     @classmethod
@@ -182,11 +182,11 @@ class Constant(Strict):
     """
 
     rate: Rate | None = None
-    """of IP packets with their headers, bit/s; or give packets_per_second"""
+    """rate of IP packets with their headers, bit/s; or give packets_per_second"""
     packets_per_second: Annotated[float, Field(ge=0.001, le=1e6)] | None = None
     """instead of a rate"""
     packet: FlowSize = 500
-    """bytes of IP in a packet, headers included"""
+    """size of an IP packet in bytes, headers included"""
 
     @model_validator(mode="after")
     def _check(self) -> Constant:
@@ -210,31 +210,31 @@ class Flow(Strict):
     """One transfer from a pair's sender to its receiver, sessions, or packets at constant rate."""
 
     name: Name
-    """in tables, plots and results"""
+    """name in tables, plots and results"""
     cc: CongestionControl = "cubic"
     """congestion control of the sender's socket"""
     pair: str | None = None
-    """name of the pair (the first)"""
+    """name of the pair (default: the first)"""
     from_: Annotated[str | None, Field(alias="from")] = None
     """in a graph, instead of a pair: the host or router that sends"""
     to: str | None = None
     """in a graph, instead of a pair: the host or router that receives"""
     size: FlowSize | None = None
-    """how much to send; or give a duration, or arrivals"""
+    """amount to send; or give a duration, or arrivals"""
     duration: TimeNs | None = None
     """how long to send"""
     arrivals: Arrivals | None = None
-    """not one transfer but many, that arrive at random"""
+    """many transfers that arrive at random, instead of one"""
     constant: Constant | None = None
-    """not TCP but packets of UDP at a constant rate; with a duration"""
+    """UDP packets at a constant rate, instead of TCP; with a duration"""
     start: TimeNs = 0
-    """after the scenario's start, or after the end of the flow in `after`"""
+    """time after the scenario's start, or after the end of the flow in `after`"""
     after: str | None = None
     """name of the flow that has to end first"""
     tool: Literal["wale", "iperf3"] = "wale"
     """wale serve and wale get, or iperf3 (which takes more wall time)"""
     sha256: Switch = True
-    """of what has a size: both ends compute it, and it is compared; off is faster"""
+    """for transfers with a size: both ends compute it, and it is compared; off is faster"""
 
     @model_serializer(mode="wrap")
     def _without_new_ones(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -270,11 +270,11 @@ class Record(Strict):
     """What is recorded over time."""
 
     interval: TimeNs = 100_000_000
-    """between two samples"""
+    """time between two samples"""
     links: bool = True
     """links.csv: buffers, rates and counters"""
     flows: bool = True
-    """flows.csv: bytes, windows, round trip times; channel.csv, of flows that listen"""
+    """flows.csv: bytes, windows, round-trip times; channel.csv, for flows that listen"""
     settled: TimeNs | None = None
     """from this time on, links are counted a second time, from their samples: without the start"""
 
@@ -296,17 +296,17 @@ class Scenario(Strict):
     """An experiment: topology, links, hosts, flows, and what to record."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
-    """in results; without --out they go to out/NAME"""
+    """name in results; without --out they go to out/NAME"""
     description: str = ""
     """what it shows, in a sentence or two"""
     time: Literal["virtual", "real"] = "virtual"
     """virtual: repeatable to the bit, idle time is skipped; real: as on a real machine"""
     start: Annotated[Date | None, Field(validate_default=True)] = None
-    """where the clock of the guest begins (virtual time: the day of the release; real: now)"""
+    """initial time of the guest's clock (virtual time: the day of the release; real: now)"""
     wall_limit: TimeLimit = 600_000_000_000
     """wall time after which the guest is killed"""
     virtual_limit: TimeLimit = 3_600_000_000_000
-    """time of the scenario after which flows that still run are failed"""
+    """time of the scenario after which flows that are still running have failed"""
     memory_mb: Annotated[int, Field(ge=64, le=65536)] = 2048
     """memory of the guest, MB; TCP keeps windows small when socket buffers hold a 16th of it"""
     ip: Literal[4, 6] = 4
@@ -318,7 +318,7 @@ class Scenario(Strict):
     bottleneck: Bottleneck = Bottleneck()
     """of a dumbbell: the link between them, a qdisc for each direction"""
     hosts: Hosts = Hosts()
-    """settings on top of the profile's"""
+    """settings in addition to the profile's"""
     flows: Annotated[list[AnyFlow], Field(min_length=1)]
     """the transfers, and the programs"""
     isolate: bool = False

@@ -21,31 +21,30 @@ from wale_lab.topologies.plan import link_seed
 _MEASURED = {
     "throughput_kBps": "IP packets that arrived in order, kB/s (1 kB = 1000 bytes)",
     "throughput_packets_per_s": "the same in full packets of the sender, packets/s",
-    "available_fraction": "throughput over what flows of constant rate leave of the link",
-    "mean_round_trip_s": "of a flow of constant rate: mean delay of its packets, and the "
+    "available_fraction": "throughput over the capacity that flows of constant rate leave",
+    "mean_round_trip_s": "for a flow of constant rate: mean delay of its packets plus the "
     "propagation back, s",
-    "mean_fair_rate_kBps": "stationary mean of the rate that the flow may have, in full packets of "
-    "IP, kB/s",
+    "mean_fair_rate_kBps": "stationary mean of the flow's fair rate, in full packets of IP, kB/s",
     "fair_rate_kBps": "mean of that rate while the flow ran, kB/s",
     "efficiency": "throughput over the mean fair rate while the flow ran",
     "adjusted_throughput_kBps": "efficiency times the stationary mean fair rate, kB/s: the "
-    "throughput with the luck of the draw taken out (a ratio estimate)",
-    "retransmits_per_1000": "packets sent again, of 1000 that were sent",
-    "buffer_drops_per_1000": "packets that found the buffer full, of 1000 that came to the link",
+    "throughput without the randomness of the sessions (a ratio estimate)",
+    "retransmits_per_1000": "retransmitted packets, of 1000 sent",
+    "buffer_drops_per_1000": "packets that found the buffer full, of 1000 that arrived at the link",
     "buffer_drops_per_1000_s": "packets that found the buffer full in 1000 s",
     "total_throughput_kBps": "payload of all flows on the link, kB/s",
-    "total_efficiency": "payload of all flows on the link over what full packets could carry",
+    "total_efficiency": "payload of all flows on the link over the capacity with full packets",
     "fairness_index": "(sum of throughputs)^2 / (number times sum of their squares), of all flows "
     "on the link (Jain)",
     "peak_backlog_packets": "most packets in the buffer of the link",
     "peak_backlog_cells": "most ATM cells in the buffer of the link, with a limit in cells",
     "mean_backlog_packets": "packets in the buffer of the link, mean of the samples from "
     "record.settled on",
-    "settled_utilisation": "bytes sent over what the link could have sent, from record.settled on",
+    "settled_utilisation": "bytes sent over the capacity of the link, from record.settled on",
     "session_throughput_kBps": "mean over sessions of payload bytes over time, kB/s",
     "session_throughput_cv": "standard deviation of a session's throughput over its mean",
-    "retransmitted_kB_per_session": "payload sent again, mean over sessions, kB",
-    "sessions_completed": "how many sessions got all of their bytes",
+    "retransmitted_kB_per_session": "retransmitted payload, mean over sessions, kB",
+    "sessions_completed": "number of sessions that got all of their bytes",
 }
 
 #: What a study may measure.  Rates, which runs have in kB/s, are there in the unit of links too.

@@ -56,15 +56,15 @@ class XAxis(Strict):
     """What differs from point to point."""
 
     label: str
-    """in plots and tables"""
+    """label in plots and tables"""
     unit: str = ""
     """of the values"""
     scale: Literal["linear", "log", "category"] = "linear"
     """category: words without an order"""
     values: list[X] = []
-    """numbers, or words (none: what is measured is a curve)"""
+    """numbers, or words (none: the study measures curves)"""
     means: dict[str, list[X]] = {}
-    """what is shown instead, in a study of scale category: the mean over so many of the values"""
+    """shown instead, in a study of scale category: the mean over this many of the values"""
 
     @model_validator(mode="after")
     def _check(self) -> XAxis:
@@ -82,13 +82,13 @@ class YAxis(Strict):
     """What is measured."""
 
     label: str
-    """in plots and tables"""
+    """label in plots and tables"""
     unit: str = ""
     """of the values"""
     measure: str = ""
     """name of a measure of results/measures.py"""
     limits: tuple[float, float] | None = None
-    """ends of the axis in plots (none: from 0 on)"""
+    """ends of the axis in plots (none: from 0)"""
     statistic: Literal["mean", "spread"] = "mean"
     """over the seeds: the mean, or the standard deviation in percent of it"""
 
@@ -101,15 +101,15 @@ class Curve(Strict):
     column: str
     """of flows.csv or links.csv"""
     scale: float = 1.0
-    """what values are multiplied by"""
+    """factor for the values"""
     first: int = 0
-    """of the sessions: number of the first one shown"""
+    """for sessions: number of the first one shown"""
     count: Count = 20
-    """of the sessions: how many are shown"""
+    """for sessions: how many are shown"""
     from_s: float = 0.0
     """time of the scenario that is 0 in the plot, seconds"""
     until_s: float | None = None
-    """last time of the scenario that is shown, seconds"""
+    """last time of the scenario to show, seconds"""
 
     @model_validator(mode="after")
     def _check(self) -> Curve:
@@ -120,30 +120,30 @@ class Curve(Strict):
 
 
 class Row(Strict):
-    """One flow, that the scenario has or that is made here with its pair; or a curve of a model."""
+    """One flow, from the scenario or created here with its pair; or a curve of a model."""
 
     label: str
-    """in plots and tables"""
+    """label in plots and tables"""
     flow: str | dict[str, str] | None = None
     """a flow of the scenario, or for each x one of them"""
     curve: Curve | None = None
-    """what is drawn of it, in a study of curves"""
+    """what to draw of it, in a study of curves"""
     model: dict[str, Any] | None = None
     """or a curve of the study's model: its arguments"""
     cc: str | None = None
-    """or a flow of its own: its congestion control"""
+    """or its own flow: its congestion control"""
     profile: str | None = None
     """its hosts' bundle of settings"""
     advice: dict[str, Any] = {}
-    """what its sender is advised, as in hosts.senders.advice"""
+    """advice for its sender, as in hosts.senders.advice"""
     sender: dict[str, Any] = {}
     """settings of its sender"""
     receiver: dict[str, Any] = {}
     """settings of its receiver"""
     flows: Count | None = None
-    """instead of one flow of its own so many that share the link, which no other row is on"""
+    """this many flows that share a link, on which there is no other row, instead of one flow"""
     set: dict[str, Any] = {}
-    """values of the scenario that are changed for this row, which has a run of its own then"""
+    """values of the scenario to change for this row, which then has its own run"""
 
     @property
     def alone(self) -> bool:
@@ -162,23 +162,23 @@ class Row(Strict):
 
 
 class Run(Strict):
-    """A scenario, the same for all its rows but for what a row says."""
+    """A scenario, the same for all its rows except for the settings of a row."""
 
     scenario: str
-    """file beside the study"""
+    """file next to the study"""
     set: dict[str, Any] = {}
-    """values of the scenario that are changed, as with `wale-lab run --set`"""
+    """values of the scenario to change, as with `wale-lab run --set`"""
     vary: dict[str, float | str] = {}
     """values that follow x or the seed: x times a number, or a text with {x} or {seed} in it;
-    flow.KEY is that of every flow that a row makes"""
+    flow.KEY is that of every flow that a row creates"""
     flow: dict[str, Any] = {}
-    """of every flow that a row makes: duration, size, arrivals"""
+    """for every flow that a row creates: duration, size, arrivals"""
     seeds: Count | None = None
-    """more or fewer than the study's others"""
+    """if different from the study's"""
     shared: bool | None = None
     """instead of the study's"""
     rows: dict[str, Row]
-    """by name; a name is in one run of the study only"""
+    """by name; a name is in only one run of the study"""
 
     def together(self) -> frozenset[str]:
         """The flows of those rows that have one scenario together."""
@@ -191,48 +191,48 @@ class Run(Strict):
 
 
 class Model(Strict):
-    """A published analysis beside the measurement; see models."""
+    """A published analysis to compare with the measurement; see models."""
 
     name: str
     """of the model, a key of models MODELS"""
     rows: dict[str, dict[str, Any]] = {}
-    """arguments of the model for those rows that it describes"""
+    """arguments of the model for the rows that it describes"""
 
 
 class Note(Strict):
-    """Why a cell deviates, or what else a reader should know of it."""
+    """Why a cell deviates, or another remark about it."""
 
     rows: list[str]
     """names of the rows"""
     x: list[X] = []
     """which cells (none: those that deviate by more than 5 %)"""
     kind: str = ""
-    """beside which kind of published value (none: any)"""
+    """next to which kind of published value (none: any)"""
     text: str
     """the reason"""
 
 
 class Check(Strict):
-    """What must hold; `make report` and `make check` fail where it does not."""
+    """A condition that must hold, or `make report` and `make check` fail."""
 
     text: str
-    """what it says, in words"""
+    """the condition, in words"""
     rows: list[str] = []
-    """the rows it is about (none: all)"""
+    """the rows that it applies to (none: all)"""
     x: list[X] = []
-    """the cells of these (none: all)"""
+    """their cells (none: all)"""
     but: dict[str, list[X]] = {}
     """cells that are left out, by row"""
     value: Literal["measured", "model"] = "measured"
     """what is compared"""
     to: str | None = None
-    """with published values of this kind; or, of the model, with the `measured` ones"""
+    """compare with published values of this kind; or the model with the `measured` ones"""
     each: float | None = None
     """largest deviation of a cell, percent"""
     mean: float | None = None
     """largest mean absolute deviation of a row, percent"""
     all_but: int = 0
-    """so many cells may deviate by more than `each`"""
+    """this many cells may deviate by more than `each`"""
     interval: float | None = None
     """largest half width of the 95 % interval of a cell, percent of the mean"""
     at_least: float | None = None
@@ -240,15 +240,15 @@ class Check(Strict):
     at_most: float | None = None
     """bound of the value (of a curve its highest), or of its ratio to the row of `ratio`"""
     ratio: str | None = None
-    """row that the values are divided by before they meet a bound"""
+    """row by which values are divided before they are compared with a bound"""
     over: X | None = None
-    """value of x: what cells are divided by, in the same row, before they meet a bound"""
+    """value of x: the cell of the same row by which cells are divided before the comparison"""
     known: dict[str, Any] | None = None
-    """it is known not to hold in full runs: `why`, and what is different in a check that does hold
-    (such as another bound). It is no failure then; it is one if that does not hold either, or if
+    """a known failure in full runs: `why`, and what to change for a check that does hold
+    (such as another bound). The study fails if that does not hold either, or if
     the check itself holds again"""
     quick: dict[str, Any] | None = {}
-    """what is different in a quick run; null: not asked there, it needs longer runs"""
+    """what to change in a quick run; null: not checked there, it needs longer runs"""
 
     @model_validator(mode="after")
     def _check(self) -> Check:
@@ -304,14 +304,14 @@ class Check(Strict):
 
 
 class Quick(Strict):
-    """What is less in a quick run."""
+    """What to reduce in a quick run."""
 
     x: list[X] = []
-    """these values of x (none: all)"""
+    """only these values of x (none: all)"""
     seeds: Count = 1
-    """so many seeds"""
+    """number of seeds"""
     rows: list[str] = []
-    """these rows (none: all)"""
+    """only these rows (none: all)"""
     flow: dict[str, Any] = {}
     """of every flow that a row makes"""
     set: dict[str, Any] = {}
@@ -322,24 +322,24 @@ class Panel(Strict):
     """One of several plots side by side."""
 
     title: str
-    """above it"""
+    """title above it"""
     rows: list[str]
-    """in it"""
+    """rows in it"""
 
 
 class Study(Strict):
     """A table or figure."""
 
     title: str
-    """as the report's heading"""
+    """heading in the report"""
     source: str
     """paper and number of table or figure"""
     order: int
     """place in the report"""
     question: str
-    """what is asked, a sentence"""
+    """the question, in a sentence"""
     finding: str = ""
-    """what was found: what agrees with the paper, what does not and why"""
+    """the finding: what agrees with the paper, what does not and why"""
     x: XAxis
     """what differs from point to point"""
     y: YAxis
@@ -347,7 +347,7 @@ class Study(Strict):
     plot: Literal["lines", "bars", "curves", "diagram", "table"] = "lines"
     """how it is drawn"""
     diagram: str | None = None
-    """of plot: diagram, a function of report/diagrams.py"""
+    """for plot diagram: a function of report/diagrams.py"""
     panels: list[Panel] = []
     """several plots side by side (none: one with all rows)"""
     seeds: Count = 1
@@ -355,25 +355,25 @@ class Study(Strict):
     runs: dict[str, Run] = {}
     """by name"""
     shared: bool = False
-    """the flows that a run is about share the link; else each has a copy of it for itself"""
+    """the flows of a run share the link; otherwise each has its own copy"""
     like: str | None = None
-    """another study of the same paper whose runs, x values, seeds and notes this one has, too"""
+    """another study of the same paper, whose runs, x values, seeds and notes are used"""
     show: list[str] = []
-    """rows that are shown (none: all)"""
+    """rows to show (none: all)"""
     published: str | None = None
-    """CSV beside the study: row, x, kind, value, note"""
+    """CSV next to the study: row, x, kind, value, note"""
     model: Model | None = None
-    """the analysis beside it"""
+    """the analysis to compare with"""
     notes: list[Note] = []
     """on single cells"""
     checks: list[Check] = []
     """what must hold"""
     at: dict[str, dict[str, Any]] = {}
-    """for an x: values of the scenario that are changed there; flow.KEY is that of every flow that
-    a row makes, pair.KEY that of its hosts (a list: one for each flow, in turn), `flows` how many
+    """for an x: values of the scenario to change there; flow.KEY is that of every flow that
+    a row creates, pair.KEY that of its hosts (a list: one for each flow, in turn), `flows` how many
     a row with `flows` has there"""
     quick: Quick = Quick()
-    """what is less in a quick run"""
+    """what to reduce in a quick run"""
 
     def rows(self) -> dict[str, Row]:
         """The rows that are shown, of all runs, by name."""
