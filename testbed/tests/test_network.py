@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -385,3 +386,30 @@ def test_files_of_a_run(parking_lot: Path) -> None:
     assert main(["plot", str(parking_lot)]) == 0
     assert main(["plot", "--topology", str(parking_lot)]) == 0
     assert (parking_lot / "topology.png").exists()
+
+
+def thousand_hosts() -> str:
+    hosts = {f"h{n}": f"r{n // 100}" for n in range(1000)}
+    links = [{"ends": [*ends]} for ends in hosts.items()]
+    core = {"rate": "100mbit", "delay": "2ms"}
+    links += [{"ends": [f"r{n}", f"r{n + 1}"], "both": core} for n in range(9)]
+    routers = [f"r{n}" for n in range(10)]
+    flows = [
+        {"name": f"f{n}", "from": f"h{n}", "to": f"h{999 - n}", "duration": "1s"} for n in range(3)
+    ]
+    network = {"type": "graph", "hosts": [*hosts], "routers": routers, "links": links}
+    return json.dumps({"name": "thousand", "topology": network, "flows": flows})
+
+
+@pytest.mark.usefixtures("parking_lot")  # the modules are built by then
+def test_a_thousand_hosts(tmp_path: Path) -> None:
+    """Set up in less than 20 s of the processors, and 2 GB of the guest are enough for it."""
+    scenario = check(thousand_hosts())
+    before = os.times()
+    result = run_scenario(scenario, 1, tmp_path)
+    after = os.times()
+    used_s = sum(after[:4]) - sum(before[:4])
+    assert [flow["error"] for flow in result["flows"]] == [None] * 3
+    assert all(flow["start_s"] < 0.01 and flow["end_s"] < 1.5 for flow in result["flows"])
+    assert scenario.memory_mb <= 2048
+    assert used_s < 20

@@ -186,6 +186,20 @@ class Socket:
         """Send one request; return what answers it, or raise Refused."""
         return [message for step in self.steps(kind, flags, body) for message in step][:-1]
 
+    def ask_all(self, requests: Sequence[tuple[int, int, bytes]]) -> None:
+        """Send requests that only change something, many at once; raise the first error."""
+        for begin in range(0, len(requests), BATCH):
+            some = requests[begin : begin + BATCH]
+            packed = [self.pack(kind, flags, body) for kind, flags, body in some[:-1]]
+            kind, flags, body = some[-1]
+            packed.append(self.pack(kind, flags | NLM_F_ACK, body))
+            self.socket.send(b"".join(packed))
+            last = False
+            while not last:
+                for message in _split(self.socket.recv(LONGEST)):
+                    message.check()
+                    last = message.sequence == self.sequence
+
 
 class Family(Socket):
     """A family of generic netlink."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 DRAIN_NS = 60_000_000_000
 #: The longest time between two looks at them.
 MAX_PAUSE_S = 5
+#: With more links than this, a process for each takes too long.
+_MANY = 450
 
 
 class Links:
@@ -63,6 +65,8 @@ class Links:
 
     def statistics(self) -> "dict[str, Any]":
         """Every link's statistics, as tc tells them."""
+        if len(self.links) > _MANY:
+            return self._many_statistics()
         result = {}
         for link in self.links:
             if not link["shown"]:
@@ -70,6 +74,21 @@ class Links:
             shown = result[link["name"]] = self._qdisc(link, "root")
             if link["queue"]:
                 shown["queue"] = self._qdisc(link, "parent", "1:1")
+        return result
+
+    def _many_statistics(self) -> "dict[str, Any]":
+        """The same, with one tc for each namespace."""
+        found: dict[tuple[str, str, str], dict[str, Any]] = {}
+        for netns in dict.fromkeys(link["netns"] for link in self.links if link["shown"]):
+            said = self.processes.run(["tc", "-s", "-j", "qdisc", "show"], netns)
+            for qdisc in json.loads(said):
+                found[netns, qdisc["dev"], "" if qdisc.get("root") else qdisc["parent"]] = qdisc
+        result = {}
+        for link in self.links:
+            if link["shown"]:
+                shown = result[link["name"]] = found[link["netns"], link["dev"], ""]
+                if link["queue"]:
+                    shown["queue"] = found[link["netns"], link["dev"], "1:1"]
         return result
 
     def _qdisc(self, link: "Plan", *where: str) -> "dict[str, Any]":

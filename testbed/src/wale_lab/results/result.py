@@ -34,7 +34,7 @@ from wale_lab.link_words import in_former_words
 from wale_lab.scenario import LISTENING_CC, Flow, Scenario
 from wale_lab.results.sessions import SESSION_COLUMNS, SocketNames
 from wale_lab.results.trace_work import TraceWork
-from wale_lab.timeline import LEAD_NS, START_NS
+from wale_lab.timeline import LEAD_NS, flows_begin_ns
 from wale_lab.topologies.plan import Plan, PlannedFlow
 
 #: Counts up when a key changes its meaning.
@@ -741,7 +741,7 @@ def plan_data(
     return {
         **asdict(plan),
         "virtual": scenario.time == "virtual",
-        "flows_ns": START_NS,
+        "flows_ns": flows_begin_ns(len(plan.wires)),
         "lead_ns": LEAD_NS[scenario.time],
         "virtual_limit_ns": scenario.virtual_limit,
         "seed": seed,
