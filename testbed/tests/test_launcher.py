@@ -55,6 +55,25 @@ def test_packages_that_a_command_needs(words: str, which: str, launcher: Any) ->
     assert launcher.wanted_set(words.split()) == which
 
 
+@pytest.mark.parametrize(
+    ("words", "kernel"),
+    [
+        ("run demo --plot", ""),
+        ("run demo --kernel 6.1", "6.1"),
+        ("run demo --kernel=+san --out x", "+san"),
+        ("kernel --kernel 7.2", "7.2"),
+        ("run demo --engine uml", None),
+        ("run demo --engine=uml", ""),
+        ("run demo --engine vm", None),
+        ("run --help", None),
+        ("list", None),
+        ("python -m pytest", None),
+    ],
+)
+def test_kernel_that_is_built_beside(words: str, kernel: str | None, launcher: Any) -> None:
+    assert launcher.kernel_needed(words.split()) == kernel
+
+
 def test_all_packages_do_for_a_run(tmp_path: Path, launcher: Any) -> None:
     assert not launcher.is_complete(str(tmp_path), "run")
     (tmp_path / "complete-run").touch()

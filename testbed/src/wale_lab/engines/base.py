@@ -43,6 +43,18 @@ Reason = Literal["ok", "exit", "panic", "timeout", "hung"]
 
 Log = Callable[[str], None]
 
+
+class Share(str):
+    """A line of a log that says how far something is."""
+
+    share: float
+
+    def __new__(cls, text: str, share: float) -> Share:
+        line = super().__new__(cls, text)
+        line.share = share
+        return line
+
+
 _KERNEL_COMPLAINT = re.compile(
     r"WARNING: (?!can't)|BUG: |BUG \w+|Kernel panic|Oops|INFO: task|INFO: rcu|rcu: INFO"
     r"|list_(add|del) corruption|refcount_t: |unregister_netdevice: waiting|UBSAN: |KASAN: "

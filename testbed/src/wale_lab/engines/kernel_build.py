@@ -21,13 +21,15 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from wale_lab.engines import kernel_source
 from wale_lab.engines.base import EngineError, Kernel, Log
+from wale_lab.engines.kernel_progress import REPORT_S, KernelProgress
 from wale_lab.engines.kernel_source import Source
 from wale_lab.engines.processes import end_group, end_with_parent, ended_within, for_kbuild
 
@@ -44,9 +46,6 @@ FULL_BYTES = 50 * 10**6
 
 #: What is left of a build for so long, nobody goes on with.
 KEPT_S = 14 * 86400
-
-#: How often is said how far it is.
-REPORT_S = 5
 
 #: How long an interrupted make may take to remove what it has half done.
 GRACE_S = 10
@@ -134,8 +133,10 @@ def cache_root() -> Path:
 
 
 @contextmanager
-def locked(path: Path, waiting: Log | None = None) -> Iterator[None]:
-    """Hold a lock file; says so once if somebody else has it."""
+def locked(
+    path: Path, waiting: Log | None = None, meanwhile: Callable[[], None] | None = None
+) -> Iterator[None]:
+    """Hold a lock file; says so once if another process has it, and calls `meanwhile` then."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         try:
@@ -143,8 +144,19 @@ def locked(path: Path, waiting: Log | None = None) -> Iterator[None]:
         except BlockingIOError:
             if waiting:
                 waiting(f"waiting for another process that builds the same ({path})")
+            while meanwhile and not _taken(file):
+                time.sleep(REPORT_S)
+                meanwhile()
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def _taken(file: IO[str]) -> bool:
+    """Take a lock if it is free."""
+    with suppress(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def cache_key(package: str, wanted: Wanted) -> str:
@@ -166,7 +178,9 @@ def find_or_build(text: str | None, log: Log) -> Kernel:
             source = kernel_source.find(wanted.version, cache, log)
     folder = cache / "kernel" / cache_key(source.package, wanted)
     if not (folder / "kernel.json").exists():
-        with locked(folder.with_name(folder.name + ".lock"), log):
+        progress = KernelProgress(_work(folder), source.version)
+        lock = folder.with_name(folder.name + ".lock")
+        with locked(lock, log, meanwhile=lambda: progress.say(log)):
             if not (folder / "kernel.json").exists():
                 _build(source, wanted.config, folder, log)
     return _kernel(folder, wanted)
@@ -202,10 +216,15 @@ def _kernel(folder: Path, wanted: Wanted) -> Kernel:
     )
 
 
+def _work(folder: Path) -> Path:
+    """Where a build is, that becomes this folder when it is complete."""
+    return folder.with_name(f".{folder.name}.building")
+
+
 def _build(source: Source, config: str, folder: Path, log: Log) -> None:
     """Build into `folder`; goes on with what an interrupted build has left."""
     _need_tools()
-    work = folder.with_name(f".{folder.name}.building")
+    work = _work(folder)
     work.mkdir(parents=True, exist_ok=True)
     _remove_old(work)
     _need_room(work)
@@ -271,6 +290,7 @@ class _Build:
         self.config = config
         self.tree = work / "src"
         self.log_path = work / "build.log"
+        self.progress = KernelProgress(work, source.version)
         self.release = ""
         self.began = time.monotonic()
 
@@ -321,7 +341,7 @@ class _Build:
                 f"unpacking {self.source.archive} failed: {done.stderr.strip()[-500:]}"
             )
 
-    def make(self, *targets: str, progress: str | None = None) -> None:
+    def make(self, *targets: str) -> None:
         command = ["make", "ARCH=um", f"-j{os.cpu_count() or 1}", *targets]
         env = for_kbuild()
         env |= {"KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970"}
@@ -340,8 +360,7 @@ class _Build:
             )
         try:
             while not ended_within(process, REPORT_S):
-                if progress:
-                    self.log(f"{progress}: {len(self._said(begin))} steps done")
+                self.progress.say(self.log)
         except BaseException:  # interrupted: make removes what is half done, and ends
             end_group(process, GRACE_S)
             raise
@@ -379,7 +398,7 @@ class _Build:
     def compile(self) -> None:
         self.log("compiling it (2 to 4 minutes on two cores)")
         flags = "" if "CONFIG_KASAN=y" in self.config else FLAGS
-        self.make(f"KCFLAGS={flags}", progress="compiling")
+        self.make(f"KCFLAGS={flags}")
         (self.tree / "linux").rename(self.work / "linux")
         subprocess.run(["strip", "--strip-debug", self.work / "linux"], check=False)
         shutil.copy(self.tree / ".config", self.work / "config")
