@@ -36,7 +36,11 @@ MAN = TOP / "userspace/man"
 DOCUMENTATION = TOP / "Documentation"
 
 MAN_PAGES = sorted(MAN.glob("*.[1-8]"))
-PAGES = [DOCUMENTATION / "tutorial.rst", *sorted((DOCUMENTATION / "howto").glob("*.rst"))]
+PAGES = [
+    DOCUMENTATION / "tutorial.rst",
+    *sorted((DOCUMENTATION / "howto").glob("*.rst")),
+    *sorted((DOCUMENTATION / "labs").glob("[!i]*.rst")),
+]
 
 #: Examples that are not run, by a part of their text.
 NOT_RUN = {
