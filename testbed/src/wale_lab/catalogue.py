@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """`wale-lab list`: what comes with the testbed.
 
-It only reads: that all of it is right is for the tests, and the model that checks a scenario
-takes longer to load than everything here.
+It only reads the files: the tests check that they are right, because loading the model that checks
+a scenario takes longer than everything here.
 """
 
 from __future__ import annotations

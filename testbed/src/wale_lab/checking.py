@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Checks a YAML document against a model, and says what is wrong in words and with the line."""
+"""Checks a YAML document against a model, and reports errors in words and with the line."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`wale-lab schema`: what a scenario may say."""
+"""`wale-lab schema`: the keys of a scenario."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is wrong with what a user wrote; what an engine cannot do is an EngineError."""
+"""Errors in a user's input; errors of an engine are EngineError."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A run that has ended: its results as tables of pandas, and as a picture.
+"""A finished run: its results as pandas data frames, and as a plot.
 
 Columns have their unit in the name: `_s` and `_us` are times, `_Bps` is bytes per second, then
-`_bytes` and `_packets`. `seconds` is how long a flow took and `bytes` what it brought over;
-`ideal_share` and `utilisation` are shares, 1 is all. Times count from the scenario's start.
+`_bytes` and `_packets`. `seconds` is the duration of a flow and `bytes` the amount transferred;
+`ideal_share` and `utilisation` are shares of 1. Times count from the scenario's start.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How the hosts of a scenario are set: sysctls, routes, interfaces; and bundles of that by name."""
+"""The settings of a scenario's hosts: sysctls, routes, interfaces; and named bundles of them."""
 
 from __future__ import annotations
 

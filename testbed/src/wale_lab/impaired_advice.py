@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Advice that is not ideal: the steps that stand for a link's rate, as a poor channel tells it.
+"""Imperfect advice: the steps that represent a link's rate as a poor channel announces it.
 
-The rate of a link with sessions or a trace follows from its settings and its seed alone, so
-what the channel says is known before the run (models/feedback.py), and is played.
+The rate of a link with sessions or a trace depends only on its settings and its seed, so the
+announcements are known before the run (models/feedback.py), and are played.
 """
 
 from __future__ import annotations

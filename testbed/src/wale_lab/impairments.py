@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a scenario may say of a link's impairments, and the tc options of wale for it."""
+"""The keys of a scenario for a link's impairments, and the tc options of wale for them."""
 
 from __future__ import annotations
 

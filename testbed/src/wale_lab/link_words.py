@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Plain options of a link as tc's words: those whose form is all that there is to know of them."""
+"""Plain options of a link as tc's words: those that are fully described by their form."""
 
 from __future__ import annotations
 

@@ -2,11 +2,11 @@
 """`wale-lab trace`: a Mahimahi trace as steps of a rate, `DURATION RATE` on each line.
 
 A line of a Mahimahi trace is a time in ms at which one packet can be delivered; after the
-last one the trace begins again.  Step k has the packets of ((k - 1) step, k step]; those of
-time 0 count in the first one.  The last step ends where the trace does.
+last one the trace starts over.  Step k has the packets of ((k - 1) step, k step]; those of
+time 0 count in the first one.  The last step ends with the trace.
 
 Traces can have millions of lines: a time takes eight bytes here, and steps are written as
-they are found.
+they are computed.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a scenario may say of a network: hosts, routers and switches, and the links between them."""
+"""The keys of a scenario for a network: hosts, routers and switches, and the links between them."""
 
 from __future__ import annotations
 

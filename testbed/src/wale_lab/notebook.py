@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs from Python: wale_lab.run(), wale_lab.sweep() and wale_lab.sweep_runs().
 
-Each run is a `wale-lab run` in another process, with the same words, so that results are the same
-as there, several go on side by side, and a notebook's process has no guest in it.
+Each run is a `wale-lab run` in another process, with the same options, so that results are the
+same, several can run in parallel, and no guest runs in a notebook's process.
 """
 
 from __future__ import annotations

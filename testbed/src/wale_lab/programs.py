@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a scenario may say of a program: a flow that is a command of the user's own."""
+"""The keys of a scenario for a program: a flow that is the user's own command."""
 
 from __future__ import annotations
 

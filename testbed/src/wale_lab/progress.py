@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Says on stderr what is being done: one live line with its elapsed time, or plain lines."""
+"""Shows progress on stderr: one live line with its elapsed time, or plain lines."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a kernel or its tools refuse: where in the scenario it stands, and what was expected.
+"""Settings that a kernel or its tools reject: their line in the scenario, and what was expected.
 
 A scenario is checked when it is read, but only a kernel knows its sysctls, and only tc the words
-of a qdisc.  The agent says what of the plan is refused (AgentError), and this finds the line.
+of a qdisc.  The agent says which part of the plan was rejected (AgentError), and this finds the
+line.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a scenario may say: the model that its YAML is checked against.
+"""The keys of a scenario: the model that its YAML is checked against.
 
 Quantities become integers in the unit of their kernel interface here (units.py);
-what is not given gets its default, so that a dumped Scenario says everything.
+missing keys get their default, so that a dumped Scenario is complete.
 """
 
 from __future__ import annotations

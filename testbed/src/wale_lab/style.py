@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How every plot looks, and how it is saved: the same results give the same bytes.
+"""The style of all plots, and how they are saved: the same results give the same bytes.
 
-Figures are made without pyplot, which would choose a backend for the whole program.
+Figures are created without pyplot, which would set a backend for the whole program.
 """
 
 from __future__ import annotations

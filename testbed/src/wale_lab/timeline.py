@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""When what happens in a run: times that the guest is told, and others count with."""
+"""The times of a run: those passed to the guest, and used by other modules."""
 
 from __future__ import annotations
 

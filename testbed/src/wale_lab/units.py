@@ -2,7 +2,7 @@
 """Quantities with units, as a scenario writes them: "2mbit", "50ms", "30kB", "1%".
 
 Each parser takes text with a unit, or a plain number in the unit that its
-docstring names, and gives an integer in the unit that the kernel interface has.
+docstring names, and returns an integer in the unit of the kernel interface.
 It raises ValueError with what was expected.  The units are those of
 Documentation/units.rst; userspace/lib/units.c reads them for tc.
 """

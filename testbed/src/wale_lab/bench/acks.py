@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What an ACK costs: processor time of a guest that sends a file, by congestion control.
+"""The cost of an ACK: processor time of a guest that sends a file, by congestion control.
 
-In virtual time a guest never waits: the processor time that its process takes on the host is
-what its kernel computed.  The same transfer is run with each congestion control in turn, and
-again in rounds; what a guest costs without a transfer is measured in each round, too, and
-taken off.  Ratios are of the same round, so that a machine that is slower for a while
-shifts both.
+In virtual time a guest never waits: the processor time of its process on the host is the
+computation of its kernel.  The same transfer is run with each congestion control in turn, in
+several rounds; the cost of a guest without a transfer is also measured in each round, and
+subtracted.  Ratios are within a round, so that a temporarily slower machine affects both.
 """
 
 from __future__ import annotations

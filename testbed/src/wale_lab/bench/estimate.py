@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How long the benchmarks take, as it is said at their start."""
+"""How long the benchmarks take, as announced at their start."""
 
 from __future__ import annotations
 

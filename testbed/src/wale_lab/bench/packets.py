@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a packet costs, by qdisc: processor time of a guest through which packets are sent.
+"""The cost of a packet, by qdisc: processor time of a guest through which packets are sent.
 
-The packets come from a module of ours (module/wale_bench.c) and go through the qdisc of a
-device of its own.  In virtual time an idle guest takes no processor time: what the
-kernel's process used on the host is what the kernel computed.  What the same packets cost
-on a device without a qdisc ("none") is taken off, in the same guest.
+The packets come from our own module (module/wale_bench.c) and go through the qdisc of its own
+device.  In virtual time an idle guest takes no processor time: the processor time of the
+kernel's process on the host is the computation of the kernel.  The cost of the same packets on
+a device without a qdisc ("none"), in the same guest, is subtracted.
 """
 
 from __future__ import annotations

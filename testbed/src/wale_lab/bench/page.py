@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""index.html: what the benchmarks found, as plots and tables, on a page that loads nothing."""
+"""index.html: results of the benchmarks, as plots and tables, on a self-contained page."""
 
 from __future__ import annotations
 

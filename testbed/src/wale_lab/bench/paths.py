@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a path costs the channel: set, set again, get and dump many, in a guest in real time."""
+"""The cost of a path in the channel: set, set again, get and dump many, in a guest in real time."""
 
 from __future__ import annotations
 

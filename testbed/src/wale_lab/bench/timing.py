@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How exact the links are in time, and how many packets a second they can take."""
+"""How accurate the links are in time, and how many packets per second they can handle."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Checks of the buffer: its limit, who is told of drops, counters, changes."""
+"""Checks of the buffer: its limit, whether drops are reported, counters, changes."""
 
 from __future__ import annotations
 

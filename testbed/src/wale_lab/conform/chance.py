@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Checks of what is random: loss, bursts, seeds, jitter, reordering, duplicates, errors."""
+"""Checks of random behaviour: loss, bursts, seeds, jitter, reordering, duplicates, errors."""
 
 from __future__ import annotations
 

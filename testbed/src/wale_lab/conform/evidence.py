@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the guest saw in one experiment, and what a check makes of it."""
+"""What the guest observed in one experiment, and the result of a check."""
 
 from __future__ import annotations
 

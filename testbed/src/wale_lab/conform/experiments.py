@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the suite sends through an emulator, and what it asks of it then.
+"""What the suite sends through an emulator, and with which values.
 
-An experiment is data: the values asked for, the packets, changes before some of them.  It runs
+An experiment is data: the values it needs, the packets, changes before some of them.  It runs
 if the emulator's template has every value of `asked`.
 """
 

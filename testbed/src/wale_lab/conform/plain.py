@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A tc command line with values of its own, made a template: the checks choose the values.
+"""Turns a tc command line with values into a template: the checks choose the values.
 
     netem delay 20ms rate 10mbit limit 100
 
@@ -7,8 +7,8 @@ becomes
 
     netem [delay {delay}] [rate {rate}] limit {limit}
 
-What has a placeholder is replaced where it stands with its value, and words that do something to
-packets are left out of the experiments that have no use for them; all else stays as it is.
+Words that have a placeholder are replaced together with their value, and options that act on
+packets are left out of experiments that do not need them; everything else stays as it is.
 """
 
 from __future__ import annotations

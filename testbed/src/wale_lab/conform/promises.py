@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What manuals promise (promises.yaml), and the emulators that have names (emulators.yaml)."""
+"""The promises of manuals (promises.yaml), and the named emulators (emulators.yaml)."""
 
 from __future__ import annotations
 

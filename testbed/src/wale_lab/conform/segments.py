@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Checks of GSO: what becomes of segments that the sender hands over as one packet."""
+"""Checks of GSO: what happens to segments that the sender passes as one packet."""
 
 from __future__ import annotations
 

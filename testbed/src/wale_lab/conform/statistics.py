@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tests of hypotheses, for what is random: shares, independence, bursts, distributions."""
+"""Hypothesis tests for random behaviour: shares, independence, bursts, distributions."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Any emulator as tc takes it: command lines with placeholders.
+"""Any emulator that tc can set up: command lines with placeholders.
 
     netem limit {limit} [delay {delay}] [{jitter}] [loss {loss}]
 
-A placeholder stands for a value.  Words in brackets are left out unless the value is asked
-for; outside of brackets a value that nobody asks for does nothing (NEUTRAL).  A tree of qdiscs
-has a line for each, separated by ";": the next is the child of the one before.  A line that
-begins with "class" makes the class that the next qdisc is attached to:
+A placeholder stands for a value.  Words in brackets are left out unless the value is needed;
+outside of brackets, a value that is not needed gets one without effect (NEUTRAL).  A tree of
+qdiscs has a line for each, separated by ";", each the child of the one before.  A line that
+begins with "class" creates the class that the next qdisc is attached to:
 
     htb default 1; class htb rate {rate} burst {burst}; netem limit {limit} [delay {delay}]
 
-A line that is all in brackets is there only if its values are asked for.
+A line that is entirely in brackets is used only if its values are needed.
 """
 
 from __future__ import annotations

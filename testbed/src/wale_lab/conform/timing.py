@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Checks of times: delay, rate, what a packet is charged, the schedule, a change of the rate."""
+"""Checks of times: delay, rate, the overhead of a packet, the schedule, a change of the rate."""
 
 from __future__ import annotations
 

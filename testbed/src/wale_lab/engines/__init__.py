@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Engines: the places where a scenario's kernel runs, and how to ask for one by name."""
+"""Engines: where a scenario's kernel runs, and how to select one by name."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The interface between the testbed and the places where a kernel runs.
+"""The interface between the testbed and the engines that run a kernel.
 
 An engine does two things: prepare() finds or builds a kernel, run() runs one
 command as root inside it and says how that ended.  The command sees the host's
-programs, may write to one folder of the host only (OUT_DIR inside), and is
+programs, may write to only one directory of the host (OUT_DIR inside), and is
 killed with everything it started when its limit of wall time is over.
 """
 

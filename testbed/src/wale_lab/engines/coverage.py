@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Brings the counters of gcov out of guests: of the modules, and of programs built with --coverage.
+"""Gets gcov's counters out of guests: of the modules, and of programs built with --coverage.
 
-The counters of all guests add up in build/coverage/guests, in files named after the
-object files that they belong to.  Only kernels of the flavour "coverage" have any.
-`make coverage` (setup/coverage.py) makes the report.
+The counters of all guests are summed in build/coverage/guests, in files named after their
+object files.  Only kernels of the flavour "coverage" have any.
+`make coverage` (setup/coverage.py) generates the report.
 """
 
 from __future__ import annotations

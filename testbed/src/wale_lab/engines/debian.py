@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Fetches package files of Debian, without installing them and without root.
 
-What this system's apt offers is fetched as it is.  Another suite, such as sid, gets an
-apt run with sources, lists and caches in a folder of its own; the archive's address and
-keyring are those of the system's own sources, which stay as they are.  Signatures are
-always checked: a suite whose key is not in that keyring is an error, for which the remedy
-is a newer package debian-archive-keyring.
+Packages that this system's apt offers are fetched directly.  For another suite, such as sid, apt
+runs with sources, lists and caches in a separate directory; the archive's address and keyring are
+those of the system's own sources, which are not changed.  Signatures are always checked: a
+suite whose key is not in that keyring is an error, which a newer package
+debian-archive-keyring fixes.
 """
 
 from __future__ import annotations

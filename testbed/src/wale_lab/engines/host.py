@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The host engine: the running kernel, as root, in real time.
 
-A job runs in mount, network and process namespaces of its own: what it mounts, the
-network namespaces it makes and the processes it starts go when it ends.  Modules are
-loaded for the job, and unloaded after it if they were not there before, and no other job
-goes on.
+A job runs in its own mount, network and process namespaces: its mounts, network namespaces
+and processes are removed when it ends.  Modules are loaded for the job, and unloaded after it
+unless they were loaded before or another job is running.
 """
 
 from __future__ import annotations

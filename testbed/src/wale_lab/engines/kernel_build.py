@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Builds the guest kernel of the uml engine from a source package (kernel_source.py).
 
-A kernel is asked for by version and flavour: "6.12", "6.12+san", or "+san" for the
-newest.  A flavour is a file kernel-FLAVOUR.config beside this one, whose lines are
+A kernel is selected by version and flavour: "6.12", "6.12+san", or "+san" for the
+newest.  A flavour is a file kernel-FLAVOUR.config next to this one, whose lines are
 added to kernel.config.
 
 The result is kept in ${XDG_CACHE_HOME:-~/.cache}/wale/kernel/VERSION-HASH/, where
-HASH covers the configuration and the recipe.  It appears there by one rename, so
-what is there is complete; a lock keeps two builders apart.  A build that is interrupted
-leaves its folder, .VERSION-HASH.building, and the next one goes on from there.
+HASH covers the configuration and the recipe.  It is moved there by one rename, so
+it is always complete; a lock prevents concurrent builds.  An interrupted build
+leaves its directory, .VERSION-HASH.building, and the next one resumes from there.
 """
 
 from __future__ import annotations

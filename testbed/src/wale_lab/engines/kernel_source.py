@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Finds the source of a kernel: packages linux-source-VERSION of Debian.
 
-One that is installed, or one that was fetched before; else it is fetched: of what this
-system's apt offers, or of Debian sid, where the newest kernels are.  What is fetched is
-not installed.  It stays in ${XDG_CACHE_HOME:-~/.cache}/wale/source/ORIGIN, as it is,
-until somebody removes it.
+It uses one that is installed or was fetched before, or else fetches it: from what this system's
+apt offers, or from Debian sid, which has the newest kernels.  Fetched packages are not
+installed; they stay in ${XDG_CACHE_HOME:-~/.cache}/wale/source/ORIGIN until they are removed
+by hand.
 """
 
 from __future__ import annotations

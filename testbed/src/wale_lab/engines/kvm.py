@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Whether KVM works here: found out by booting a kernel with it, and remembered.
+"""Whether KVM works here: tested by booting a kernel with it, and remembered.
 
-That /dev/kvm can be opened says little: inside some virtual machines QEMU starts
-with it, and no kernel gets anywhere.
+That /dev/kvm can be opened is not enough: inside some virtual machines QEMU starts
+with it, but no kernel boots.
 """
 
 from __future__ import annotations

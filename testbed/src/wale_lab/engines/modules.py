@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Finds what `make modules` and `make userspace` build, and has it built when it is not current.
+"""Finds the products of `make modules` and `make userspace`, and builds them if not up to date.
 
-Modules that are built elsewhere are files that the user names.
+Modules that are built elsewhere are files given by the user.
 
-With WALE_NO_BUILD in the environment what is there is taken as it is.  What is installed builds
-in the user's cache; if the tools were installed with it (testbed/setup/install-lab), it takes
-those.
+With WALE_NO_BUILD in the environment existing files are used as they are.  An installed package
+builds in the user's cache; if the tools were installed with it (testbed/setup/install-lab), it
+uses those.
 """
 
 from __future__ import annotations

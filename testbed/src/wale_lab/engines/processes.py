@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Processes that are started: their environment, waiting for their end, ending all of them."""
+"""Starting processes: their environment, waiting for their end, killing all of them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Finds the distribution's kernel of the packaged headers that are installed, for the vm engine.
+"""Finds the distribution's kernel for the installed packaged headers, for the vm engine.
 
 Its image package is unpacked into ${XDG_CACHE_HOME:-~/.cache}/wale/stock/RELEASE and
-not installed: the host's boot loader and hooks have nothing to do with it.
+not installed: the host's boot loader and hooks are not involved.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """The uml engine: a User-Mode Linux kernel, as an ordinary process, in virtual or real time.
 
-Virtual time makes a run repeatable to the bit, with four things: computing takes
+Virtual time makes a run repeatable to the bit, with four measures: computation takes
 no time and idle time is skipped (time-travel=inf-cpu), the clock starts at a fixed
-date, the kernel's randomness follows from the seed (guest_preload.c), and memory
-is laid out the same way each time (ADDR_NO_RANDOMIZE, norandmaps).  The consoles
-are files, which never make the kernel wait, so no host event gets into the run.
+date, the kernel's random numbers depend on the seed (guest_preload.c), and the memory
+layout is always the same (ADDR_NO_RANDOMIZE, norandmaps).  The consoles are files,
+which never make the kernel wait, so no host event affects the run.
 """
 
 from __future__ import annotations

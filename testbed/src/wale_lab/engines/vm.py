@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The vm engine: a kernel of the distribution, as it is packaged, booted by virtme-ng.
 
-QEMU has two processors, by KVM where that works, else emulated (TCG).  The root file
-system is the host's, read only, by 9p; what a job may write to is mounted over it.
+QEMU has two processors, with KVM if that works, else emulated (TCG).  The root file
+system is the host's, read only, over 9p; directories that a job may write to are mounted over it.
 Time is real.  virtme-ng's own init mounts what programs expect and starts
 vm_guest.sh, which runs the job.
 """

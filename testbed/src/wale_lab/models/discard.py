@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Who is refused a place in a buffer that is shared: policies, by definition.
+"""Which packets a shared buffer drops: policies, from their definitions.
 
 R. Goyal and others, "Improving the performance of TCP over the ATM-UBR service",
 Computer Communications 21 (1998), section 4, with exact fractions; and the

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a sender hears of a rate whose announcements are averaged, rounded and lost.
+"""The rate that a sender learns if announcements are averaged, rounded and lost.
 
 Karnik and Kumar (2005) assume that the exact rate arrives, one round trip later.  Here a
-network announces its rate at given instants, and each announcement passes, in this order:
+network announces its rate at given instants, and each announcement goes through these steps:
 
 1. average   the mean rate over the last window, instead of the rate at the instant;
 2. quantise  the highest level of a logarithmic scale that is not above it;
-3. lose      it may not arrive; the sender then goes by the last one that did.
+3. lose      it may not arrive; the sender then uses the last one that did.
 
 Scale and window are those of SCONE (IETF, draft-ietf-scone-protocol, 2025, work in progress).
-Section "Rate Signals": 7 bits, of which n = 0 .. 126 say 100 kbit/s * 10^(n / 20).  Section
-"Monitoring Period": the advice is meant over 67 s.  The draft leaves open how a network
-rounds: down, here, because what is told is a ceiling.  It cannot say less than its lowest
-level; and advice that nobody renews ends there after 67 s, where here it holds.
+Section "Rate Signals": 7 bits, of which n = 0 .. 126 mean 100 kbit/s * 10^(n / 20).  Section
+"Monitoring Period": the advice applies to 67 s.  The draft leaves open how a network rounds: down,
+here, because it announces a ceiling.  Its lowest level is also the lowest announcement; and in
+the draft advice that is not renewed ends after 67 s, where here it stays in effect.
 
-Times are ns since the rate began, rates are whole bytes/s, both as numpy arrays.
+Times are ns since the start of the rate, rates are whole bytes/s, both as numpy arrays.
 """
 
 from __future__ import annotations

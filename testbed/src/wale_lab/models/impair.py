@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a wale link does to packets beside delaying them: reference implementation.
+"""Impairments of a wale link: reference implementation.
 
 Written from kmod/include/uapi/linux/pkt_sched_wale.h and not from the module.  None of
-it changes when a packet's service ends: that is models/link.py, without loss and delay.
+them changes the end of a packet's service: that is models/link.py, without loss and delay.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Max-min fair shares of links that flows cross: what nobody can raise without lowering a smaller.
+"""Max-min fair shares of links: no share can be raised without lowering a smaller one.
 
 Bertsekas and Gallager, Data Networks (1992), section 6.5.2: all shares grow together; when a link
-is full, those that cross it stay as they are, and the others go on.
+is full, those of the flows that cross it stay as they are, and the others continue to grow.
 """
 
 from __future__ import annotations

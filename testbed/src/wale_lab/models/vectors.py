@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Writes the test vectors of the kernel's KUnit tests, as C tables.
 
-    python -m wale_lab.models.vectors           compare with what is in the tree
+    python -m wale_lab.models.vectors           compare with the files in the tree
     python -m wale_lab.models.vectors --write   write them again
 
-to be called in testbed/.  The tables are in kmod/wale/tests/vectors/, are
-committed, and are the same for ever: everything random comes from one seed.
+Run it in testbed/.  The tables are in kmod/wale/tests/vectors/, are committed,
+and never change by themselves: everything random comes from one seed.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What became of packets whose link has another qdisc instead of its buffer.
+"""The fate of packets whose link has another qdisc instead of its buffer.
 
-The link says of each packet when its child qdisc gets it, and again what becomes of it once the
-child gives it back; by then it does not know when the packet came.  Which ones the child drops it
-is never told, only how many are missing, and when (`wale_child_drop`).  But each says at which
-address in memory it is, and the kernel says which addresses are freed as drops (`kfree_skb`): so
-the events of one address, in their order, tell all of it.
+The link reports each packet when its child qdisc gets it, and its fate once the child has
+returned it; by then it does not know when the packet arrived.  It is never told which ones the
+child drops, only how many are missing, and when (`wale_child_drop`).  But each event has the
+packet's address in memory, and the kernel reports which addresses are freed as drops
+(`kfree_skb`): so the events of one address, in order, give the whole history.
 """
 
 from __future__ import annotations

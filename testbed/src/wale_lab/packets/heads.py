@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the first bytes of many packets say: addresses, ports, TCP's numbers; by numpy.
+"""Decodes the first bytes of many packets: addresses, ports, TCP's numbers; with numpy.
 
 IPv4 addresses are mapped into IPv6, as in the tracepoints of TCP.
 """

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The log of all packets of a run: from the kernel's trace to Parquet or CSV, and pcapng.
 
-The trace is read twice.  The first time shows which events are packets, and when those came
-to their links: 18 bytes for each packet are kept, by which they are put into order, and what
-is known of senders.  What is counted must be what the links themselves counted.  The second
-time the packets are read in that order, some ten thousand at a time, joined with what is
-known of their senders, and written.
+The trace is read twice.  The first pass finds the events that are packets, and their arrival
+times at the links: it keeps 18 bytes for each packet, to sort them, and the state of senders.
+The counts must match those of the links.  The second pass reads the packets in that order, some
+ten thousand at a time, joins them with the state of their senders, and writes them.
 """
 
 from __future__ import annotations

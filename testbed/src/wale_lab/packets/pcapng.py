@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Writes capture files of the form pcapng, many packets at once.
+"""Writes pcapng capture files, many packets at a time.
 
-The form is that of draft-ietf-opsawg-pcapng: a section header, a description of each
+The format is that of draft-ietf-opsawg-pcapng: a section header, a description of each
 interface, then a block for each packet.  Packets begin with their IP header
-(LINKTYPE_RAW), times are ns.  It is written here because the libraries that write such files
-take tens of microseconds for a packet, which is longer than the kernel takes to send it; the
+(LINKTYPE_RAW), times are ns.  We do not use a library because those that write such files
+take tens of microseconds per packet, longer than the kernel takes to send it; the
 tests read the files back with a library.
 """
 

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the tracepoints of TCP say of senders, to be joined with their packets.
+"""The state of senders from the tracepoints of TCP, to be joined with their packets.
 
-`tcp_probe` comes with each segment that a socket receives, before the socket looks at it: so
-the window that it shows is the one since the segment before, and that in force for packets
-sent in between.  `ratcp_window` comes with each ACK of a socket that listens, and shows what
-holds from then on.
+`tcp_probe` fires for each segment that a socket receives, before the socket processes it: so
+the window that it shows has been in effect since the previous segment, for the packets sent in
+between.  `ratcp_window` fires for each ACK of a listening socket, with the values from then on.
 
-`tcp_probe` does not say when it is (reading a virtual clock would move it), nor in which
-namespace its socket is, which matters where copies of a topology use the same addresses.  But
-a segment is received where and when a link releases it: it is the release before it in the
-trace that tells both.  A socket that is busy gets its segments a little later, in some cases
-behind another release: so of a socket's namespaces that counts which is the most frequent.
+`tcp_probe` has no time (reading a virtual clock would move it), and not the namespace of its
+socket, which matters where copies of a topology use the same addresses.  But a segment is
+received where and when a link releases it: the release before it in the trace gives both.  A
+busy socket gets its segments a little later, sometimes after another release: so the most
+frequent namespace of a socket counts.
 """
 
 from __future__ import annotations

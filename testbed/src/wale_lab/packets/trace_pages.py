@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Pages of the kernel's trace buffer, as trace_pipe_raw gives them, turned into columns.
 
-A page is a header (time of its first event, bytes that are used) and events one behind the
-other: a word with a length and the time since the event before, then the event's fields as
-its `format` file in tracefs says (Documentation/trace/ring-buffer-design.rst, and
-include/linux/ring_buffer.h, in the kernel's tree).  Where an event begins is only known from
-the one before it; so numpy takes one step in all pages at once.
+A page is a header (time of its first event, bytes in use) followed by events: a word with a
+length and the time since the previous event, then the event's fields as described by its
+`format` file in tracefs (Documentation/trace/ring-buffer-design.rst, and
+include/linux/ring_buffer.h, in the kernel's tree).  The start of an event is only known from
+the previous one, so numpy steps through all pages at once.
 """
 
 from __future__ import annotations

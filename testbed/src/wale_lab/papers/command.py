@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`wale-lab model`: what a published analysis says of a link of one's own."""
+"""`wale-lab model`: evaluates a published analysis for the user's own link."""
 
 from __future__ import annotations
 

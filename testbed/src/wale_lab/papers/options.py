@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the options of `wale-lab model` have in common: how they are read, how answers appear."""
+"""Common options of `wale-lab model`: how they are read, and how results are shown."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The plot of a study: published values as open marks, measured ones filled, the model a line.
 
-Rows of a panel differ by mark, line style and colour, kinds of values by how a mark is
-filled, so that nothing is lost without colour.  `draw` returns a figure; style.py
-saves it.
+Rows of a panel differ in mark, line style and colour, kinds of values in the filling of the
+marks, so that plots are readable without colour.  `draw` returns a figure; style.py saves it.
 """
 
 from __future__ import annotations

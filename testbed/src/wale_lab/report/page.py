@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The report: one page on which published, measured and computed numbers stand side by side.
+"""The report: one page that shows published, measured and computed numbers side by side.
 
 `build` reads the results of studies and writes index.html, the plots (SVG and PNG) and the
 numbers (CSV).  It runs nothing, and the same results give the same bytes.

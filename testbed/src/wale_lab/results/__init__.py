@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a run writes: result.json, time series, and the numbers that follow from them."""
+"""The output of a run: result.json, time series, and the numbers derived from them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A flow of packets at a constant rate: what became of them."""
+"""A flow of packets at a constant rate: its results."""
 
 from __future__ import annotations
 

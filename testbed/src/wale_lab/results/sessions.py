@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A flow of sessions that arrive at random: what became of each, and of all together.
+"""A flow of sessions that arrive at random: the results of each, and of all together.
 
-`wale get --arrivals` tells of each session when it arrived and how long it took, `wale serve`
-what its TCP sent again; both name the ends of the connection, by which they are joined.
+`wale get --arrivals` reports the arrival and the duration of each session, `wale serve` its
+retransmissions; both have the ends of the connection, by which they are joined.
 """
 
 from __future__ import annotations

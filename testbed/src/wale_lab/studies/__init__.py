@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Studies: many runs, their table, and what must hold."""
+"""Studies: many runs, their table, and checks."""

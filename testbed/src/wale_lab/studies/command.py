@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """`wale-lab study`: the runs of studies, by Snakemake, then their tables.
 
-The subcommands `point` (one run) and `summary` (one table) are what its rules call.
+Its rules call the subcommands `point` (one run) and `summary` (one table).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The runs that a study needs: a scenario and a seed each, under a key that says what went in.
+"""The runs that a study needs: each a scenario and a seed, under a key that covers its inputs.
 
-A run's file is runs/KEY.json, where KEY is SHA-256 over the resolved scenario, the plan that
-follows from it and the seed (all that is done in the guest), the kernel, the modules and
-programs that take part, and the code that measures.  What is there is therefore current,
-whatever study asked for it, and studies share the runs that they have in common.
+A run's file is runs/KEY.json, where KEY is SHA-256 over the resolved scenario, the plan derived
+from it and the seed (everything that is done in the guest), the kernel, the modules and programs
+used, and the code that measures.  Existing files are therefore current, whichever study they were
+made for, and studies share common runs.
 """
 
 from __future__ import annotations

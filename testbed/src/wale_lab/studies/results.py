@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The files of studies, read and checked: study.json, summary.csv, curves.csv.
 
-`wale-lab study` writes them to RESULTS/PAPER/STUDY; the report knows of a study what they say.
+`wale-lab study` writes them to RESULTS/PAPER/STUDY; the report uses nothing else.
 """
 
 from __future__ import annotations

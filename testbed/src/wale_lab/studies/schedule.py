@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Has Snakemake make what is missing of studies: says how far it is, stops it when interrupted."""
+"""Runs Snakemake for the missing runs of studies: shows its progress, stops it when interrupted."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a study may say: runs, what is measured in them, the published values, what must hold.
+"""The keys of a study: runs, what to measure in them, the published values, what must hold.
 
 A study is one table or figure of a paper: papers/PAPER/NAME.yaml.  Its `runs` are
-scenarios (files beside it) that are repeated for each value of x and each seed; each has
+scenarios (files next to it) that are repeated for each value of x and each seed; each has
 rows, which are flows of the scenario.  studies/points.py makes the scenarios, results/measures.py
-the numbers of a run, studies/summary.py the table; studies/Snakefile says what needs what.
+the numbers of a run, studies/summary.py the table; studies/Snakefile has the dependencies.
 
-What can be wrong with a study is found when it is loaded, not after hours of runs.
+Errors in a study are found when it is loaded, not after hours of runs.
 """
 
 from __future__ import annotations

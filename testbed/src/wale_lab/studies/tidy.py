@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Each value of a study, one in a line, and its runs under names that tell which they are.
+"""Each value of a study on a line, and its runs under descriptive names.
 
-values.csv is row,x,seed,measure,value; MEASURES of results/measures.py says what a measure is and
-its unit.  runs/ROW-xX-seedSEED.json, beside it, is a link to the file of the run.
+values.csv is row,x,seed,measure,value; MEASURES of results/measures.py has the meaning of each
+measure and its unit.  runs/ROW-xX-seedSEED.json, next to it, is a link to the file of the run.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`wale-lab model altman`: Tahoe beside constant-rate traffic that nobody controls."""
+"""`wale-lab model altman`: Tahoe competing with constant-rate traffic."""
 
 from __future__ import annotations
 
