@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "link_config.h"
+#include "trace_lines.h"
 #include "units.h"
 
 static int trace_append(struct link_trace *trace, uint64_t duration_ns,
@@ -164,50 +165,42 @@ int link_trace_parse(struct link_trace *trace, const char *text,
 	return err ? err : check_whole(trace, at, error);
 }
 
-static int trace_line(struct link_trace *trace, char *line,
-		      const struct place *at, struct link_error *error)
+struct reading {
+	struct link_trace *trace;
+	struct place at;
+	struct link_error *error;
+};
+
+static int trace_line(void *to, const struct trace_line *line)
 {
-	static const char blanks[] = " \t\r\n\f\v";
-	char *duration, *rate, *more, *rest;
+	struct reading *r = to;
 
-	line[strcspn(line, "#")] = '\0';
-	duration = strtok_r(line, blanks, &rest);
-	if (!duration)
-		return 0;
-	rate = strtok_r(NULL, blanks, &rest);
-	more = strtok_r(NULL, blanks, &rest);
-
-	if (!rate || more)
-		return wrong(at, error, "expected DURATION RATE");
-	return trace_step(trace, duration, rate, at, error);
+	r->at.number = line->number;
+	if (line->n_words != 2)
+		return wrong(&r->at, r->error, "expected DURATION RATE");
+	return trace_step(r->trace, line->word[0], line->word[1], &r->at,
+			  r->error);
 }
 
 int link_trace_read(struct link_trace *trace, const char *path,
 		    struct link_error *error)
 {
-	struct place at = { .path = path, .word = path };
-	char *line = NULL;
-	size_t room = 0;
-	int err = 0;
+	struct reading r = { trace, { .path = path, .word = path }, error };
 	FILE *file;
+	int err;
 
 	file = fopen(path, "re");
 	if (!file)
-		return wrong(&at, error, "cannot open the trace: %s",
+		return wrong(&r.at, error, "cannot open the trace: %s",
 			     strerror(errno));
-	errno = 0;
-	while (!err && getline(&line, &room, file) >= 0) {
-		at.number++;
-		err = trace_line(trace, line, &at, error);
-	}
-	if (!err && ferror(file)) {
-		at.number = 0;
-		err = wrong(&at, error, "cannot read the trace: %s",
+	err = trace_lines_read(file, trace_line, &r);
+	if (err == -EIO) {
+		r.at.number = 0;
+		err = wrong(&r.at, error, "cannot read the trace: %s",
 			    strerror(errno));
 	}
-	free(line);
 	fclose(file);
-	return err ? err : check_whole(trace, at, error);
+	return err ? err : check_whole(trace, r.at, error);
 }
 
 /* trace STEPS, trace file PATH */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "rate_trace.h"
+#include "trace_lines.h"
 #include "units.h"
 
 /* 73 years: added to any time of the clock, it stays a number. */
@@ -119,47 +120,37 @@ static int parse_at(struct rate_trace *trace, const char *time,
 	return strcmp(rate, "end") ? parse_rate(trace, rate, at, error) : 0;
 }
 
-static int parse_line(struct rate_trace *trace, char *line,
-		      const struct place *at, struct rate_error *error)
-{
-	static const char blanks[] = " \t\r\n\f\v";
-	char *word[4], *rest;
-	size_t n;
+struct reading {
+	struct rate_trace *trace;
+	struct place at;
+	struct rate_error *error;
+};
 
-	line[strcspn(line, "#")] = '\0';
-	word[0] = strtok_r(line, blanks, &rest);
-	if (!word[0])
-		return 0;
-	for (n = 1; n < 4; n++) {
-		word[n] = strtok_r(NULL, blanks, &rest);
-		if (!word[n])
-			break;
-	}
-	if (n == 2)
-		return parse_duration(trace, word[0], word[1], at, error);
-	if (n == 3 && !strcmp(word[0], "at"))
-		return parse_at(trace, word[1], word[2], at, error);
-	return rate_error_set(error,
+static int parse_line(void *to, const struct trace_line *line)
+{
+	struct reading *r = to;
+	char *const *word = line->word;
+
+	r->at.line = line->number;
+	if (line->n_words == 2)
+		return parse_duration(r->trace, word[0], word[1], &r->at,
+				      r->error);
+	if (line->n_words == 3 && !strcmp(word[0], "at"))
+		return parse_at(r->trace, word[1], word[2], &r->at, r->error);
+	return rate_error_set(r->error,
 			      "%s:%u: expected DURATION RATE or at TIME RATE",
-			      at->name, at->line);
+			      r->at.name, r->at.line);
 }
 
 int rate_trace_read_file(struct rate_trace *trace, FILE *file, const char *name,
 			 struct rate_error *error)
 {
-	struct place at = { .name = name };
-	char *line = NULL;
-	size_t room = 0;
-	int err = 0;
+	struct reading r = { trace, { .name = name }, error };
+	int err;
 
 	memset(trace, 0, sizeof(*trace));
-	errno = 0;
-	while (!err && getline(&line, &room, file) >= 0) {
-		at.line++;
-		err = parse_line(trace, line, &at, error);
-	}
-	free(line);
-	if (!err && ferror(file))
+	err = trace_lines_read(file, parse_line, &r);
+	if (err == -EIO)
 		err = rate_error_set(error, "%s: cannot read the trace: %s",
 				     name, strerror(errno));
 	if (!err && !trace->n_steps)
