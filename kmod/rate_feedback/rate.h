@@ -315,10 +315,15 @@ struct rate_flow {
 	struct rcu_head rcu;
 };
 
-extern struct mutex rate_mutex;
-extern struct workqueue_struct *rate_workqueue;
+/* what is kept for a network namespace */
+struct rate_net_slot {
+	struct rate_net *rn;
+};
 
 /* rate_net.c */
+extern struct mutex rate_mutex;
+extern struct workqueue_struct *rate_workqueue;
+extern unsigned int rate_net_id;
 struct rate_net *rate_net(const struct net *net);
 struct rate_net *rate_net_get(struct rate_net *rn);
 void rate_net_put(struct rate_net *rn);
@@ -328,7 +333,7 @@ int rate_sysctl_init(struct rate_net *rn);
 void rate_sysctl_exit(struct rate_net *rn);
 
 /* rate_source.c: values */
-struct rate_source *rate_source_new(gfp_t gfp);
+struct rate_source *rate_source_new(gfp_t gfp, work_func_t tell);
 void rate_source_put(struct rate_source *source);
 void rate_source_keep(struct rate_source *source, u64 keep_ns);
 u32 rate_source_wants(struct rate_source *source, u64 keep_ns);
@@ -343,18 +348,23 @@ u32 rate_source_flows(const struct rate_source *source,
 bool rate_source_read(const struct rate_source *source, u64 when,
 		      struct rate_step *step, u64 *renewed);
 void rate_value_free(const struct rate_value *value);
+bool rate_source_is_own(const struct rate_source *source,
+			const struct rate_path *path);
+u32 rate_source_followed(const struct rate_path *path,
+			 const struct rate_source *source);
 
 /* rate_device.c: values that paths of other namespaces may follow */
 struct rate_source *rate_device_find(const struct rate_net *rn, u32 ifindex);
 void rate_device_add(struct rate_net *rn, u32 ifindex,
 		     struct rate_source *source);
 void rate_device_del(struct rate_source *source);
-void rate_device_goes(struct rate_net *rn, u32 ifindex);
 bool rate_device_is_there(struct net *net, u32 ifindex);
-void rate_source_withdraw(struct rate_source *source);
-void rate_source_tell(struct rate_source *source);
-void rate_source_tell_later(struct rate_source *source);
-void rate_source_tell_work(struct work_struct *work);
+
+/* rate_tell.c: those who look are told of what has a source */
+void rate_tell_withdrawn(struct rate_source *source);
+void rate_tell(struct rate_source *source);
+void rate_tell_later(struct rate_source *source);
+void rate_tell_work(struct work_struct *work);
 
 /* rate_path.c: the table */
 int rate_table_init(struct rate_net *rn);
@@ -374,8 +384,6 @@ void rate_path_remove(struct rate_path *path);
 void rate_path_delete(struct rate_path *path);
 void rate_path_put(struct rate_path *path);
 void rate_path_attach(struct rate_path *path, struct rate_source *source);
-u32 rate_path_follows(const struct rate_path *path,
-		      const struct rate_source *source);
 struct rate_source *rate_path_source(const struct rate_path *path);
 struct rate_source *rate_own_source(const struct rate_path *path);
 bool rate_path_published(const struct rate_path *path);

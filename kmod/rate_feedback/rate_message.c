@@ -10,6 +10,29 @@
 #include "rate.h"
 #include "rate_netlink.h"
 
+static const struct genl_family *rate_message_family;
+static bool rate_message_events;	/* under rate_mutex */
+
+/**
+ * rate_message_set_family() - the family that messages are of
+ * @family: it, before it is registered
+ */
+void rate_message_set_family(const struct genl_family *family)
+{
+	rate_message_family = family;
+}
+
+/**
+ * rate_message_allow_events() - may those who look be told about paths?
+ * @allow: the family is registered
+ */
+void rate_message_allow_events(bool allow)
+{
+	mutex_lock(&rate_mutex);
+	rate_message_events = allow;
+	mutex_unlock(&rate_mutex);
+}
+
 static int rate_put_addr(struct sk_buff *skb, int attr, u8 family,
 			 const struct in6_addr *addr)
 {
@@ -128,10 +151,10 @@ int rate_put_path(struct sk_buff *skb, const struct rate_path *path,
 		  u8 cmd)
 {
 	const struct rate_source *source = rcu_dereference(path->source);
-	u32 follow = rate_path_follows(path, source);
+	u32 follow = rate_source_followed(path, source);
 	void *header;
 
-	header = genlmsg_put(skb, portid, seq, &rate_family, flags, cmd);
+	header = genlmsg_put(skb, portid, seq, rate_message_family, flags, cmd);
 	if (!header)
 		return -EMSGSIZE;
 	if (cb)
@@ -165,8 +188,8 @@ bool rate_notify_path(const struct rate_path *path, u8 cmd)
 	struct sk_buff *skb;
 	int err;
 
-	if (path->rn->dead || !rate_netlink_is_up() ||
-	    !genl_has_listeners(&rate_family, net, RATE_GROUP_PATHS))
+	if (path->rn->dead || !rate_message_events ||
+	    !genl_has_listeners(rate_message_family, net, RATE_GROUP_PATHS))
 		return false;
 	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, gfp);	/* see rate.h */
 	if (!skb)
@@ -177,7 +200,7 @@ bool rate_notify_path(const struct rate_path *path, u8 cmd)
 	if (err)
 		nlmsg_free(skb);
 	else
-		genlmsg_multicast_netns(&rate_family, net, skb, 0,
+		genlmsg_multicast_netns(rate_message_family, net, skb, 0,
 					RATE_GROUP_PATHS, gfp);
 	return true;
 }
@@ -248,7 +271,7 @@ int rate_put_flow(struct sk_buff *skb, const struct rate_flow *flow,
 	u32 ifindex = READ_ONCE(flow->ifindex);
 	void *header;
 
-	header = genlmsg_put(skb, portid, seq, &rate_family, flags, cmd);
+	header = genlmsg_put(skb, portid, seq, rate_message_family, flags, cmd);
 	if (!header)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, RATE_FEEDBACK_A_FLOW_ID, flow->id) ||
@@ -282,7 +305,7 @@ void rate_notify_flow(const struct rate_flow *flow, u8 cmd)
 	struct sk_buff *skb;
 
 	if (READ_ONCE(flow->rn->dead) ||
-	    !genl_has_listeners(&rate_family, net, RATE_GROUP_FLOWS))
+	    !genl_has_listeners(rate_message_family, net, RATE_GROUP_FLOWS))
 		return;
 	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
 	if (!skb)
@@ -290,6 +313,6 @@ void rate_notify_flow(const struct rate_flow *flow, u8 cmd)
 	if (rate_put_flow(skb, flow, net->user_ns, 0, 0, 0, cmd))
 		nlmsg_free(skb);
 	else
-		genlmsg_multicast_netns(&rate_family, net, skb, 0,
+		genlmsg_multicast_netns(rate_message_family, net, skb, 0,
 					RATE_GROUP_FLOWS, GFP_ATOMIC);
 }

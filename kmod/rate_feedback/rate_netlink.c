@@ -263,7 +263,7 @@ static const struct genl_multicast_group rate_groups[] = {
 	},
 };
 
-struct genl_family rate_family __ro_after_init = {
+static struct genl_family rate_netlink_family __ro_after_init = {
 	.name = RATE_FEEDBACK_FAMILY_NAME,
 	.version = RATE_FEEDBACK_FAMILY_VERSION,
 	.netnsok = true,
@@ -275,26 +275,6 @@ struct genl_family rate_family __ro_after_init = {
 	.n_mcgrps = ARRAY_SIZE(rate_groups),
 };
 
-static bool rate_netlink_up;	/* under rate_mutex */
-
-/**
- * rate_netlink_is_up() - is there a family to tell those who look with?
- *
- * Context: rate_mutex is held.
- * Return: true if so.
- */
-bool rate_netlink_is_up(void)
-{
-	return rate_netlink_up;
-}
-
-static void rate_netlink_set_up(bool up)
-{
-	mutex_lock(&rate_mutex);
-	rate_netlink_up = up;
-	mutex_unlock(&rate_mutex);
-}
-
 /**
  * rate_netlink_init() - register the family
  *
@@ -302,10 +282,12 @@ static void rate_netlink_set_up(bool up)
  */
 int rate_netlink_init(void)
 {
-	int err = genl_register_family(&rate_family);
+	int err;
 
+	rate_message_set_family(&rate_netlink_family);
+	err = genl_register_family(&rate_netlink_family);
 	if (!err)
-		rate_netlink_set_up(true);
+		rate_message_allow_events(true);
 	return err;
 }
 
@@ -314,6 +296,6 @@ int rate_netlink_init(void)
  */
 void rate_netlink_exit(void)
 {
-	rate_netlink_set_up(false);
-	genl_unregister_family(&rate_family);
+	rate_message_allow_events(false);
+	genl_unregister_family(&rate_netlink_family);
 }

@@ -14,11 +14,6 @@ enum {
 	RATE_GROUP_FLOWS,
 };
 
-extern struct genl_family rate_family;
-
-/* rate_netlink.c */
-bool rate_netlink_is_up(void);
-
 /* rate_policy.c */
 /* generated: policies */
 extern const struct nla_policy
@@ -37,6 +32,8 @@ int rate_parse_key(struct nlattr **tb, struct rate_key *key,
 int rate_set(struct sk_buff *skb, struct genl_info *info);
 
 /* rate_message.c */
+void rate_message_set_family(const struct genl_family *family);
+void rate_message_allow_events(bool allow);
 int rate_put_path(struct sk_buff *skb, const struct rate_path *path,
 		  struct netlink_callback *cb, u32 portid, u32 seq, int flags,
 		  u8 cmd);

@@ -295,17 +295,8 @@ void rate_path_delete(struct rate_path *path)
 	if (!source)
 		return;
 	if (source->users && !source->gone)
-		rate_source_withdraw(source);
+		rate_tell_withdrawn(source);
 	rate_source_put(source);
-}
-
-/* Is it not that of a device that the path follows? */
-static bool rate_source_is_own(const struct rate_source *source,
-			       const struct rate_path *path)
-{
-	return !source->rn ||
-	       (source->rn == path->rn && path->key.kind == RATE_KEY_DEV &&
-		path->key.ifindex == source->ifindex);
 }
 
 /**
@@ -374,23 +365,6 @@ void rate_path_attach(struct rate_path *path, struct rate_source *source)
 		rate_source_leave(old, path);
 	if (source)
 		rate_source_join(source, path);
-}
-
-/**
- * rate_path_follows() - what does a path follow?
- * @path: the path
- * @source: of the path; NULL is allowed
- *
- * Context: RCU read side or rate_mutex.
- * Return: ifindex of a device; 0: it does not follow, or what it followed is gone.
- */
-u32 rate_path_follows(const struct rate_path *path,
-		      const struct rate_source *source)
-{
-	if (!source || READ_ONCE(source->gone) ||
-	    rate_source_is_own(source, path))
-		return 0;
-	return source->ifindex;
 }
 
 /**

@@ -65,7 +65,7 @@ static void rate_publisher_publish(struct rate_publisher *publisher, u64 since,
 
 	publisher->published = true;
 	if (rate_source_set(source, &step, rate_publisher_ring(publisher)))
-		rate_source_tell_later(source);
+		rate_tell_later(source);
 }
 
 /* What the path is to have again if the link is not made. */
@@ -75,7 +75,7 @@ static void rate_publisher_remember(struct rate_publisher *publisher,
 	struct rate_source *source = rate_path_source(path);
 
 	publisher->found = true;
-	if (!rate_path_follows(path, source))
+	if (!rate_source_followed(path, source))
 		return;
 	publisher->followed = source;
 	refcount_inc(&source->refs);
@@ -127,7 +127,7 @@ static int rate_publisher_take(struct rate_publisher *publisher,
 	}
 	rate_publisher_fill(publisher);
 	rate_path_attach(path, publisher->source);
-	rate_source_tell(publisher->source);
+	rate_tell(publisher->source);
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static int rate_publisher_begin(struct rate_publisher *publisher,
 
 	publisher->key.kind = RATE_KEY_DEV;
 	publisher->key.ifindex = dev->ifindex;
-	publisher->source = rate_source_new(GFP_KERNEL_ACCOUNT);
+	publisher->source = rate_source_new(GFP_KERNEL_ACCOUNT, rate_tell_work);
 	if (!publisher->source)
 		return -ENOMEM;
 	spare = rate_path_new(rn, &publisher->key);
@@ -200,7 +200,7 @@ static void rate_publisher_give_back(struct rate_publisher *publisher,
 		rate_path_attach(path, publisher->followed);
 		rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF);
 	} else {
-		rate_source_tell(publisher->source);
+		rate_tell(publisher->source);
 	}
 }
 

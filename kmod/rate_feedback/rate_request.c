@@ -434,7 +434,7 @@ static int rate_check_chain(const struct rate_request *request,
 	if (rn == request->follow_net && !memcmp(key, &device, sizeof(*key)))
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "rate_feedback: a path cannot follow itself");
-	else if (leader && rate_path_follows(leader, rate_path_source(leader)))
+	else if (leader && rate_source_followed(leader, rate_path_source(leader)))
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "rate_feedback: the path to follow follows another: follow that one");
 	else if (rate_is_followed(rn, key))
@@ -454,7 +454,7 @@ static int rate_check_followers(const struct rate_request *request,
 	const struct rate_net *rn = request->follow_net;
 
 	if (rn->follower_count < READ_ONCE(rn->max_followers) ||
-	    (rate_path_follows(path, source) && source->rn == rn))
+	    (rate_source_followed(path, source) && source->rn == rn))
 		return 0;
 	NL_SET_ERR_MSG_ATTR(extack, request->tb[RATE_FEEDBACK_A_PATH_FOLLOW],
 			    "rate_feedback: as many paths follow devices of the namespace as its net.rate_feedback.max_followers allows");
@@ -595,7 +595,7 @@ static int rate_spare_fill(struct rate_spare *spare, struct rate_net *rn,
 	if (spare->wants_path && !spare->path)
 		spare->path = rate_path_new(rn, key);
 	if (spare->wants_source && !spare->source)
-		spare->source = rate_source_new(GFP_KERNEL_ACCOUNT);
+		spare->source = rate_source_new(GFP_KERNEL_ACCOUNT, rate_tell_work);
 	if (spare->ring_size) {
 		kfree(spare->ring);
 		spare->ring = rate_ring_new(spare->ring_size,
@@ -666,7 +666,7 @@ static void rate_apply(struct rate_path *path, struct rate_request *request,
 
 	/* who follows a path has its value; of a new one they know already */
 	if (value)
-		rate_source_tell(rate_own_source(path));
+		rate_tell(rate_own_source(path));
 	else if (other)
 		rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF);
 }

@@ -14,10 +14,11 @@
 /**
  * rate_source_new() - a source without a value
  * @gfp: how to allocate
+ * @tell: goes on telling of its paths
  *
  * Return: the source, with one reference; or NULL.
  */
-struct rate_source *rate_source_new(gfp_t gfp)
+struct rate_source *rate_source_new(gfp_t gfp, work_func_t tell)
 {
 	struct rate_source *source = kzalloc_obj(*source, gfp);
 
@@ -29,7 +30,7 @@ struct rate_source *rate_source_new(gfp_t gfp)
 	atomic_set(&source->active, 0);
 	INIT_LIST_HEAD(&source->paths);
 	INIT_LIST_HEAD(&source->told);
-	INIT_WORK(&source->tell, rate_source_tell_work);
+	INIT_WORK(&source->tell, tell);
 	return source;
 }
 
@@ -221,4 +222,36 @@ u32 rate_source_flows(const struct rate_source *source,
 		    step->flows : (u32)atomic_read(&source->active);
 
 	return max(flows, 1U);
+}
+
+/**
+ * rate_source_is_own() - is it not that of a device that a path follows?
+ * @source: of the path
+ * @path: the path
+ *
+ * Return: true if it is the path's own.
+ */
+bool rate_source_is_own(const struct rate_source *source,
+			const struct rate_path *path)
+{
+	return !source->rn ||
+	       (source->rn == path->rn && path->key.kind == RATE_KEY_DEV &&
+		path->key.ifindex == source->ifindex);
+}
+
+/**
+ * rate_source_followed() - what does a path follow?
+ * @path: the path
+ * @source: of the path; NULL is allowed
+ *
+ * Context: RCU read side or rate_mutex.
+ * Return: ifindex of a device; 0: it does not follow, or what it followed is gone.
+ */
+u32 rate_source_followed(const struct rate_path *path,
+			 const struct rate_source *source)
+{
+	if (!source || READ_ONCE(source->gone) ||
+	    rate_source_is_own(source, path))
+		return 0;
+	return source->ifindex;
 }
