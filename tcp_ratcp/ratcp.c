@@ -54,9 +54,6 @@
 #include "../kmod/compat.h"
 #include "ratcp.h"
 
-#define CREATE_TRACE_POINTS
-#include "ratcp_trace.h"
-
 /**
  * struct ratcp - private state of a socket
  * @advisor: what it knows of its path
@@ -93,8 +90,6 @@ struct ratcp {
 };
 
 #define RATCP_FIRST_CWND_MAX	(BIT(28) - 1)
-
-u32 ratcp_seal_key __ro_after_init;
 
 /* Has .init begun with this socket? */
 static bool ratcp_has_begun(const struct sock *sk)

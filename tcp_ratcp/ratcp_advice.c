@@ -15,6 +15,7 @@
  * connection, and begins anew when the connection gets another route.
  */
 
+#include <linux/cache.h>
 #include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -23,9 +24,13 @@
 #include <net/wale_wire.h>
 
 #include "ratcp.h"
+
+#define CREATE_TRACE_POINTS
 #include "ratcp_trace.h"
 
 #define RATCP_NO_RTT	U32_MAX
+
+u32 ratcp_seal_key __ro_after_init;	/* see ratcp.h */
 
 /**
  * ratcp_listen() - begin to listen
