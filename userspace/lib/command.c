@@ -74,21 +74,22 @@ bool parse_port(const char *text, uint16_t *port)
 	return true;
 }
 
-int option_bad(const char *command, const char *option, const char *value,
-	       const char *expected)
+/* The subcommand that runs: whose options option_next() was asked for. */
+static const char *running = "";
+
+int option_bad(const char *option, const char *value, const char *expected)
 {
 	if (value)
-		fprintf(stderr, "wale %s: %s '%s': expected %s\n", command,
+		fprintf(stderr, "wale %s: %s '%s': expected %s\n", running,
 			option, value, expected);
 	else
-		fprintf(stderr, "wale %s: %s: expected %s\n", command, option,
+		fprintf(stderr, "wale %s: %s: expected %s\n", running, option,
 			expected);
 	return WALE_EXIT_USAGE;
 }
 
 /* What getopt_long() does not take: @c is ':' or '?', @shorts as it has them. */
-static void option_wrong(const char *command, int c, const char *word,
-			 const char *shorts)
+static void option_wrong(int c, const char *word, const char *shorts)
 {
 	const char letter[] = { '-', (char)optopt, '\0' };
 	bool lone = optopt && optopt <= UCHAR_MAX &&
@@ -101,8 +102,8 @@ static void option_wrong(const char *command, int c, const char *word,
 		why = "expected a value behind it";
 	else if (optopt && !lone)
 		why = "takes no value";
-	fprintf(stderr, "wale %s: %s: %s; see 'wale %s --help'\n", command,
-		word, why, command);
+	fprintf(stderr, "wale %s: %s: %s; see 'wale %s --help'\n", running,
+		word, why, running);
 }
 
 int option_next(const char *command, int argc, char **argv, const char *shorts,
@@ -110,18 +111,19 @@ int option_next(const char *command, int argc, char **argv, const char *shorts,
 {
 	int c;
 
+	running = command;
 	opterr = 0;
 	c = getopt_long(argc, argv, shorts, longs, NULL);
 	if (c == '?' || c == ':') {
-		option_wrong(command, c, argv[optind - 1], shorts);
+		option_wrong(c, argv[optind - 1], shorts);
 		return '?';
 	}
 	return c;
 }
 
-int command_failed(const char *command, const char *what, const char *why)
+int command_failed(const char *what, const char *why)
 {
-	fprintf(stderr, "wale %s: %s: %s\n", command, what, why);
+	fprintf(stderr, "wale %s: %s: %s\n", running, what, why);
 	return WALE_EXIT_FAILED;
 }
 

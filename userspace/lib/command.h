@@ -52,14 +52,13 @@ int option_next(const char *command, int argc, char **argv, const char *shorts,
 		const struct option *longs);
 
 /*
- * Say what an option of "wale @command" should have been; @value is NULL if it is
- * none by itself that is wrong; WALE_EXIT_USAGE.
+ * Both speak for the subcommand whose options were asked for last.  What an option should
+ * have been; @value is NULL if it is none by itself that is wrong; WALE_EXIT_USAGE.
  */
-int option_bad(const char *command, const char *option, const char *value,
-	       const char *expected);
+int option_bad(const char *option, const char *value, const char *expected);
 
-/* Say what "wale @command" could not do, and why; WALE_EXIT_FAILED. */
-int command_failed(const char *command, const char *what, const char *why);
+/* What could not be done, and why; WALE_EXIT_FAILED. */
+int command_failed(const char *what, const char *why);
 
 /* Of a summary: ", 3 refused" if there were any. */
 void print_some(uint64_t count, const char *what);

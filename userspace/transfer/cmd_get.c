@@ -73,7 +73,7 @@ static int parse_source(struct transfer *t)
 		name = end ? end + 1 : NULL;
 	}
 	if (!name || end == host)
-		return get_options_bad("argument", t->source, expected);
+		return option_bad("argument", t->source, expected);
 	if (!*name || strlen(name) > WALE_NAME_MAX || strchr(name, '\n')) {
 		wale_name_valid(name, strlen(name), &why);
 		fprintf(stderr, "wale get: '%s': %s\n", t->source, why.text);
@@ -102,7 +102,7 @@ static int check_outputs(const struct run *run)
 
 			b = b ? b + 1 : run->transfers[j].name;
 			if (!strcmp(a, b))
-				return get_options_bad(
+				return option_bad(
 					"--out", run->opt.out,
 					"names that differ in their last component");
 		}

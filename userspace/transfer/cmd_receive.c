@@ -70,16 +70,6 @@ static void usage(FILE *to)
 	      to);
 }
 
-static int bad(const char *option, const char *value, const char *expected)
-{
-	return option_bad("receive", option, value, expected);
-}
-
-static int failed(const char *what, const char *why)
-{
-	return command_failed("receive", what, why);
-}
-
 /* 0, an exit status, or -1 after --help. */
 static int parse_option(struct receiver *r, int c)
 {
@@ -89,18 +79,19 @@ static int parse_option(struct receiver *r, int c)
 		return 0;
 	case 'p':
 		if (!parse_port(optarg, &r->port))
-			return bad("--port", optarg,
-				   "a number from 0 to 65535");
+			return option_bad("--port", optarg,
+					  "a number from 0 to 65535");
 		return 0;
 	case 'n':
 		if (units_parse_count(optarg, INT64_MAX, &r->packets) ||
 		    !r->packets)
-			return bad("--packets", optarg, "a number from 1 on");
+			return option_bad("--packets", optarg,
+					  "a number from 1 on");
 		return 0;
 	case 't':
 		if (!parse_time_ns(optarg, &r->idle_ns) || !r->idle_ns)
-			return bad("--idle-timeout", optarg,
-				   "a time such as 5s");
+			return option_bad("--idle-timeout", optarg,
+					  "a time such as 5s");
 		return 0;
 	case 'c':
 		r->csv_path = optarg;
@@ -188,8 +179,8 @@ static int open_family(struct receiver *r, int family)
 	snprintf(port, sizeof(port), "%u", r->port);
 	err = getaddrinfo(r->listen, port, &hints, &at);
 	if (err)
-		return failed(r->listen ? r->listen : "any address",
-			      gai_strerror(err));
+		return command_failed(r->listen ? r->listen : "any address",
+				      gai_strerror(err));
 	err = bind_address(r, at);
 	freeaddrinfo(at);
 	return err ? -1 : 0;
@@ -206,7 +197,8 @@ static int open_socket(struct receiver *r)
 			close(r->fd);
 		status = open_family(r, AF_INET);
 	}
-	return status < 0 ? failed("cannot listen", strerror(errno)) : status;
+	return status < 0 ? command_failed("cannot listen", strerror(errno))
+			  : status;
 }
 
 static int announce(const struct receiver *r)
@@ -216,7 +208,7 @@ static int announce(const struct receiver *r)
 	char text[ADDRESS_MAX];
 
 	if (getsockname(r->fd, (struct sockaddr *)&here, &len))
-		return failed("cannot listen", strerror(errno));
+		return command_failed("cannot listen", strerror(errno));
 	address_text(&here, text);
 	fprintf(stderr, "wale receive: on %s\n", text);
 	return 0;
@@ -447,7 +439,7 @@ static int open_csv(struct receiver *r)
 		return 0;
 	r->csv = fopen(r->csv_path, "we");
 	if (!r->csv)
-		return failed(r->csv_path, strerror(errno));
+		return command_failed(r->csv_path, strerror(errno));
 	fputs("number,due_ns,arrived_ns\n", r->csv);
 	return 0;
 }
@@ -461,7 +453,7 @@ static int close_csv(struct receiver *r)
 	bad_file = ferror(r->csv);
 	bad_file |= fclose(r->csv);
 	r->csv = NULL;
-	return bad_file ? failed(r->csv_path, "cannot write") : 0;
+	return bad_file ? command_failed(r->csv_path, "cannot write") : 0;
 }
 
 static int run(struct receiver *r)
@@ -475,12 +467,12 @@ static int run(struct receiver *r)
 	r->timer = timer_create_fd();
 	r->signals = signals_open();
 	if (r->timer < 0 || r->signals < 0)
-		return failed("cannot receive", strerror(errno));
+		return command_failed("cannot receive", strerror(errno));
 	status = announce(r);
 	if (status)
 		return status;
 	if (receive_all(r))
-		return failed("cannot receive", strerror(errno));
+		return command_failed("cannot receive", strerror(errno));
 	if (r->json)
 		report_json(r);
 	else

@@ -76,16 +76,6 @@ static void usage(FILE *to)
 	      to);
 }
 
-static int bad(const char *option, const char *value, const char *expected)
-{
-	return option_bad("send", option, value, expected);
-}
-
-static int failed(const char *what, const char *why)
-{
-	return command_failed("send", what, why);
-}
-
 static int parse_rate(struct sender *s)
 {
 	char wrong[UNITS_WRONG_MAX];
@@ -108,13 +98,13 @@ static int parse_how_fast(struct sender *s, int c)
 	case 'f':
 		if (units_parse_fixed32(optarg, &s->frequency) ||
 		    !s->frequency || s->frequency > INT64_MAX)
-			return bad("--packets-per-second", optarg,
-				   "a number such as 50 or 0.5");
+			return option_bad("--packets-per-second", optarg,
+					  "a number such as 50 or 0.5");
 		break;
 	case 's':
 		if (!parse_bytes(optarg, &s->size) || s->size > SIZE_MAX_BYTES)
-			return bad("--size", optarg,
-				   "a size of at most 65535 bytes");
+			return option_bad("--size", optarg,
+					  "a size of at most 65535 bytes");
 		break;
 	}
 	return 0;
@@ -131,21 +121,22 @@ static int parse_option(struct sender *s, int c)
 	case 'n':
 		if (units_parse_count(optarg, INT64_MAX, &s->packets) ||
 		    !s->packets)
-			return bad("--packets", optarg, "a number from 1 on");
+			return option_bad("--packets", optarg,
+					  "a number from 1 on");
 		return 0;
 	case 'd':
 		if (!parse_time_ns(optarg, &s->duration_ns) || !s->duration_ns)
-			return bad("--duration", optarg,
-				   "a time such as 60s or 500ms");
+			return option_bad("--duration", optarg,
+					  "a time such as 60s or 500ms");
 		return 0;
 	case 'a':
 		if (!parse_time_ns(optarg, &s->at_ns) || !s->at_ns)
-			return bad("--at", optarg, "a time such as 60s");
+			return option_bad("--at", optarg, "a time such as 60s");
 		return 0;
 	case 'p':
 		if (!parse_port(optarg, &s->port) || !s->port)
-			return bad("--port", optarg,
-				   "a number from 1 to 65535");
+			return option_bad("--port", optarg,
+					  "a number from 1 to 65535");
 		return 0;
 	case '4':
 	case '6':
@@ -233,7 +224,7 @@ static int open_address(struct sender *s, const struct addrinfo *to)
 	s->fd = socket(to->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (s->fd < 0 || forbid_fragments(s->fd, to->ai_family) ||
 	    connect(s->fd, to->ai_addr, to->ai_addrlen))
-		return failed(s->host, strerror(errno));
+		return command_failed(s->host, strerror(errno));
 	return 0;
 }
 
@@ -248,7 +239,7 @@ static int open_socket(struct sender *s)
 	snprintf(port, sizeof(port), "%u", s->port);
 	err = getaddrinfo(s->host, port, &hints, &to);
 	if (err)
-		return failed(s->host, gai_strerror(err));
+		return command_failed(s->host, gai_strerror(err));
 	status = open_address(s, to);
 	freeaddrinfo(to);
 	return status;
@@ -381,8 +372,9 @@ static int send_all(struct sender *s)
 		if (sleep_until(before, at))
 			return 0;
 		if (!send_one(s, number, at))
-			return failed("--size", "no packet of this size fits "
-						"into the way to the receiver");
+			return command_failed("--size",
+					      "no packet of this size fits "
+					      "into the way to the receiver");
 		note_late(s, at);
 		before = at;
 	}
@@ -439,7 +431,7 @@ static int run(struct sender *s)
 	if (status)
 		return status;
 	if (prepare_sleep())
-		return failed("cannot start", strerror(errno));
+		return command_failed("cannot start", strerror(errno));
 
 	start_clock(s);
 	status = send_all(s);
@@ -453,7 +445,7 @@ int cmd_send(int argc, char **argv)
 	int status;
 
 	if (!s)
-		return failed("cannot start", strerror(ENOMEM));
+		return command_failed("cannot start", strerror(ENOMEM));
 	s->port = DATAGRAM_PORT;
 	s->family = AF_UNSPEC;
 	s->size = 1500;

@@ -69,11 +69,6 @@ static void usage(FILE *out)
 	      out);
 }
 
-int get_options_bad(const char *option, const char *value, const char *expected)
-{
-	return option_bad("get", option, value, expected);
-}
-
 /* Options without a letter. */
 enum {
 	OPT_OFFSET = 256,
@@ -125,35 +120,32 @@ static int parse_what(int c, struct get_options *opt)
 	case 'c':
 		if (!*optarg || strlen(optarg) > WALE_CC_MAX ||
 		    strpbrk(optarg, " \t\r\n"))
-			return get_options_bad(
+			return option_bad(
 				"--cc", optarg,
 				"a name such as reno or cubic, of at most 15 characters");
 		snprintf(req->cc, sizeof(req->cc), "%s", optarg);
 		return 0;
 	case 'n':
 		if (!parse_bytes(optarg, &req->bytes))
-			return get_options_bad(
-				"--bytes", optarg,
-				"a size such as 1000000 or 10mb");
+			return option_bad("--bytes", optarg,
+					  "a size such as 1000000 or 10mb");
 		req->has_bytes = true;
 		return 0;
 	case OPT_OFFSET:
 		if (!parse_bytes(optarg, &req->offset))
-			return get_options_bad(
+			return option_bad(
 				"--offset", optarg,
 				"a number of bytes such as 1000 or 1mb");
 		return 0;
 	case 'd':
 		if (!parse_time_ns(optarg, &opt->duration_ns) ||
 		    !opt->duration_ns)
-			return get_options_bad(
-				"--duration", optarg,
-				"a time such as 10, 10s or 500ms");
+			return option_bad("--duration", optarg,
+					  "a time such as 10, 10s or 500ms");
 		return 0;
 	case OPT_SHA256:
 		if (!wale_hex_valid(optarg, opt->expected))
-			return get_options_bad("--sha256", optarg,
-					       "64 hex digits");
+			return option_bad("--sha256", optarg, "64 hex digits");
 		return 0;
 	default:
 		return -1;
@@ -168,31 +160,31 @@ static int parse_how(int c, struct get_options *opt)
 	switch (c) {
 	case 'p':
 		if (!parse_port(optarg, &opt->port) || !opt->port)
-			return get_options_bad("--port", optarg,
-					       "a number from 1 to 65535");
+			return option_bad("--port", optarg,
+					  "a number from 1 to 65535");
 		return 0;
 	case OPT_LOCAL_PORT:
 		if (!parse_port(optarg, &opt->local_port) || !opt->local_port)
-			return get_options_bad("--local-port", optarg,
-					       "a number from 1 to 65535");
+			return option_bad("--local-port", optarg,
+					  "a number from 1 to 65535");
 		return 0;
 	case 'P':
 		if (!parse_count(optarg, 1, 100000, &opt->parallel))
-			return get_options_bad("--parallel", optarg,
-					       "a number from 1 to 100000");
+			return option_bad("--parallel", optarg,
+					  "a number from 1 to 100000");
 		return 0;
 	case 't':
 		if (!parse_time_ns(optarg, &opt->timeout_ns) ||
 		    opt->timeout_ns < NSEC_PER_SEC / 100)
-			return get_options_bad(
+			return option_bad(
 				"--timeout", optarg,
 				"a time of at least 10ms, such as 60 or 500ms");
 		return 0;
 	case OPT_RCVBUF:
 		if (!parse_bytes(optarg, &bytes) || !bytes ||
 		    bytes > INT32_MAX / 2)
-			return get_options_bad("--rcvbuf", optarg,
-					       "a size from 1 byte to 1gb");
+			return option_bad("--rcvbuf", optarg,
+					  "a size from 1 byte to 1gb");
 		opt->rcvbuf = (unsigned int)bytes;
 		return 0;
 	default:
@@ -208,26 +200,26 @@ static int parse_arrivals(int c, struct get_options *opt)
 	switch (c) {
 	case OPT_ARRIVALS:
 		if (!arrivals_parse_rate(optarg, &arrivals->interval_ns))
-			return get_options_bad(
+			return option_bad(
 				"--arrivals", optarg,
 				"a number per second from 0.001 to 1000000, such as 0.625");
 		return 0;
 	case OPT_TRANSFERS:
 		if (!parse_count(optarg, 1, ARRIVALS_MAX, &arrivals->count))
-			return get_options_bad("--transfers", optarg,
-					       "a number from 1 to 100000");
+			return option_bad("--transfers", optarg,
+					  "a number from 1 to 100000");
 		return 0;
 	case OPT_MEAN_SIZE:
 		if (!parse_bytes(optarg, &arrivals->mean_bytes) ||
 		    !arrivals->mean_bytes ||
 		    arrivals->mean_bytes > ARRIVALS_MEAN_BYTES_MAX)
-			return get_options_bad(
+			return option_bad(
 				"--mean-size", optarg,
 				"a size from 1 to 1024gb, such as 200kb");
 		return 0;
 	case OPT_SEED:
 		if (units_parse_seed(optarg, &arrivals->seed))
-			return get_options_bad(
+			return option_bad(
 				"--seed", optarg,
 				"a number from 0 to 18446744073709551615");
 		opt->has_seed = true;
@@ -288,29 +280,28 @@ static int check_arrivals(struct get_options *opt, int n_names)
 
 	if (!arrivals->interval_ns) {
 		if (arrivals->count || arrivals->mean_bytes || opt->has_seed)
-			return get_options_bad(
+			return option_bad(
 				"--transfers, --mean-size, --seed", NULL,
 				"--arrivals with them: they are for sessions that arrive");
 		return 0;
 	}
 	if (!arrivals->count || !arrivals->mean_bytes)
-		return get_options_bad("--arrivals", NULL,
-				       "--transfers and --mean-size with it");
+		return option_bad("--arrivals", NULL,
+				  "--transfers and --mean-size with it");
 	if (opt->parallel)
-		return get_options_bad(
+		return option_bad(
 			"--arrivals", NULL,
 			"no --parallel with it: all that arrived run at once");
 	if (opt->request.has_bytes || opt->duration_ns || *opt->expected)
-		return get_options_bad(
+		return option_bad(
 			"--arrivals", NULL,
 			"no --bytes, --duration or --sha256 with it: sizes are drawn");
 	if (opt->out)
-		return get_options_bad(
+		return option_bad(
 			"--arrivals", NULL,
 			"no --out with it: what comes is thrown away");
 	if (n_names > 1)
-		return get_options_bad("--arrivals", NULL,
-				       "only one HOST:NAME");
+		return option_bad("--arrivals", NULL, "only one HOST:NAME");
 	opt->request.has_bytes = true;
 	opt->request.repeat = true;
 	return 0;
@@ -355,20 +346,20 @@ static int check_options(struct get_options *opt, int n_names)
 	if (!opt->parallel)
 		opt->parallel = 1;
 	if (opt->request.repeat && !opt->request.has_bytes && !opt->duration_ns)
-		return get_options_bad(
+		return option_bad(
 			"--repeat", NULL,
 			"--bytes or --duration with it, or it would never end");
 	if (*opt->expected && n_names > 1)
-		return get_options_bad("--sha256", opt->expected,
-				       "only one HOST:NAME");
+		return option_bad("--sha256", opt->expected,
+				  "only one HOST:NAME");
 	if (*opt->expected && opt->duration_ns)
-		return get_options_bad(
+		return option_bad(
 			"--sha256", opt->expected,
 			"no --duration with it, which ends before the data do");
 	if (opt->local_port &&
 	    opt->local_port + get_options_transfers(opt, n_names) - 1 >
 		    UINT16_MAX)
-		return get_options_bad(
+		return option_bad(
 			"--local-port", NULL,
 			"a lower number, as each transfer takes the next port");
 	if (opt->request.repeat && !opt->request.has_bytes)
@@ -380,15 +371,14 @@ static int check_options(struct get_options *opt, int n_names)
 		return 0;
 	if (!strcmp(opt->out, "-")) {
 		if (n_names > 1 || opt->json)
-			return get_options_bad(
-				"--out", "-",
-				"only one HOST:NAME, and no --json");
+			return option_bad("--out", "-",
+					  "only one HOST:NAME, and no --json");
 		return 0;
 	}
 	opt->out_is_folder =
 		!stat(opt->out, &stat_out) && S_ISDIR(stat_out.st_mode);
 	if (n_names > 1 && !opt->out_is_folder)
-		return get_options_bad(
+		return option_bad(
 			"--out", opt->out,
 			"an existing folder for more than one HOST:NAME");
 	return 0;

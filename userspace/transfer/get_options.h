@@ -58,8 +58,4 @@ int get_options_parse(int argc, char **argv, struct get_options *opt);
 /* How many transfers @n_names mean: one for each, or the sessions. */
 unsigned int get_options_transfers(const struct get_options *opt, int n_names);
 
-/* Say that an option's value is wrong; returns the exit status. */
-int get_options_bad(const char *option, const char *value,
-		    const char *expected);
-
 #endif

@@ -45,47 +45,44 @@ static void usage(FILE *out)
 	      out);
 }
 
-static int bad(const char *option, const char *value, const char *expected)
-{
-	return option_bad("serve", option, value, expected);
-}
-
 /* 0, an exit code, or -1 after --help. */
 static int parse_option(int c, struct serve_options *opt)
 {
 	switch (c) {
 	case 'l':
 		if (opt->n_listen == SERVE_LISTENERS_MAX)
-			return bad("--listen", optarg, "at most 32 addresses");
+			return option_bad("--listen", optarg,
+					  "at most 32 addresses");
 		opt->listen[opt->n_listen++] = optarg;
 		return 0;
 	case 'p':
 		if (!parse_port(optarg, &opt->port))
-			return bad("--port", optarg,
-				   "a number from 0 to 65535");
+			return option_bad("--port", optarg,
+					  "a number from 0 to 65535");
 		return 0;
 	case 'm':
 		if (!parse_count(optarg, 1, 1000000, &opt->max_transfers))
-			return bad("--max-transfers", optarg,
-				   "a number from 1 to 1000000");
+			return option_bad("--max-transfers", optarg,
+					  "a number from 1 to 1000000");
 		return 0;
 	case 't':
 		if (!parse_time_ns(optarg, &opt->idle_timeout_ns) ||
 		    opt->idle_timeout_ns < NSEC_PER_SEC / 100)
-			return bad("--idle-timeout", optarg,
-				   "a time of at least 10ms, such as 60s");
+			return option_bad(
+				"--idle-timeout", optarg,
+				"a time of at least 10ms, such as 60s");
 		return 0;
 	case 'a':
 		if (!parse_count(optarg, 1, 1000000, &opt->max_per_address))
-			return bad("--max-per-address", optarg,
-				   "a number from 1 to 1000000");
+			return option_bad("--max-per-address", optarg,
+					  "a number from 1 to 1000000");
 		return 0;
 	case 'u':
 		opt->user = optarg;
 		return 0;
 	case '1':
 		if (!parse_count(optarg, 1, UINT32_MAX, &opt->once))
-			return bad("--once", optarg, "a number from 1");
+			return option_bad("--once", optarg, "a number from 1");
 		return 0;
 	case 'j':
 		opt->json = true;

@@ -78,21 +78,16 @@ static int wrong(const char *format, const char *word)
 	return WALE_EXIT_USAGE;
 }
 
-static int failed(const char *what, const char *why)
-{
-	return command_failed("watch", what, why);
-}
-
 static int add_device(struct watch_links *links, const char *name)
 {
 	int ifindex = if_nametoindex(name);
 	int *only;
 
 	if (!ifindex)
-		return failed(name, "there is no such interface");
+		return command_failed(name, "there is no such interface");
 	only = realloc(links->only, (links->n_only + 1) * sizeof(*only));
 	if (!only)
-		return failed(name, strerror(ENOMEM));
+		return command_failed(name, strerror(ENOMEM));
 	links->only = only;
 	only[links->n_only++] = ifindex;
 	return WALE_EXIT_OK;
@@ -199,7 +194,7 @@ static int open_output(struct watch_output *out, const char *path)
 	if (path) {
 		out->file = fopen(path, "we");
 		if (!out->file)
-			return failed(path, strerror(errno));
+			return command_failed(path, strerror(errno));
 	}
 	if (isatty(fileno(out->file)))
 		setvbuf(out->file, NULL, _IOLBF, 0);
@@ -217,7 +212,8 @@ static int open_links(struct watch *w, bool shared)
 	out->json = w->json && !w->links_path;
 	out->kind = shared || out->json ? "link" : NULL;
 	if (rtnl_open(&w->links.rtnl, NETLINK_ROUTE))
-		return failed("cannot open netlink", w->links.rtnl.error);
+		return command_failed("cannot open netlink",
+				      w->links.rtnl.error);
 	return open_output(out, w->links_path);
 }
 
@@ -230,7 +226,8 @@ static int open_flows(struct watch *w, bool shared)
 	out->json = w->json && !w->flows_path;
 	out->kind = shared || out->json ? "flow" : NULL;
 	if (rtnl_open(&w->flows.rtnl, NETLINK_SOCK_DIAG))
-		return failed("cannot open sock_diag", w->flows.rtnl.error);
+		return command_failed("cannot open sock_diag",
+				      w->flows.rtnl.error);
 	return open_output(out, w->flows_path);
 }
 
@@ -265,7 +262,7 @@ static int close_output(struct watch_output *out, int status)
 		bad |= fclose(out->file);
 	out->file = NULL;
 	if (bad && status == WALE_EXIT_OK)
-		status = failed("cannot write", strerror(errno));
+		status = command_failed("cannot write", strerror(errno));
 	return status;
 }
 
@@ -288,12 +285,12 @@ static int sample(struct watch *w, uint64_t t_ns)
 	if (w->want_links) {
 		err = watch_links_sample(&w->links, t_ns);
 		if (err && err != -EINTR)
-			return failed("links", w->links.rtnl.error);
+			return command_failed("links", w->links.rtnl.error);
 	}
 	if (w->want_flows) {
 		err = watch_flows_sample(&w->flows, t_ns);
 		if (err && err != -EINTR)
-			return failed("flows", w->flows.rtnl.error);
+			return command_failed("flows", w->flows.rtnl.error);
 	}
 	/* a full disk, or a reader that has gone: close_output() says so */
 	if ((w->links.out.file && ferror(w->links.out.file)) ||
@@ -347,14 +344,14 @@ static int record(struct watch *w, int timer, int signals, uint64_t first_ns)
 		if (poll(fds, 2, -1) < 0) {
 			if (errno == EINTR)
 				continue;
-			return failed("poll", strerror(errno));
+			return command_failed("poll", strerror(errno));
 		}
 		if (fds[1].revents)
 			return sample(w, monotonic_ns());
 		if (!fds[0].revents)
 			continue;
 		if (read(timer, &due, sizeof(due)) != sizeof(due))
-			return failed("timer", strerror(errno));
+			return command_failed("timer", strerror(errno));
 		t_ns += due * w->interval_ns;
 
 		status = sample(w, t_ns);
@@ -374,7 +371,7 @@ static int run(struct watch *w)
 	int status;
 
 	if (signals < 0 || timer < 0)
-		status = failed("cannot start", strerror(errno));
+		status = command_failed("cannot start", strerror(errno));
 	else
 		status = record(w, timer, signals, first);
 	if (signals >= 0)
