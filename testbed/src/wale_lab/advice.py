@@ -140,11 +140,11 @@ class Advice(BaseModel):
 
     @property
     def has_rate(self) -> bool:
-        """Does it say a rate of its own, or one that is made from the link's?"""
+        """Does it set its own rate, or one derived from the link's?"""
         return self.rate is not None or bool(self.steps) or self.impair is not None
 
     def merged_with(self, other: Advice | None) -> Advice:
-        """This advice, with what the other one says on top."""
+        """This advice, overridden by the settings of the other one."""
         if other is None:
             return self
         mine = self._said()
@@ -159,7 +159,7 @@ class Advice(BaseModel):
         return {name: value for name, value in values.items() if value is not None}
 
     def words(self, follow: str) -> list[str]:
-        """What `wale rate set dev DEV` is told: the value, then the settings."""
+        """The arguments of `wale rate set dev DEV`: the value, then the settings."""
         if not self.has_rate:
             words = ["follow", *follow.split(), "lag", _show(self.lag or "rtt")]
         else:
@@ -184,7 +184,7 @@ class Advice(BaseModel):
         return [f"{duration}ns {_show_rate(rate)}" for duration, rate in self.steps]
 
     def play_options(self) -> list[str]:
-        """What `wale rate play` is told beside the file and the settings."""
+        """The arguments of `wale rate play` in addition to the file and the settings."""
         return {"hold": [], "loop": ["--loop"], "delete": ["--delete"]}[self.end]
 
 

@@ -15,7 +15,7 @@ class LabError(Exception):
 
 
 class ScenarioError(LabError):
-    """What is wrong with a scenario, a study or an option, one line for each error."""
+    """Errors in a scenario, a study or an option, one line each."""
 
     def __init__(self, text: str) -> None:
         lines = [short(line) for line in text.split("\n")]

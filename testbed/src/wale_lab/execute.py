@@ -22,7 +22,7 @@ def write_through(data: bytes) -> None:
 
 
 def tell(outcome: Outcome) -> int:
-    """Say on stderr what is out of the ordinary; the exit code of wale-lab."""
+    """Report anything unusual on stderr; return the exit code of wale-lab."""
     if outcome.reason in ("panic", "timeout", "hung"):
         print(f"wale-lab: {outcome.describe()}\n{outcome.tail()}", file=sys.stderr)
     elif outcome.complaints:

@@ -174,7 +174,7 @@ def plain(path: str) -> list[Any]:
 
 
 def default(path: str) -> Any:
-    """What a new link has."""
+    """The value on a new link."""
     option = _option(path)
     assert option.default is not None
     if option.form in ("percent", "probability"):

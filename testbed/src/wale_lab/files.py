@@ -44,7 +44,7 @@ def make_folder(folder: Path, option: str = "--out") -> None:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Nobody else's run writes into the folder meanwhile; ScenarioError if one does."""
+    """No other run writes to the folder meanwhile; ScenarioError if one does."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """A run, read from the folder that `wale-lab run --out FOLDER` or wale_lab.run() filled."""
+    """A run, read from the folder written by `wale-lab run --out FOLDER` or wale_lab.run()."""
 
     def __init__(
         self, folder: Path | str, parameters: Mapping[str, object] | None = None, number: int = 0
@@ -50,7 +50,7 @@ class Run:
 
     @property
     def seed(self) -> int:
-        """Of every random draw."""
+        """The seed of every random draw."""
         return int(self.result["seed"])  # a large one is text in JSON
 
     @property
@@ -101,7 +101,7 @@ class Run:
         return pd.read_parquet(path)
 
     def plot(self) -> Figure:
-        """The picture that `wale-lab run --plot` draws."""
+        """The plot that `wale-lab run --plot` draws."""
         from wale_lab.results.plot import figure_of
         from wale_lab.results.series import RunSeries
 
@@ -128,7 +128,7 @@ class Run:
 
 
 def _table(entries: list[dict[str, Any]]) -> pd.DataFrame:
-    """A row for each entry; what is inside of one has a column with a dot in its name."""
+    """A row for each entry; nested values have columns with a dot in the name."""
     import pandas as pd
 
     return pd.json_normalize(entries)

@@ -24,7 +24,7 @@ class Strict(BaseModel):
 
 
 class Offloads(Strict):
-    """What a host's interface does in bulk; None leaves the kernel's default."""
+    """Offloads of a host's interface; None leaves the kernel's default."""
 
     tso: Switch | None = None
     """TCP segmentation by the interface"""
@@ -88,7 +88,7 @@ class HostSettings(Strict):
         return value
 
     def merged_with(self, other: HostSettings) -> HostSettings:
-        """These settings, with what the other one says on top."""
+        """These settings, overridden by those of the other one."""
 
         def top(mine: BaseModel, theirs: BaseModel) -> dict[str, Any]:
             return {**mine.model_dump(exclude_none=True), **theirs.model_dump(exclude_none=True)}
@@ -147,7 +147,7 @@ class Profile(Strict):
 
 @cache
 def load_profile(name: str) -> Profile:
-    """The profile of this name; nobody changes it."""
+    """The profile of this name; do not modify."""
     folder = PACKAGE / "profiles"
     path = folder / f"{name}.yaml"
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name) or not path.exists():

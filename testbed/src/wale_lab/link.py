@@ -295,7 +295,7 @@ class Bottleneck(Strict):
 
 
 def wire_bytes(link: Link, size: int) -> int:
-    """What a packet of so many bytes of IP takes on a link."""
+    """The length on a link of an IP packet of this many bytes."""
     if link.overhead == "ethernet":
         return max(size + 38, 84)
     return 53 * ((size + 16 + 47) // 48) if link.overhead == "atm" else size

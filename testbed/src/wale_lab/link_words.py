@@ -44,7 +44,7 @@ PLAIN = frozenset(_WRITTEN) | {"flag", "nest"}
 
 
 def plain_option(name: str) -> Option | None:
-    """The option of a link that a key of a scenario stands for, if it is a plain one."""
+    """The link option of a scenario's key, if it is a plain one."""
     named = [LINK[name]] if name in LINK else [o for o in LINK.values() if o.word == name]
     return named[0] if named and named[0].form in PLAIN else None
 
@@ -67,6 +67,6 @@ def plain_words(option: Option, value: Any) -> list[str]:
 
 
 def place(name: str) -> tuple[int, int]:
-    """Where a key's words stand among those of others."""
+    """The position of a key's words among those of others."""
     option = plain_option(name)
     return (ORDER.index(name), 0) if name in ORDER else (len(ORDER), option.number if option else 0)

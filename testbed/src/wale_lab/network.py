@@ -153,7 +153,7 @@ class Graph(BaseModel):
         return self
 
     def link_name(self, n: int) -> str:
-        """What a link is called."""
+        """The name of a link."""
         return self._link_names[n]
 
     @cached_property
@@ -162,7 +162,7 @@ class Graph(BaseModel):
 
     @cached_property
     def nodes(self) -> list[str]:
-        """Hosts and routers: what has addresses."""
+        """Hosts and routers: the nodes with addresses."""
         return [*self.hosts, *self.routers]
 
     def direction(self, n: int, direction: Direction) -> tuple[KeyPath, Link] | None:

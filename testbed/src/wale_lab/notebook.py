@@ -39,7 +39,7 @@ _PROGRESS = re.compile(r"\[ *[\d.]+ s\] ")
 
 @dataclass(frozen=True)
 class _Order:
-    """A run that is to be made."""
+    """A run to be done."""
 
     scenario: str
     seed: int
@@ -72,7 +72,7 @@ def run(
     out: str | os.PathLike[str] | None = None,
     log: Log | None = None,
 ) -> Run:
-    """Run a scenario, a YAML file or a name that `wale-lab list` tells, and return its results.
+    """Run a scenario, a YAML file or a name from `wale-lab list`, and return its results.
 
     `set` changes values, by keys such as "bottleneck.forward.loss". `packets` logs all packets.
     `modules` are files of modules of your own. The files of the run are in the folder `out`, or
@@ -104,7 +104,7 @@ def sweep_runs(
     modules: Iterable[str | os.PathLike[str]] = (),
     out: str | os.PathLike[str] | None = None,
 ) -> Iterator[Run]:
-    """Run a scenario with all combinations of values and seeds, `jobs` at once (all cores).
+    """Run a scenario with all combinations of values and seeds, `jobs` at a time (all cores).
 
     Each Run comes when it has ended; Run.parameters, seed and number say which it is. What is
     wrong with any of the scenarios is said before the first run. The other words are those of
@@ -158,7 +158,7 @@ def sweep(
 
 
 def _as_they_end(orders: list[_Order], jobs: int) -> Iterator[Run]:
-    """Make the runs, so many at once."""
+    """Do the runs, this many at a time."""
     workers = Workers()
     with ThreadPoolExecutor(jobs) as pool:
         pending = {pool.submit(_make, order, workers.do) for order in orders}
@@ -189,7 +189,7 @@ def _make(order: _Order, do: Callable[[list[str]], Done]) -> Run:
 
 
 def _alone(words: list[str], log: Log | None) -> Done:
-    """Do a command in a process of its own, which ends with the caller; progress goes to `log`."""
+    """Run a command in its own process, which ends with the caller; progress goes to `log`."""
     said: list[str] = []
     with tempfile.TemporaryFile("w+", encoding="utf-8") as printed:
         child = subprocess.Popen(
@@ -268,7 +268,7 @@ def _mapping(parameters: object) -> Mapping[str, Any]:
 
 
 def _parameters(values: Mapping[str, object] | None) -> dict[str, object]:
-    """What is set, checked before anything runs."""
+    """The settings, checked before anything runs."""
     found = dict(_mapping(values or {}))
     for key, value in found.items():
         _word(key, value)

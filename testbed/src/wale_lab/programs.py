@@ -112,7 +112,7 @@ def _compiled(pattern: str) -> str:
 
 
 class Metric(Strict):
-    """A number that is taken from what a program printed."""
+    """A number extracted from a program's output."""
 
     path: Annotated[str | None, Field(alias="json")] = None
     """JMESPath of the number in a JSON text, such as .end.rtt (jmespath.org)"""

@@ -47,7 +47,7 @@ class Interface:
 
 @dataclass
 class Subnet:
-    """What has addresses in common."""
+    """Attachments that share addresses."""
 
     number: int
     switches: list[str]

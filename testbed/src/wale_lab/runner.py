@@ -46,7 +46,7 @@ AGENT = guest_program(PACKAGE / "guest/agent.py")
 
 
 def versions(kernel: Kernel, modules: list[Path], env: dict[str, str]) -> dict[str, str]:
-    """What took part, for result.json: programs by version, what is built here by content."""
+    """The programs used, for result.json: by version, or by content if built here."""
     tools = {"python": platform.python_version(), "kernel_source": kernel.source}
     describe = ["git", "-C", str(SOURCES), "describe", "--always", "--dirty"]
     if not IN_CHECKOUT:

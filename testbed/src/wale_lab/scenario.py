@@ -176,7 +176,7 @@ class Arrivals(Strict):
 
 
 class Constant(Strict):
-    """Packets of UDP at a constant rate, whatever happens to them: traffic that nobody controls.
+    """UDP packets at a constant rate, regardless of losses: traffic without congestion control.
 
     Packet n (from 1) leaves n intervals after the flow's start, to the ns of the clock.
     """
@@ -466,7 +466,7 @@ class Scenario(Strict):
         return [name for name in way if name in links]
 
     def node_settings(self, name: str) -> SenderSettings:
-        """What a node of a graph is set to: profile, all, its part in flows, its own."""
+        """The settings of a node of a graph: profile, all, its part in flows, its own."""
         assert self.graph is not None
         profile = load_profile(self.profile)
         own = self.graph.hosts.get(name) or self.graph.routers[name]
@@ -494,7 +494,7 @@ class Scenario(Strict):
         return self.mtu(pair, "sender"), self.mtu(pair, "receiver")
 
     def advice(self, pair: str) -> Advice | None:
-        """What a pair's sender is advised, by its link or otherwise; None: nothing."""
+        """The advice for a pair's sender, from its link or otherwise; None: none."""
         result = self.profile_of(pair).senders.advice or Advice()
         own = self._pair_hosts(pair).sender.advice
         result = result.merged_with(self.hosts.senders.advice).merged_with(own)
@@ -543,7 +543,7 @@ class Scenario(Strict):
         return result
 
     def host_settings(self, pair: str, role: Literal["sender", "receiver"]) -> HostSettings:
-        """What a host is set to."""
+        """The settings of a host."""
         result, *special = self._host_layers(pair, role)
         for more in special:
             result = result.merged_with(more)

@@ -154,7 +154,7 @@ class Ring(Shape):
 
 
 def graph_of_dumbbell(pairs: Sequence[tuple[str, object]], bottleneck: Raw) -> Raw:
-    """A dumbbell as a graph: pairs have a name, and the delay of their own link if there is any."""
+    """A dumbbell as a graph: pairs have a name, and the delay of their own link, if any."""
     described = {end: bottleneck.get(end, {}) for end in ("forward", "reverse")}
     links: list[Raw] = []
     for name, delay in pairs:

@@ -81,7 +81,7 @@ PICTURE: Any = {**STYLE, "svg.hashsalt": "wale-lab", "svg.fonttype": "path"}
 
 
 def tint(colour: str, share: float) -> tuple[float, float, float]:
-    """A share of a colour in white, opaque: an SVG shows no hatch on what is transparent."""
+    """A share of a colour in white, opaque: SVG shows no hatching on transparent areas."""
     red, green, blue = (1 - share * (1 - part) for part in to_rgb(colour))
     return red, green, blue
 

@@ -39,7 +39,7 @@ def own_environment() -> dict[str, str]:
 
 
 def standard_input() -> bytes:
-    """What comes from a file or a pipe; nothing from a terminal or a device."""
+    """The input from a file or a pipe; nothing from a terminal or a device."""
     try:
         mode = os.fstat(0).st_mode
     except OSError:  # closed
@@ -56,7 +56,7 @@ class _Follower:
         self.path, self.to, self.done = path, to, 0
 
     def step(self) -> None:
-        """Hand on what is new."""
+        """Pass on new output."""
         try:
             with self.path.open("rb") as file:
                 file.seek(self.done)
@@ -81,7 +81,7 @@ class Terminal:
     stdin: bytes = b""
 
     def plan(self) -> dict[str, Any]:
-        """What the agent is told."""
+        """The plan for the agent."""
         return {
             "program": self.program,
             "environment": self.environment,

@@ -52,7 +52,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def as_yaml(graph: Raw) -> str:
-    """A graph as it may stand in a scenario."""
+    """A graph in the form used in a scenario."""
     return yaml.dump(
         {"topology": graph}, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=100
     )

@@ -174,7 +174,7 @@ def split_limit(text: str) -> tuple[int, str]:
 
 
 def parse_threshold(value: object) -> str:
-    """A threshold as tc takes it: a share of the limit, "90%", or a limit of its own."""
+    """A threshold as tc takes it: a share of the limit, "90%", or an amount like a limit."""
     if isinstance(value, str) and value.endswith("%"):
         share = parse_probability(value)
         if not share:
@@ -220,5 +220,5 @@ def show_rate(bps: int | str) -> str:
 
 
 def show_goodput(bytes_per_s: float) -> str:
-    """What a flow has of a link, in the unit of the link's rate: "1.208 Mbit/s"."""
+    """A flow's goodput, in the unit of a link's rate: "1.208 Mbit/s"."""
     return f"{bytes_per_s * 8 / 1e6:.3f} Mbit/s"

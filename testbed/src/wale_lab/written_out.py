@@ -15,7 +15,7 @@ from wale_lab.yaml_lines import Document
 
 
 def write_out(document: Document, folder: Path) -> None:
-    """Replace what a scenario's `topology` says by the hosts, routers, switches and links."""
+    """Replace a scenario's `topology` by its hosts, routers, switches and links."""
     topology = document.value.get("topology")
     if not isinstance(topology, dict):
         return

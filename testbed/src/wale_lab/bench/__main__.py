@@ -30,7 +30,7 @@ from wale_lab.progress import Progress
 
 @dataclass
 class Bench:
-    """What was asked for, and what there is so far."""
+    """The requested benchmarks, and the results so far."""
 
     args: argparse.Namespace
     progress: Progress

@@ -19,7 +19,7 @@ def sources() -> list[Path]:
 
 
 def build(kernel: Kernel, log: Log) -> Path:
-    """The module's file; kbuild sees what is to be done."""
+    """The module's file; kbuild decides what needs building."""
     tree = kernel.tree.parent.name if kernel.tree else "host"
     folder = BUILD / "bench" / tree / kernel.module_folder
     folder.mkdir(parents=True, exist_ok=True)

@@ -33,7 +33,7 @@ BASELINE = "none"
 
 @dataclass(frozen=True)
 class Case:
-    """A row of the table: what is sent through each of these."""
+    """A row of the table: the traffic through each of these."""
 
     name: str
     traffic: Traffic
@@ -138,7 +138,7 @@ def _measured(case: Case, subject: str, found: dict[str, Any]) -> Measured:
 def measure_rounds(
     engine: Engine, kernel: Kernel, case: Case, rounds: int, progress: Progress
 ) -> list[list[Measured]]:
-    """Several rounds, each in a guest of its own and begun by another subject."""
+    """Several rounds, each in its own guest and starting with another subject."""
     found = []
     for number in range(rounds):
         progress(f"{case.name}: round {number + 1} of {rounds}")
@@ -151,7 +151,7 @@ def measure_rounds(
 def memory_sheet(
     kernel: Kernel, found: Sequence[tuple[Case, Sequence[Sequence[Measured]]]]
 ) -> Sheet:
-    """memory.csv: what a packet takes that is on the line."""
+    """memory.csv: the memory of a packet on the line."""
     rows = []
     for case, rounds in found:
         for subject in filter(qdiscs.holds_packets, case.subjects):

@@ -66,7 +66,7 @@ def _draw_panel(axes: Any, panel: _Panel, rows: Sequence[Row], subjects: Sequenc
 
 
 def draw(rows: Sequence[Row]) -> Figure | None:
-    """What a packet costs, by qdisc; None if there is nothing to draw."""
+    """The cost of a packet, by qdisc; None if there is nothing to draw."""
     measured = {row.case for row in rows if row.ns_per_packet is not None}
     cases = [c for quick in (False, True) for c in packet_cases(quick) if c.name in measured]
     subjects = list(dict.fromkeys(row.subject for row in rows if row.subject != BASELINE))

@@ -22,7 +22,7 @@ HEADERS = 40
 
 @dataclass(frozen=True)
 class Traffic:
-    """The link, and what is sent through it."""
+    """The link, and the traffic through it."""
 
     size: int  # of a packet, bytes of IP; of a GSO packet, all its payload and 40 bytes
     packets_in_line: int  # wire packets, as many as rate times delay are

@@ -67,7 +67,7 @@ def _lateness_of(
 
 
 def lateness(places: Sequence[Where], rounds: int, quick: bool, progress: Progress) -> Sheet:
-    """When packets came out, against the time at which an exact link has them come out."""
+    """When packets came out, compared with an exact link."""
     rows = [
         row
         for where in places
@@ -94,7 +94,7 @@ def lateness(places: Sequence[Where], rounds: int, quick: bool, progress: Progre
 
 
 def about_rate_error(case: Case) -> str:
-    """What the table is of: how long the link sends, and what a packet is of that."""
+    """A note on the table: how long the link sends, and the share of a packet in that."""
     traffic = case.traffic
     seconds = case.packets * traffic.size * 8 / (traffic.rate_bps * traffic.load)
     packet_ppm = traffic.size * 8e6 / (traffic.rate_bps * seconds)
@@ -105,7 +105,7 @@ def about_rate_error(case: Case) -> str:
 
 
 def rate_error(where: Where, progress: Progress) -> Sheet:
-    """What a link that is always busy sent, against its rate; virtual time has no other noise."""
+    """What an always busy link sent, compared with its rate; virtual time has no other noise."""
     case = rate_error_case()
     (found,) = packets.measure_rounds(where.engine, where.kernel, case, 1, progress)
     rows = []
@@ -137,7 +137,7 @@ def median_ratio(found: Sequence[Sequence[Measured]], subject: str, to: str) -> 
 
 
 def flood(places: Sequence[Where], rounds: int, quick: bool, progress: Progress) -> Sheet:
-    """Packets a second that come out when more are sent than can."""
+    """Packets per second that come out under overload."""
     rows = []
     for where in places:
         for case in flood_cases(quick):

@@ -11,7 +11,7 @@ from wale_lab.conform.experiments import LIMIT_PACKETS
 
 
 def told(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
-    """Of the packets that did not come out: how many senders were told."""
+    """How many of the drops were reported to senders."""
     (one,), finding = seen.values(), Finding()
     lost = {number for number, gone in enumerate(one.lost) if gone}
     finding.add("lost", len(lost), "packets")
@@ -29,7 +29,7 @@ def limit(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
 
 
 def child(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
-    """The same, where a child qdisc has the limit, and what is in service is in no child."""
+    """The same with the limit in a child qdisc, which does not hold the packet in service."""
     finding, room = _room(seen["child"])
     finding.holds["buffer"] = room == (LIMIT_PACKETS + 1, LIMIT_PACKETS + 1)
     return finding
@@ -46,7 +46,7 @@ def _room(one: Evidence) -> tuple[Finding, tuple[int, int]]:
 
 
 def limit_line(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
-    """Packets slower than the rate, so that nobody waits: what the limit does to them."""
+    """Packets slower than the rate, so that none is queued: the effect of the limit."""
     one, finding = seen["limit_line"], Finding()
     admitted = max(count + 1 for number, count in one.held() if not one.lost[number])
     finding.add("lost", 100 * sum(one.lost) / len(one.lost), "%")
@@ -57,7 +57,7 @@ def limit_line(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
 
 
 def counters(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
-    """Offered less sent, dropped and held, as the root of the tree counts.
+    """Offered less sent, dropped and held, by the counters of the tree's root.
 
     The counters that every qdisc has, and those that wale has beside them.
     """
@@ -89,7 +89,7 @@ def _known(stats: Mapping[str, int]) -> int:
 
 
 def change(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
-    """What becomes of the packets inside."""
+    """What happens to the packets inside."""
     (one,), finding = seen.values(), Finding()
     finding.add("lost", sum(one.lost), "packets")
     finding.add("overtaken", one.overtaken, "packets")

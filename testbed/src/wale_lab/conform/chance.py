@@ -78,7 +78,7 @@ def loss_burst(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
 
 
 def loss_state(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
-    """Number and lengths of bursts of four states, without the second.
+    """Number and lengths of bursts with four states, without the second.
 
     What comes through in a row ends with a burst or with a loss by itself; so a row of losses
     is a burst in one case, of p13 / (p13 + p14), and a single packet in the other.

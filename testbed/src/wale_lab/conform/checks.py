@@ -14,7 +14,7 @@ Judge = Callable[[Mapping[str, Evidence], Tolerance], Finding]
 
 @dataclass(frozen=True)
 class Check:
-    """A check; the promise is that of the qdisc that is told `subject`."""
+    """A check; the promise is that of the qdisc that is given `subject`."""
 
     name: str
     measures: str

@@ -52,7 +52,7 @@ STYLES = {
 
 @dataclass
 class Row:
-    """What a check found."""
+    """The result of a check."""
 
     check: str
     verdict: str  # pass, fail, figure (no promise), not offered, or refused (by tc)
@@ -79,7 +79,7 @@ def run_guest(
     args: argparse.Namespace,
     log: Progress,
 ) -> dict[str, Any]:
-    """What the guest saw in each experiment of the plan."""
+    """The observations of the guest in each experiment of the plan."""
     modules, env = needs(template, kernel, log)
     with tempfile.TemporaryDirectory(prefix="wale-conform-") as exchange:
         folder = Path(exchange)
@@ -103,7 +103,7 @@ def run_guest(
 
 
 def judge(check: Check, template: Template, seen: dict[str, Evidence], virtual: bool) -> Row:
-    """A row of the table, from what the guest saw."""
+    """A row of the table, from the guest's observations."""
     if not all(name in seen for name in check.experiments):
         return Row(check.name, "not offered")
     mine = {name: seen[name] for name in check.experiments}
@@ -155,7 +155,7 @@ def too_late(seen: dict[str, Evidence], tolerance: Tolerance) -> str | None:
 
 
 def promised(check: Check, template: Template, seen: dict[str, Evidence]) -> Promise | None:
-    """What the manual says of the qdisc that is told what the check is about, as it was told."""
+    """The manual's promise for the qdisc that is given the subject of the check."""
     line = template.line_of(check.subject)
     if line is None:
         return None

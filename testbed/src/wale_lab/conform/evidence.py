@@ -70,7 +70,7 @@ class Departure:
 
 
 class Evidence:
-    """An experiment and what was seen."""
+    """An experiment and its observations."""
 
     def __init__(self, experiment: Experiment, found: dict[str, Any], asked: Asked) -> None:
         self.experiment = experiment

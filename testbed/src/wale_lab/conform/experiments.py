@@ -39,7 +39,7 @@ Send = list[int]
 
 @dataclass(frozen=True)
 class Change:
-    """The emulator is told other values, before a packet is sent."""
+    """The emulator is given other values, before a packet is sent."""
 
     before: int
     gap_ns: int
@@ -80,7 +80,7 @@ class Experiment:
         return int(sent * 8 * S / rate * 1.1 + delay) + 100 * MS
 
     def plan(self, template: Template) -> dict[str, Any]:
-        """What the guest is told."""
+        """The plan for the guest."""
         values = self.values(template)
         before = template.commands(values)
         changes = []
@@ -116,7 +116,7 @@ def _mixed(count: int, *gaps_ns: int) -> list[Send]:
 
 @cache
 def experiments(virtual: bool) -> dict[str, Experiment]:
-    """Every experiment by its name, which nobody changes; in real time they are shorter."""
+    """Every experiment by name; do not modify. In real time they are shorter."""
     many, some = 10_000, 2000 if virtual else 800
     limited = {"rate": RATE_BPS, "limit": LIMIT_PACKETS}
     small_then_large = _train(1000, 300) + [[S, 1500, 0]] + _train(999, 1500)

@@ -121,7 +121,7 @@ def _line(text: str, first: bool) -> str:
 
 
 def to_template(text: str) -> str:
-    """The template that a command line comes to; itself, if it has a placeholder."""
+    """The template of a command line; the line itself, if it has a placeholder."""
     if "{" in text:
         return text
     return "; ".join(_line(line, not number) for number, line in enumerate(text.split(";")))

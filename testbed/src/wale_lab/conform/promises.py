@@ -33,7 +33,7 @@ def _words(pattern: str) -> str:
 
 
 class Promise(Strict):
-    """What the manual of a qdisc says of what a check measures."""
+    """What the manual of a qdisc promises about a check."""
 
     qdisc: Text
     """its kind, such as netem"""

@@ -50,7 +50,7 @@ def spacing(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
 
 
 def limit(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
-    """All are sent at once: what comes out was held, but what left in the meantime."""
+    """All are sent at once: those that come out were held, except those that left meanwhile."""
     finding = Finding()
     one = seen["gso_limit"]
     last = max(one.arrivals)

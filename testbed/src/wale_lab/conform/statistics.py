@@ -45,7 +45,7 @@ def burst_lengths(events: Sequence[bool]) -> list[int]:
 
 @dataclass(frozen=True)
 class Steps:
-    """From each packet to the next: how often one came through or was lost, and what was next."""
+    """From each packet to the next: how often one passed or was lost, and what came next."""
 
     from_good: int  # packets that came through, but for the last of all
     begun: int  # of these, such that the next one was lost
@@ -65,7 +65,7 @@ class Steps:
 
 
 def two_states_hold(steps: Steps, p: float, r: float, significance: float = SIGNIFICANCE) -> bool:
-    """Whether steps are those of a chain of two states: a burst begins with p and ends with r.
+    """Whether steps fit a chain with two states: a burst begins with p and ends with r.
 
     Each step out of a state is a draw of its own, whatever was before; so the counts of those
     that leave it are binomial.  Lengths of bursts are geometric, whose means are far from normal

@@ -135,7 +135,7 @@ class Template:
 
     @property
     def kinds(self) -> list[str]:
-        """The qdiscs that it is made of, the root first."""
+        """The qdiscs that it consists of, the root first."""
         return [line.kind for line in self.lines if not line.is_class]
 
     def offers(self, name: str) -> bool:

@@ -65,7 +65,7 @@ def _fit(one: Evidence) -> tuple[float, float]:
 
 
 def rate(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
-    """The rate, apart from what each packet costs beside its bytes."""
+    """The rate, apart from the overhead of each packet."""
     finding = Finding()
     measured, _ = _fit(seen["rate"])
     error = measured * 8 / RATE_BPS - 1
@@ -76,7 +76,7 @@ def rate(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
 
 
 def overhead(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
-    """What each packet costs beside its bytes."""
+    """The overhead of each packet."""
     finding = Finding()
     _, extra = _fit(seen["rate"])
     finding.add("charged beyond IP", extra, "bytes")

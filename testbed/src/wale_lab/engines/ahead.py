@@ -24,7 +24,7 @@ from wale_lab.engines.processes import end_with_parent
 
 
 def build(version: str | None) -> None:
-    """The programs, and beside them the kernel and the modules."""
+    """The programs, and concurrently the kernel and the modules."""
     programs = Thread(target=_quietly, args=(lambda: find_userspace(_silent),), daemon=True)
     programs.start()
     _quietly(lambda: find_modules(_kernel(version), ["sch_wale"], _silent))

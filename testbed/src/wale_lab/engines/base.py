@@ -71,7 +71,7 @@ MAPPINGS = "vm.max_map_count"
 
 
 class EngineError(LabError):
-    """A reason, in one sentence for the user, why an engine cannot do what was asked."""
+    """A reason, in one sentence for the user, why an engine cannot carry out a request."""
 
 
 class TimedOut(EngineError):
@@ -121,7 +121,7 @@ def _begun(text: bytes, end: bytes) -> int:
 
 
 class Console:
-    """The file that a job prints into, shown while it grows to who wants to see it.
+    """The file with a job's output, optionally shown while it grows.
 
     With an `end`, that follows what the job printed, in one piece.
     """
@@ -136,7 +136,7 @@ class Console:
         self._shown = 0
 
     def show(self) -> None:
-        """Hand on what is new."""
+        """Pass on new output."""
         if self.complete or (self._on_output is None and self._end is None):
             return
         with self.path.open("rb") as file:
@@ -152,7 +152,7 @@ class Console:
             self._on_output(new)
 
     def text(self) -> str:
-        """All of it; what is new has been handed on."""
+        """The whole output; new output has been passed on."""
         self.show()
         text = self.path.read_bytes()
         return (text[: self._shown] if self.complete else text).decode(errors="replace")

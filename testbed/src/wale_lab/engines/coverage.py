@@ -37,7 +37,7 @@ def counts(kernel: Kernel) -> bool:
 
 
 def keep(exchange: Path) -> None:
-    """Add what a guest counted to what the others did."""
+    """Add the counts of a guest to those of the others."""
     new = exchange / "gcov"
     if not any(new.rglob("*.gcda")):
         return  # the guest died, or ran nothing that is counted

@@ -75,7 +75,7 @@ def _known(said: str) -> str | None:
 
 
 def fetch_and_unpack(package: str, folder: Path, log: Log, suite: Suite | None = None) -> str:
-    """Unpack a package's files below `folder`, which is made; return the package's version.
+    """Unpack a package's files below `folder`, which is created; return the package's version.
 
     `package` may be NAME or NAME=VERSION.  It comes from what this system's apt offers,
     or from `suite`, after update().

@@ -97,7 +97,7 @@ class Wanted:
 
     @property
     def config(self) -> str:
-        """What is added to allnoconfig."""
+        """The options added to allnoconfig."""
         text = (HERE / "kernel.config").read_text()
         if not self.flavour:
             return text
@@ -113,7 +113,7 @@ def congestion_controls() -> set[str]:
 
 
 def flavours() -> list[str]:
-    """The flavours there are, besides the plain one."""
+    """The available flavours, besides the plain one."""
     return sorted(p.stem.removeprefix("kernel-") for p in HERE.glob("kernel-*.config"))
 
 

@@ -203,7 +203,7 @@ def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
 
 
 def build_folder(kernel: Kernel, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    """Run kbuild in a folder that has sources and a Kbuild of its own; it gets the products."""
+    """Run kbuild in a folder with its own sources and Kbuild; the products are put there."""
     tree = kernel.tree or Path("/lib/modules") / kernel.release / "build"
     words = ["make", "-s", "-C", str(tree), f"M={folder}", *flags, "modules"]
     words += [f"ARCH={kernel.arch}"] if kernel.arch else []

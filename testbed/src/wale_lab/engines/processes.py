@@ -21,7 +21,7 @@ _SESSION_FIELD = 3  # in /proc/PID/stat after the command name: state, ppid, pgr
 
 
 def without_make() -> dict[str, str]:
-    """The environment for a make of its own: not of the make that may have started us."""
+    """The environment for an independent make, not part of the one that may have started us."""
     theirs = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "ARCH")
     return {name: value for name, value in os.environ.items() if name not in theirs}
 

@@ -45,7 +45,7 @@ class Channel:
         self.recent: list[bytes] = []
 
     def expected(self) -> tuple[list[str], list[str]]:
-        """Return what must be accepted and refused, and what must be refused only."""
+        """Return what must be accepted and rejected, and what must only be rejected."""
         both: list[str] = []
         never: list[str] = []
         for operation in self.operations:
@@ -173,7 +173,7 @@ class Channel:
         return result
 
     def check_accepted(self, wire: Wire, message: Message, tally: Tally) -> None:
-        """What was accepted is what is shown."""
+        """Accepted settings are shown as they are."""
         operation = self.operation(message)
         if not operation or operation.name != "set" or message.nodes is None:
             return

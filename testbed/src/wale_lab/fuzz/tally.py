@@ -43,7 +43,7 @@ class Tally:
     def finding(
         self, target: str, what: str, messages: Sequence[Message], detail: str = ""
     ) -> None:
-        """Take note of what is wrong; messages are those to repeat it with."""
+        """Record a failure, with the messages that reproduce it."""
         self.findings[what] += 1
         if self.findings[what] > 1 or len(self.findings) > MANY:
             return

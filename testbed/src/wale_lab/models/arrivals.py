@@ -33,7 +33,7 @@ LOG_2 = 0xB17217F7D1CF79AB
 
 
 class Purpose(enum.IntEnum):
-    """What a stream is drawn for; none is a link's."""
+    """The purpose of a stream; none is a link's."""
 
     TIMES = FIRST_OF_USER_SPACE
     SIZES = FIRST_OF_USER_SPACE + 1
@@ -75,7 +75,7 @@ class Arrivals:
         return int(1e9 / self.rate + 0.5)
 
     def sessions(self) -> Iterator[Session]:
-        """Yield the sessions for ever, in the order of their arrival."""
+        """Yield sessions forever, in the order of their arrival."""
         times = Stream(self.seed, Purpose.TIMES)
         sizes = Stream(self.seed, Purpose.SIZES)
         n = arrival_ns = 0

@@ -62,5 +62,5 @@ class Sharing:
 
 
 def victim(draw64: int, pool: int) -> int:
-    """Return who is dropped: 0 the arrival, k the k-th from the tail."""
+    """Return which packet is dropped: 0 the arrival, k the k-th from the tail."""
     return (draw64 >> 32) * (pool + 1) >> 32

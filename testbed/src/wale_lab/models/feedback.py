@@ -36,7 +36,7 @@ SIGNALS_PER_DECADE = 20
 
 
 class Purpose(enum.IntEnum):
-    """What a stream is drawn for; none is a link's, nor one of arrivals."""
+    """The purpose of a stream; none is a link's, nor one of arrivals."""
 
     ANNOUNCEMENTS = FIRST_OF_USER_SPACE + 2
 
@@ -103,7 +103,7 @@ def quantise(rates: Numbers, levels_per_decade: int) -> Numbers:
 
 
 def lose(announcements: Numbers, probability: float, seed: int) -> Numbers:
-    """Return what is known after each announcement: the last one that arrived.
+    """Return the known rate after each announcement: the last one that arrived.
 
     Each is lost independently, but for the first: a sender is told something to begin with.
     Which are lost follows from the seed; what is lost with one probability is lost with
@@ -124,7 +124,7 @@ def announce(
     levels_per_decade: int | None = None,
     loss: float = 0.0,
 ) -> Numbers:
-    """Return what the sender goes by from each of the times on: all three, as the top says."""
+    """Return the rate that the sender uses from each time on, after all three steps."""
     told = steps.at(times_ns) if window_ns is None else average(steps, times_ns, window_ns)
     if levels_per_decade is not None:
         told = quantise(told, levels_per_decade)

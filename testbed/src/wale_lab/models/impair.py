@@ -99,7 +99,7 @@ class Losses:
 
 
 def jitter_offset(jitter_ns: int, table: tuple[int, ...], draw64: int) -> int:
-    """Return what is added to a delay, by the upper half of a draw; no table: uniform."""
+    """Return the addition to a delay, by the upper half of a draw; no table: uniform."""
     share = draw64 >> 32
     if not table:
         return (2 * jitter_ns + 1) * share // ONE - jitter_ns
@@ -204,7 +204,7 @@ class Line:
         return max(settings.delay_ns + jitter_offset(settings.jitter_ns, settings.table, draw), 0)
 
     def serve(self, end_ns: int, lost: bool, length: int) -> Fate:
-        """Return what becomes of a packet whose service ends."""
+        """Return the fate of a packet whose service ends."""
         departure_ns = end_ns + self.delay_ns()
         if not (self.settings.jitter_ns and self.settings.reordering):
             departure_ns = max(departure_ns, self.last_ns)
@@ -223,7 +223,7 @@ class Line:
 
 
 def fates(packets: Iterable[Packet], settings: Settings) -> list[Fate | None]:
-    """Return what a link does to packets that a link without loss and delay serves so.
+    """Return the fates of packets, given their service on a link without loss and delay.
 
     None is for those that do not enter the buffer.
     """

@@ -65,7 +65,7 @@ class Overhead(enum.Enum):
     ATM = "atm"
 
     def wire_length(self, ip_bytes: int) -> int:
-        """Return what a packet of so many IP bytes takes on the wire."""
+        """Return the length on the wire of an IP packet of this many bytes."""
         if self is Overhead.ETHERNET:
             # Header 14, FCS 4, preamble and delimiter 8, gap 12; frames of
             # 64 bytes at least (IEEE 802.3).
@@ -121,7 +121,7 @@ class Config:
 
 @dataclass(frozen=True)
 class Change:
-    """A change of some attributes at an instant, as one tc command makes it.
+    """A change of some attributes at an instant, as by one tc command.
 
     Only what is in `values` changes (names of Config).  A new trace, a new
     chain of sessions and a new seed start at time_ns; a rate ends a trace.
@@ -152,7 +152,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Packet:
-    """What the link did with one packet."""
+    """The link's treatment of one packet."""
 
     arrival_ns: int
     wire_len: int
@@ -389,7 +389,7 @@ class Buffer:
         return len(self._content)
 
     def advance(self, time_ns: int) -> None:
-        """Let go of what is served up to an instant, the instant included."""
+        """Release packets served up to an instant, inclusive."""
         while self._content:
             completion_ns, wire_len = self._content[0]
             if completion_ns is None or completion_ns > time_ns:

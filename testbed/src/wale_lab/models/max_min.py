@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Share:
-    """What a flow may have."""
+    """The share of a flow."""
 
     rate: float
     link: str | None

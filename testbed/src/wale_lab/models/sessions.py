@@ -135,7 +135,7 @@ class Chain:
         return min(abs(u - threshold) for threshold in self.table[i])
 
     def walk(self) -> Iterator[int]:
-        """Yield M_0 = 0, M_1, M_2, ... for ever."""
+        """Yield M_0 = 0, M_1, M_2, ... forever."""
         state = 0
         k = 0
         while True:

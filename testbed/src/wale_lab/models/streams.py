@@ -40,7 +40,7 @@ FIRST_OF_USER_SPACE = 32
 
 
 class Purpose(enum.IntEnum):
-    """What a stream of a link is drawn for."""
+    """The purpose of a stream of a link."""
 
     LOSS = 0
     SESSIONS = 1

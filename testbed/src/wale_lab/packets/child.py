@@ -24,7 +24,7 @@ _CAME, _BACK, _FREED = range(3)
 
 @dataclass(frozen=True)
 class Fates:
-    """What is known beside what the packets' own events say, by where these are in the trace."""
+    """What is known in addition to the packets' own events, by their position in the trace."""
 
     told_again: Numbers  # the child gave it back, or has it to the end
     back: Numbers

@@ -163,7 +163,7 @@ class _Log:
         return np.array(number, np.int16)[inverse]
 
     def check(self, qdiscs: dict[str, Any]) -> None:
-        """What was found is what the links counted; or some of it is missing."""
+        """Check that the log matches the links' counters; otherwise packets are missing."""
         for number, link in enumerate(self.plan.links):
             if link.kind != "wale" or link.name not in qdiscs:
                 continue

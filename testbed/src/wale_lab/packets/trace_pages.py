@@ -39,7 +39,7 @@ _SYMBOL = re.compile(r'\{ *(\d+), *"([^"]*)" *\}')
 
 
 class TraceError(Exception):
-    """Why what the recorder wrote is not a complete trace."""
+    """Why the recorder's files are not a complete trace."""
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def print_table(table: Table) -> None:
 
 
 def in_options(text: str, args: argparse.Namespace, options: Mapping[str, str]) -> str:
-    """What a model says of its parameters, in words of the options that they come from."""
+    """A model's errors about its parameters, in terms of the options that they come from."""
     field, _, rest = text.partition(": ")
     if field in options:
         typed = getattr(args, options[field])
@@ -104,7 +104,7 @@ def answer(
     run: Callable[[argparse.Namespace], Any],
     options: Mapping[str, str],
 ) -> int:
-    """Print what a model says: `run` returns JSON's text or a table; exit status 2 if it cannot.
+    """Print a model's result: `run` returns JSON text or a table; exit status 2 if it cannot.
 
     `options` says from which option each parameter of the model is.
     """

@@ -90,7 +90,7 @@ def load_formulas(path: Path = FORMULAS) -> list[Formula]:
 
 
 def computed(of: Range) -> dict[tuple[str, str], float]:
-    """What the formula gives for each cell of a range: by row and x as it is written."""
+    """The formula's value for each cell of a range, by row and x as written."""
     study = load_study(of.study)
     if study.model is None:
         raise ResultError(f"{of.study}: expected a study with a model")
@@ -104,7 +104,7 @@ def computed(of: Range) -> dict[tuple[str, str], float]:
 
 
 def deviations(of: Range, study: Study) -> Deviations:
-    """The formula against what is measured, the authors' analysis against their own measurement."""
+    """The formula compared with measurements, and the authors' analysis with their own."""
     by_cell = compare.cells(study)
     of_model, of_authors = [], []
     for cell, value in computed(of).items():
@@ -163,7 +163,7 @@ def _section(formula: Formula, studies: dict[str, Study]) -> Iterator[str]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Print the page made of a folder of results."""
+    """Print the page generated from a folder of results."""
     if len(words) != 1:
         print("report.formulas: expected a folder of results", file=sys.stderr)
         return 2

@@ -65,7 +65,7 @@ class MatrixRow:
 
 @dataclass
 class Matrix:
-    """Rows times x, beside one kind of published values; kind None is for rows without any."""
+    """Rows times x, with one kind of published values; kind None is for rows without any."""
 
     kind: str | None
     anchor: str

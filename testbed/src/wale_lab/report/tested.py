@@ -66,7 +66,7 @@ def total(record: Record, outcome: str) -> int:
 
 
 def cell(counts: dict[str, int] | None) -> str:
-    """What a suite's counts are in the table."""
+    """A suite's counts as shown in the table."""
     if counts is None:
         return "–"
     words = [str(counts["passed"])]

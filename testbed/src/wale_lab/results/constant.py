@@ -53,7 +53,7 @@ def _seconds(ns: int | None) -> float | None:
 
 
 def delay_rows(flow: str, record: dict[str, Any], interval_ns: int) -> list[dict[str, str]]:
-    """The rows of delays.csv of a flow, from what the agent counted."""
+    """The rows of delays.csv of a flow, from the agent's counts."""
     return [
         {
             "t_s": f"{(number + 1) * interval_ns / 1e9:.6f}",

@@ -66,7 +66,7 @@ def _mean(columns: list[list[float | None]]) -> list[float | None]:
 
 
 def flent_of(run: RunSeries) -> dict[str, Any]:
-    """What a flent data file has."""
+    """The contents of a flent data file."""
     step_s = bin_of([run])
     times = np.arange(0, run.end_s + step_s / 2, step_s)
     began = _began(run)
@@ -212,7 +212,7 @@ def _trace(run: RunSeries, flow: dict[str, Any]) -> dict[str, Any]:
 
 
 def qlog_of(run: RunSeries) -> dict[str, Any]:
-    """What a qlog file has."""
+    """The contents of a qlog file."""
     return {
         "qlog_version": "0.4",
         "qlog_format": "JSON",

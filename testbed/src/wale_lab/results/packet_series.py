@@ -43,7 +43,7 @@ class Points:
 
 @dataclass(frozen=True)
 class TimeSequence:
-    """What a TCP flow sent over a link, by what became of it, and what was acknowledged."""
+    """The packets of a TCP flow on a link, by their fate, and what was acknowledged."""
 
     sent: Points
     again: Points
@@ -111,7 +111,7 @@ class PacketSeries:
         )
 
     def queue(self, flow: str, link: str) -> Points | None:
-        """What a flow has waiting at a link, bytes, each time that it changes."""
+        """A flow's queue at a link, bytes, each time that it changes."""
         all_ = self._columns
         rows = self._rows(flow=flow, link=link)
         rows &= ~(np.isnan(all_["start_ns"]) | np.isnan(all_["arrival_ns"].astype(float)))

@@ -40,7 +40,7 @@ def last_words(path: Path) -> str:
 
 
 class Sockets:
-    """What was recorded of the sockets of programs."""
+    """The records of the sockets of programs."""
 
     def __init__(self, raw: dict[str, Any], plan: Plan) -> None:
         self.of: dict[str, dict[str, list[Row]]] = {}  # by program and socket
@@ -121,7 +121,7 @@ def _number(value: Any) -> float | int | None:
 
 
 def metric_of(metric: Metric, text: str) -> float | int | None:
-    """A metric's number in what a program printed; None if it is not there."""
+    """A metric's number in a program's output; None if it is not there."""
     if metric.expression is None:
         assert metric.regex is not None
         found = list(re.finditer(metric.regex, text, re.M))
@@ -211,7 +211,7 @@ def flow_of_program(
 
 
 def missing_metrics(flow: dict[str, Any]) -> list[str]:
-    """What is wrong with the metrics of a program that ended well."""
+    """Errors in the metrics of a program that ended successfully."""
     if not flow["completed"]:
         return []
     return [

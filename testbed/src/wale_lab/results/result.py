@@ -153,7 +153,7 @@ def csv_text(columns: list[str], rows: Sequence[dict[str, Any]]) -> str:
 
 
 def links_csv(raw: dict[str, Any], plan: Plan) -> str:
-    """links.csv from what the recorders of the routers wrote."""
+    """links.csv from the files of the routers' recorders."""
     names = {(ln.netns, ln.dev): ln.name for ln in plan.links if ln.shown}
     rows = []
     for series in raw["series"]:
@@ -202,7 +202,7 @@ def _by_name(
 
 
 def flows_csv(raw: dict[str, Any], plan: Plan) -> str:
-    """flows.csv from what the recorders of senders and receivers wrote."""
+    """flows.csv from the files of the senders' and receivers' recorders."""
     samples: dict[str, dict[str, list[dict[str, str]]]] = {}
     for series in raw["series"]:
         by_time: dict[str, list[dict[str, str]]] = {}
@@ -226,7 +226,7 @@ def flows_csv(raw: dict[str, Any], plan: Plan) -> str:
 
 
 def channel_csv(raw: dict[str, Any], plan: Plan) -> str:
-    """channel.csv from what the recorder of the channel wrote; no text if nobody listened."""
+    """channel.csv from the file of the channel's recorder; empty if no flow listened."""
     result: dict[tuple[str, str], dict[str, str]] = {}
     flows: dict[str, list[PlannedFlow]] = {}
     for flow in plan.flows:
@@ -256,7 +256,7 @@ def _channel_row(row: dict[str, str], start_ns: int) -> dict[str, str]:
 
 
 def sessions_csv(raw: dict[str, Any], plan: Plan) -> str:
-    """sessions.csv from what the flows of sessions said; no text if there is none."""
+    """sessions.csv from the output of the flows of sessions; empty if there are none."""
     rows = [
         row
         for flow in plan.flows
@@ -493,7 +493,7 @@ def _prefix(flow: PlannedFlow) -> str:
 
 
 def wale_counters(qdisc: dict[str, Any]) -> dict[str, Any] | None:
-    """The statistics of a wale qdisc in what tc tells, wherever they are nested."""
+    """The statistics of a wale qdisc in tc's output, wherever they are nested."""
     if "offered_packets" in qdisc:
         return qdisc
     for value in qdisc.values():
@@ -683,7 +683,7 @@ def write(folder: Path, result: dict[str, Any], series: dict[str, str]) -> None:
 
 @contextmanager
 def replacing(folder: Path, aside: Path) -> Iterator[None]:
-    """Put `aside` what an earlier run left, so that nobody takes it for this run's.
+    """Move the results of an earlier run `aside`, so that they are not taken for this run's.
 
     It comes back if the scenario is refused.
     """
@@ -701,7 +701,7 @@ def replacing(folder: Path, aside: Path) -> Iterator[None]:
 
 
 def files_of(program: str) -> list[str]:
-    """What a run keeps of a program: what it printed, and what it left in its own folder."""
+    """The files that a run keeps of a program: its output, and what it left in its own folder."""
     return [f"{program}.{kind}" for kind in ("out", "err", "files")]
 
 

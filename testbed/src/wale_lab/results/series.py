@@ -210,7 +210,7 @@ class RunSeries:
     # Flows
 
     def throughput(self, flow: dict[str, Any], bin_s: float) -> Curve | None:
-        """What a flow received, Mbit/s, as means over time; None if it was never started."""
+        """The throughput of a flow, Mbit/s, as means over time; None if it was never started."""
         if flow.get("end_s") is None or flow["end_s"] <= flow["start_s"]:
             return None
         received = self._received(flow)
@@ -297,14 +297,14 @@ class RunSeries:
         return _curve(self._samples[name], column, 8e-6)
 
     def received(self, flow: dict[str, Any]) -> Curve | None:
-        """What a flow received until each sample, MB."""
+        """The data received by a flow until each sample, MB."""
         if flow.get("end_s") is None:
             return None
         found = self._received(flow)
         return found and (found[0], found[1] / 1e6)
 
     def rate_window(self, flow: str) -> Curve | None:
-        """What a flow that listens to advice may have in flight, packets."""
+        """The rate window of a flow that listens to advice, packets."""
         return _curve(self._advice.get(flow, {}), "rate_window_packets")
 
     def delays(self, flow: str) -> tuple[Values, Values, Values, Values] | None:
@@ -405,7 +405,7 @@ def bin_of(runs: list[RunSeries]) -> float:
 
 
 def read_runs(folders: list[Path]) -> list[RunSeries]:
-    """The runs in some folders, each with a name of its own; ScenarioError if one has none."""
+    """The runs in some folders, each with a distinct name; ScenarioError if one has none."""
     for folder in folders:
         if not (folder / "result.json").is_file():
             raise ScenarioError(f"{folder}: expected the output folder of a run, with result.json")

@@ -103,7 +103,7 @@ def _quantile(ordered: list[float], share: float) -> float:
 
 
 def summary(sessions: list[Session], count: int) -> dict[str, Any]:
-    """What the sessions of a flow had on average, those that completed; `count` were to arrive."""
+    """Means over the completed sessions of a flow; `count` were expected to arrive."""
     done = [s for s in sessions if s.throughput_Bps is not None]
     rates = sorted(s.throughput_Bps or 0.0 for s in done)
     told = bool(done) and all("retransmits" in s.server for s in done)  # else it would be a guess

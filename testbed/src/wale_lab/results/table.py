@@ -205,7 +205,7 @@ def sharing(result: dict[str, Any]) -> str | None:
 
 
 def print_result(result: dict[str, Any], folder: Path | None, stderr: bool = False) -> None:
-    """The tables, what the run cost, and what it left in its folder, if that is kept."""
+    """The tables, the cost of the run, and the files in its folder, if that is kept."""
     console = Console(highlight=False, stderr=stderr)
     if not console.is_terminal:
         console = Console(highlight=False, stderr=stderr, width=120)

@@ -153,7 +153,7 @@ def summary_command(args: argparse.Namespace) -> int:
 
 
 def study_command(args: argparse.Namespace) -> int:
-    """`wale-lab study`: what is missing of studies, and a line for each check."""
+    """`wale-lab study`: the missing runs of studies, and a line for each check."""
     if args.list:
         return _list(args.json)
     if not args.studies:

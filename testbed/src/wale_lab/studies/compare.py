@@ -98,7 +98,7 @@ def percentage(percent: float) -> str:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How near a study comes to one kind of published values."""
+    """How close a study comes to one kind of published values."""
 
     kind: str
     compared: int
@@ -144,7 +144,7 @@ def authors_deviation(points: Iterable[Point]) -> float | None:
 
 
 def cell_agrees(points: Iterable[Point]) -> bool | None:
-    """Whether a cell agrees with what is published; None if nothing can be compared.
+    """Whether a cell agrees with the published value; None if nothing can be compared.
 
     It may deviate by 10 %, or as much as the authors' analysis deviates from their own simulation
     or experiment if that is more.  It is held against what they measured, where they print it.
@@ -158,7 +158,7 @@ def cell_agrees(points: Iterable[Point]) -> bool | None:
 
 
 def cells_that_agree(study: Study) -> tuple[int, int]:
-    """How many cells (a row at an x) agree with what is published, of how many."""
+    """How many cells (a row at an x) agree with published values, out of how many."""
     answers = [cell_agrees(points) for points in cells(study).values()]
     found = [agrees for agrees in answers if agrees is not None]
     return sum(found), len(found)

@@ -67,7 +67,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Build:
-    """What takes part in a run beside its scenario."""
+    """The inputs of a run in addition to its scenario."""
 
     kernel: Kernel
     digest: str

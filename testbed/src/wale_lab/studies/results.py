@@ -33,7 +33,7 @@ class Axis(BaseModel):
 
     @property
     def title(self) -> str:
-        """Label and unit, as it stands beside an axis."""
+        """Label and unit, as shown at an axis."""
         return f"{self.label}, {self.unit}" if self.unit else self.label
 
 
@@ -46,7 +46,7 @@ class Panel(BaseModel):
 
 
 class Row(BaseModel):
-    """A line of the published table or figure; `kind` is a word beside its label in tables."""
+    """A line of the published table or figure; `kind` is a word next to its label in tables."""
 
     label: str
     kind: str | None = None
@@ -108,7 +108,7 @@ class About(BaseModel):
 
 @dataclass(frozen=True)
 class Point:
-    """A line of summary.csv; what is not there is None."""
+    """A line of summary.csv; missing values are None."""
 
     row: str
     x: str
@@ -171,7 +171,7 @@ class Study:
         return self.about.panels or [Panel(rows=self.rows)]
 
     def label(self, row: str) -> str:
-        """What a row is called."""
+        """The name of a row."""
         return self.about.rows[row].label
 
 

@@ -39,7 +39,7 @@ def check() -> None:
 
 
 def make(results: Path, config: dict[str, Any], jobs: int, options: list[str], quiet: bool) -> bool:
-    """Run what is not there of the runs of studies, then their tables; False if anything failed.
+    """Do the missing runs of studies, then their tables; False if anything failed.
 
     `config` is what the Snakefile expects, `options` are more for Snakemake.  Why a run failed
     stands beside its file (`failure_of`), what Snakemake said in snakemake.log.

@@ -278,7 +278,7 @@ class Check(Strict):
         return self
 
     def in_quick(self) -> Check | None:
-        """What is asked in a quick run; ValueError if it is no check."""
+        """The check of a quick run; ValueError if it is not a check."""
         if not self.quick and self.known is None:
             return None if self.quick is None else self
         return None if self.quick is None else self._changed("quick", self.quick)

@@ -110,7 +110,7 @@ def _interval(values: list[float]) -> tuple[float, float | None]:
 
 
 def model_values(study: Study, values: list[X]) -> Models:
-    """What the model says for the rows that it describes."""
+    """The model's values for the rows that it describes."""
     if study.model is None:
         return {}
     compute: Callable[..., float] = MODELS[study.model.name]

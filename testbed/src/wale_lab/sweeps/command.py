@@ -43,7 +43,7 @@ class Point:
     path: Path
 
     def record(self) -> dict[str, Any] | None:
-        """What is kept of the run, if it was made."""
+        """The record of the run, if it was done."""
         try:
             found: dict[str, Any] = json.loads(self.path.read_text("utf-8"))
         except (OSError, ValueError):

@@ -29,7 +29,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Grid:
-    """What varies, and what is the same for all."""
+    """The parameters that vary, and those that are the same for all."""
 
     dimensions: dict[str, list[str]]
     fixed: list[str]

@@ -37,7 +37,7 @@ def number_of(text: str) -> float | None:
 
 
 def axis_of(dimensions: dict[str, list[str]], x: str | None) -> str:
-    """The parameter for the axis: what is asked for, else the first that has numbers."""
+    """The parameter for the axis: the requested one, else the first with numbers."""
     numeric = (
         name
         for name, values in dimensions.items()
@@ -47,7 +47,7 @@ def axis_of(dimensions: dict[str, list[str]], x: str | None) -> str:
 
 
 def label_of(measure: str) -> tuple[float, str]:
-    """By what a measure is multiplied, and how an axis is named."""
+    """The factor of a measure, and the label of its axis."""
     if measure in _SHOWN:
         return _SHOWN[measure]
     return 1.0, measure.replace("_", " ")

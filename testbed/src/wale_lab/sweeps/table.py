@@ -24,7 +24,7 @@ COLUMNS = ["seed", "kind", "name", "measure", "value"]
 
 
 def record_of(folder: Path) -> dict[str, Any]:
-    """What is kept of a run."""
+    """The record of a run."""
     run = Run(folder)
     series = RunSeries(folder, "")
     measures = [list(measure) for measure in run.measures()]

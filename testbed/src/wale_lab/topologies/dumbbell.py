@@ -164,7 +164,7 @@ class _Copy:
             self.into.advice.append(PlannedAdvice(host.name, ["dev", "eth0"], words, trace, play))
 
     def impaired(self, advice: Advice) -> Advice:
-        """What a poor channel tells of the forward link, as steps."""
+        """The announcements of a poor channel for the forward link, as steps."""
         from wale_lab.impaired_advice import impaired  # numpy takes time to load
 
         link, seed = self.scenario.bottleneck.forward, link_seed(self.seed, "forward")

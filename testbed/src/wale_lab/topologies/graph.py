@@ -159,7 +159,7 @@ class _Copy:
                     )
 
     def routes(self, name: str) -> None:
-        """Where a node sends what is not for its own subnets."""
+        """Routes of a node to subnets other than its own."""
         lines, interfaces = self.spaces[name].ip, self.routing.interfaces[name]
         route = route_of(name, self.settings[name], self.scenario)
         attributes = route_attributes(route)

@@ -71,7 +71,7 @@ class PlannedLink:
 
     @property
     def text(self) -> str:
-        """The words for people; TRACE and START stand for what is known in the guest alone."""
+        """The words for people; TRACE and START stand for values only known in the guest."""
         words = [*self.words, *(["trace", "file", "TRACE", self.trace.end] if self.trace else [])]
         return " ".join([*words, *(["start", "at", "START"] if self.starts else [])])
 
@@ -179,7 +179,7 @@ def draw(seed: int, n: int) -> int:
 
 
 def new_namespace(name: str, ip: int, router: bool = False) -> Namespace:
-    """A host or a router, in which nothing sends a packet by itself."""
+    """A host or a router that sends no packets of its own accord."""
     result = Namespace(name)
     if ip == 4:
         result.sysctls = {
@@ -230,7 +230,7 @@ def veth(one: tuple[str, str, str, int], other: tuple[str, str, str, int]) -> st
 
 
 def chosen_offloads(dev: str, settings: HostSettings) -> dict[str, dict[str, bool]]:
-    """What a host's device is told of offloads: nothing where the kernel's default stays."""
+    """The offload settings of a host's device: none where the kernel's default is kept."""
     chosen = {k: v for k, v in dict(settings.offloads).items() if v is not None}
     return {dev: chosen} if chosen else {}
 
@@ -274,7 +274,7 @@ def planned_flow(
 
 
 def planned_program(program: Program, scenario: Scenario) -> PlannedProgram:
-    """How the agent is told what a program is."""
+    """A program in the plan for the agent."""
     ready, stdin = None, program.stdin
     if program.ready:
         data = program.ready.model_dump()
@@ -315,7 +315,7 @@ def planned_arrivals(flow: Flow, seed: int, number: int) -> PlannedArrivals | No
 
 
 def planned_constant(flow: Flow, scenario: Scenario) -> PlannedConstant | None:
-    """How `wale send` is told what a flow of packets is, and whether each is written down."""
+    """The arguments of `wale send` for a flow of packets, and whether each is logged."""
     c = flow.constant
     if c is None:
         return None
