@@ -17,7 +17,7 @@ from typing import BinaryIO
 _LOOKS, _FOR_S = 50, 1.0
 
 #: The name of the kernel's first task, which says where a task has its name.
-_FIRST = b"swapper\0"
+_FIRST = b"swapper"
 _TASK_BYTES = 16384
 _NAME_BYTES = 16
 #: Below this there is no memory of a kernel.
@@ -54,7 +54,7 @@ class _Memory:
     def running(self) -> str:
         """The name of the process that runs."""
         place = self.symbols["cpu_tasks"]
-        # Linux before 6.8 has another number before it
+        # an older Linux has another number before it
         task = next(p for p in map(self._number, (place, place + 8)) if p >= _LOWEST)
         name = self._bytes(task + self.name_at, _NAME_BYTES)
         return name.partition(b"\0")[0].decode(errors="replace")
@@ -73,6 +73,6 @@ def look(image: Path | None, pid: int) -> str:
             went_on_s = memory.now_s() - begin_s
     except (OSError, ValueError, KeyError, StopIteration):
         return ""
-    names.pop("swapper", None)
-    busiest = names.most_common(1)[0][0] if names else "the kernel"
+    processes = [name for name, _ in names.most_common() if not name.startswith("swapper")]
+    busiest = processes[0] if processes else "the kernel"
     return f"virtual time went on by {went_on_s:.3g} s in the last second, in which {busiest} ran"

@@ -19,7 +19,7 @@
  *
  *  - A process that waits by reading the clock in a loop sleeps now and then,
  *    in virtual time.  There, a reading takes 256 ns, and so such a loop would
- *    take the host minutes for a second.  See spin_request().
+ *    take the host minutes for a second.  See spin_request(); WALE_SPINS asks for it.
  *
  * cc -O2 -Wall -shared -fPIC -o guest_preload.so guest_preload.c
  */
@@ -43,7 +43,7 @@
 /* asm/ptrace-abi.h; what Linux 6.1 uses */
 #define OLD_SETOPTIONS	21
 
-static int seeded;
+static int seeded, serves_spins;
 static uint64_t state;
 static long (*libc_ptrace)(int request, ...);
 
@@ -52,6 +52,7 @@ __attribute__((constructor)) static void guest_preload_start(void)
 	const char *seed = getenv("WALE_SEED");
 
 	libc_ptrace = (long (*)(int, ...))dlsym(RTLD_NEXT, "ptrace");
+	serves_spins = getenv("WALE_SPINS") != NULL;
 	if (seed) {
 		seeded = 1;
 		state = strtoull(seed, NULL, 10);
@@ -285,12 +286,12 @@ long ptrace(enum __ptrace_request request, ...)
 	    (long)addr == NT_X86_XSTATE)
 		return fp_request(request, pid, addr, data);
 #ifdef __x86_64__
-	if (seeded && request == PTRACE_SETREGS) {
+	if (serves_spins && request == PTRACE_SETREGS) {
 		struct user_regs_struct own;
 
 		return libc_ptrace(request, pid, addr, after_sleep(data, &own));
 	}
-	if (seeded && request == PTRACE_GETREGS) {
+	if (serves_spins && request == PTRACE_GETREGS) {
 		long ret = libc_ptrace(request, pid, addr, data);
 
 		if (!ret)

@@ -258,6 +258,8 @@ class _Guest:
         env["TMPDIR"] = _memory_folder(job.memory_mb, folder)
         if virtual:
             env["WALE_SEED"] = str(job.seed)
+            if self.version >= (6, 2):  # Linux 6.1 loses the sleeps that guest_preload.c makes
+                env["WALE_SPINS"] = "1"
         libc = ctypes.CDLL(None)
 
         def in_child() -> None:
