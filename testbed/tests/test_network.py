@@ -413,3 +413,44 @@ def test_a_thousand_hosts(tmp_path: Path) -> None:
     assert all(flow["start_s"] < 0.01 and flow["end_s"] < 1.5 for flow in result["flows"])
     assert scenario.memory_mb <= 2048
     assert used_s < 20
+
+
+SWITCHES = """\
+name: switches
+topology:
+  type: graph
+  hosts: [a, b, c]
+  routers: [r]
+  switches: [s1, s2]
+  links:
+    - {ends: [a, s1], name: access, both: {rate: 8mbit, delay: 5ms}}
+    - {ends: [s1, s2], name: trunk, both: {rate: 4mbit, delay: 5ms, limit: 30kB}}
+    - {ends: [b, s2]}
+    - {ends: [r, s2]}
+    - {ends: [c, r]}
+flows:
+  - {name: across, from: a, to: b, duration: 3s}
+  - {name: out, from: a, to: c, duration: 3s, start: 4s}
+"""
+
+
+def test_switches(tmp_path: Path) -> None:
+    """Hosts behind joined switches are one subnet; each packet goes to its own port alone."""
+    scenario = check(SWITCHES)
+    assert [scenario.way(flow) for flow in scenario.flows] == [
+        ["access.forward", "trunk.forward"]
+    ] * 2
+    result = run_scenario(scenario, 1, tmp_path)
+    assert [flow["error"] for flow in result["flows"]] == [None, None]
+    assert all(flow["ideal_share"] > 0.9 for flow in result["flows"])
+    links = {link["name"]: link for link in result["links"]}
+    sent = links["access.forward"]["sent_packets"]
+    assert links["trunk.forward"]["offered_packets"] == sent
+    assert links["trunk.reverse"]["sent_packets"] == links["access.reverse"]["sent_packets"]
+
+
+def test_ring_of_switches() -> None:
+    more = "topology.links.access={ends: [a, s1]}"
+    ring = SWITCHES.replace("[b, s2]}", "[b, s2]}\n    - {ends: [s2, s1], name: second}")
+    said = refused(ring, more)
+    assert said == "s.yaml:2: topology: expected no ring of switches, second closes one"

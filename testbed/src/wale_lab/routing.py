@@ -78,8 +78,15 @@ class Routing:
     def _attach(self) -> None:
         switches: nx.Graph[str] = nx.Graph()
         switches.add_nodes_from(self.graph.switches)
-        pairs = [link.ends for link in self.graph.links]
-        switches.add_edges_from((a, b) for a, b in pairs if a in switches and b in switches)
+        for n, link in enumerate(self.graph.links):
+            one, other = link.ends
+            if one in switches and other in switches:
+                if nx.has_path(switches, one, other):
+                    raise NoWayError(
+                        f"expected no ring of switches, {self.graph.link_name(n)} closes one"
+                    )
+                switches.add_edge(one, other, link=n)
+        self._switches = switches
         domain: dict[str, Subnet] = {}
         for n, link in enumerate(self.graph.links):
             at = [end for end in link.ends if end in switches]
@@ -232,15 +239,23 @@ class Routing:
         """The directions of links between two neighbours."""
         if out.link == into.link:
             return [self._direction(out.link, out.node)]
-        tree: nx.Graph[str] = nx.Graph()
-        for n, link in enumerate(self.graph.links):
-            if all(end in out.subnet.switches for end in link.ends):
-                tree.add_edge(*link.ends, link=n)
+        tree = self._switches
         switches = nx.shortest_path(tree, out.peer, into.peer) if out.peer != into.peer else []
         inner = [self._direction(tree[a][b]["link"], a) for a, b in pairwise(switches)]
         return [
             self._direction(out.link, out.node), *inner, self._direction(into.link, into.peer)
         ]  # fmt: skip
+
+    def ports_to(self, interface: Interface) -> list[tuple[str, int]]:
+        """Of each switch of its subnet: the link by which a node is reached."""
+        found = []
+        for switch in interface.subnet.switches:
+            if switch == interface.peer:
+                found.append((switch, interface.link))
+            else:
+                way = nx.shortest_path(self._switches, switch, interface.peer)
+                found.append((switch, self._switches[switch][way[1]]["link"]))
+        return found
 
     def _direction(self, link: int, start: str) -> str:
         end = "forward" if self.graph.links[link].ends[0] == start else "reverse"

@@ -29,6 +29,7 @@ from wale_lab.engines.base import (
     Outcome,
     TimedOut,
 )
+from wale_lab.engines.kernel_modules import find_kernel_modules
 from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.files import make_folder, output_folder
 from wale_lab.guest import packet_recorder
@@ -81,7 +82,8 @@ def start(
     if engine.name == "uml" and not module_files:
         check_controls(scenario, kernel_build.congestion_controls())
     kernel = engine.prepare(kernel_version, progress)
-    modules = find_modules(kernel, scenario.modules(), progress, module_files)
+    modules = find_kernel_modules(kernel, scenario.kernel_modules(), progress)
+    modules += find_modules(kernel, scenario.modules(), progress, module_files)
     return kernel, modules, find_userspace(progress)
 
 

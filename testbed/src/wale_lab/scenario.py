@@ -542,6 +542,10 @@ class Scenario(Strict):
             result.append("tcp_ratcp")
         return result
 
+    def kernel_modules(self) -> list[str]:
+        """Modules of the kernel's own that it needs beside what all have."""
+        return ["bridge"] if self.graph is not None and self.graph.switches else []
+
     def host_settings(self, pair: str, role: Literal["sender", "receiver"]) -> HostSettings:
         """The settings of a host."""
         result, *special = self._host_layers(pair, role)
@@ -741,17 +745,18 @@ def _check_ways(scenario: Scenario, document: Document) -> None:
         return
     path: KeyPath = ("topology",)
     try:
+        routing = scenario.routing
         for n, route in enumerate(scenario.graph.routes):
             path = ("topology", "routes", n, "via")
-            scenario.routing.said_hop(route.at, route.to)
+            routing.said_hop(route.at, route.to)
         for n, flow in enumerate(scenario.flows):
             if isinstance(flow, Program):
                 continue
             path = ("flows", n)
             assert flow.from_ and flow.to
-            ends = scenario.routing.ends(flow.from_, flow.to)
-            scenario.routing.way(*ends)
-            scenario.routing.way(*ends[::-1])
+            ends = routing.ends(flow.from_, flow.to)
+            routing.way(*ends)
+            routing.way(*ends[::-1])
     except NoWayError as error:
         raise ScenarioError(f"{document.where(path)}: {show(path)}{error}") from None
 

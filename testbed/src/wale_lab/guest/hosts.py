@@ -53,6 +53,8 @@ class Hosts:
                     _set_offload(device, feature, on)
             if ns["ip"] and not (many and self._configure(ns)):
                 run(["ip", "-batch", "-"], ns["name"], text=joined(ns["ip"]))
+            if ns["bridge"]:
+                run(["bridge", "-batch", "-"], ns["name"], text=joined(ns["bridge"]))
         cpus = min(os.cpu_count() or 1, 32)
         if cpus > 1:
             for number, name in enumerate(names):

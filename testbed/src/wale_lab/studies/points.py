@@ -34,7 +34,8 @@ from wale_lab.yaml_lines import Document
 #: What is done with a plan, and what is made of it, follows from these; the plan is in the key.
 CODE = (
     "engines/base.py", "engines/guest_init.c", "engines/guest_preload.c", "engines/uml.py",
-    "guest/agent.py", "guest/rtnetlink.py", "guest/channel_recorder.py", *(f"guest/{part}.py" for part in PARTS),
+    "guest/agent.py", "guest/channel_recorder.py", *(f"guest/{part}.py" for part in PARTS),
+    "guest/rtnetlink.py",
     "results/constant.py", "link.py", "host_settings.py", "checking.py",
     "results/measures.py", "netlink.py", "results/result.py", "runner.py", "scenario.py",
     "results/sessions.py", "results/trace_work.py", "studies/command.py", "models/arrivals.py",

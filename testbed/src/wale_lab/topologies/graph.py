@@ -98,6 +98,12 @@ class _Copy:
             self.spaces[name].ip.append("link set bridge up")
         for subnet in self.routing.subnets:
             self.neighbours(subnet)
+            for interface in subnet.interfaces:
+                for switch, link in self.routing.ports_to(interface):
+                    port = self.ports[switch, link]
+                    self.spaces[switch].bridge.append(
+                        f"fdb add {interface.mac} dev {port} master static"
+                    )
         for name in self.graph.nodes:
             self.routes(name)
         self.links()

@@ -39,6 +39,7 @@ class Namespace:
     name: str
     sysctls: dict[str, str] = field(default_factory=dict)
     ip: list[str] = field(default_factory=list)  # lines for `ip -batch` inside
+    bridge: list[str] = field(default_factory=list)  # then for `bridge -batch`
     offloads: dict[str, dict[str, bool]] = field(default_factory=dict)  # device: {tso: False}
 
 
