@@ -141,6 +141,31 @@ def test_a_server_and_its_clients(tmp_path: Path) -> None:
 
 
 @pytest.mark.guest
+def test_in_a_network(tmp_path: Path) -> None:
+    text = """
+name: network
+record: {interval: 10ms}
+topology:
+  type: graph
+  hosts: [a, b]
+  routers: [r]
+  links:
+    - {ends: [a, r], both: {delay: 10ms}}
+    - {ends: [r, b], both: {delay: 5ms}}
+flows:
+  - {name: ping, run: ping -c 1 a, host: b}
+  - {name: get, run: wale get a:data, host: b, after: server, cwd: /run/tmp}
+"""
+    server = "  - {name: server, sh: 'cd $WALE_FILES; echo x > data; exec wale serve .', host: a,"
+    server += " ready: listens, serve: on}\n"
+    text = text.replace("  - {name: get", server + "  - {name: get")
+    result = run(tmp_path, text)
+    assert problems(result) == []
+    assert "time=30.0 ms" in (tmp_path / "ping.out").read_text()
+    assert flows_of(result)["get"]["sockets"]["min_rtt_us"] == pytest.approx(30_000, abs=100)
+
+
+@pytest.mark.guest
 def test_sockets_between_two_samples_count(tmp_path: Path) -> None:
     result = run(tmp_path, WEB, "record.interval=20s")
     assert flows_of(result)["get"]["sockets"]["bytes_received"] > 1_000_000

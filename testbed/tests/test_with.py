@@ -85,6 +85,7 @@ def test_each_key_of_a_link_is_an_option(capsys: pytest.CaptureFixture[str]) -> 
     [
         ("--rate 10mbits", "wale-lab with: --rate: expected a rate"),
         ("--up rate", "wale-lab with: --up: expected a rate"),
+        ("--up no.trace", "wale-lab with: --up: there is no file no.trace"),
         ("--up colour=1,2", "wale-lab with: --up: expected a rate"),
         ("--threshold 50%", "wale-lab with: the link: expected threshold with policy"),
         ("--jitter 5ms", "wale-lab with: --jitter: expected its keys in braces"),
@@ -101,14 +102,48 @@ def test_refused(words: str, expected: str, capsys: pytest.CaptureFixture[str]) 
     assert len(said.splitlines()) == 1
 
 
-def test_one_in_another_is_refused(
+def test_links_in_series(capsys: pytest.CaptureFixture[str]) -> None:
+    """The first is the server's, the last that of the command."""
+    words = ["--delay", "1ms", "--serve", "x", "--", "testbed/wale-lab", "with", "--delay", "2ms"]
+    found = printed(capsys, *words, "--up", "1mbit")
+    assert found["topology"] == {
+        "type": "graph",
+        "hosts": ["server", "client"],
+        "routers": ["router1"],
+        "links": [
+            {
+                "name": "link1",
+                "ends": ["server", "router1"],
+                "forward": {"delay": "1ms"},
+                "reverse": {"delay": "1ms"},
+            },
+            {
+                "name": "link2",
+                "ends": ["router1", "client"],
+                "forward": {"delay": "2ms"},
+                "reverse": {"delay": "2ms", "rate": "1mbit"},
+            },
+        ],
+    }
+    assert main(["with", "--", "wale-lab", "with", "--seed", "2", "--", "true"]) == 2
+    assert "--seed: expected it before the first --" in capsys.readouterr().err
+
+
+def test_one_in_a_guest_is_refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert main(["with", "--", "testbed/wale-lab", "with", "--", "true"]) == 2
-    assert "it cannot run inside another" in capsys.readouterr().err
     monkeypatch.setenv("WALE_INSIDE", "1")
     assert main(["with", "--", "true"]) == 2
-    assert "it cannot run inside another" in capsys.readouterr().err
+    assert "it cannot run inside a guest" in capsys.readouterr().err
+
+
+@pytest.mark.guest
+def test_two_links(tmp_path: Path) -> None:
+    inner = ["wale-lab", "with", "--delay", "5ms", "--", "ping", "-c", "1", "server"]
+    done = lab_with(tmp_path, "--delay", "20ms", "--", *inner)
+    assert done.returncode == 0
+    assert "time=50.0 ms" in done.stdout
+    assert "link1.down" in done.stderr
 
 
 @pytest.mark.guest

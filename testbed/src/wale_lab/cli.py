@@ -508,7 +508,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
 
         add_link_options(sub)
     sub.add_argument("argv", nargs="+", metavar="CMD", help="the command, after --")
-    sub.set_defaults(module="wale_lab.with_link", function="with_command")
+    sub.set_defaults(module="wale_lab.with_link", function="with_command", parse=parser.parse_args)
 
     sub = add(
         "kernel",

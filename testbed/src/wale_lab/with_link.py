@@ -35,6 +35,9 @@ from wale_lab.terminal import STDIN, Terminal, own_environment, standard_input
 #: The hosts, and the flow of the command.
 CLIENT, SERVER = "client", "server"
 
+#: Directions.
+WAYS = ("down", "up")
+
 #: Keys of a link that are no options of their own: those that --up and --down have, and one that
 #: says when.
 _NO_OPTIONS = ("trace", "start")
@@ -75,11 +78,13 @@ def _words(option: str, text: str) -> dict[str, Any]:
         return {"trace": {"file": text}}
     words = shlex.split(text)
     if len(words) == 1:
+        if "/" in text or (not text[:1].isdigit() and "." in text):
+            raise ScenarioError(f"wale-lab with: {option}: there is no file {text}")
         return {"rate": _value(words[0])}
     if not words or len(words) % 2:
         raise ScenarioError(
-            f"{option}: expected a rate, the file of a trace, or words of a link such as "
-            f"'rate 2mbit delay 10ms', got {text!r}"
+            f"wale-lab with: {option}: expected a rate, the file of a trace, or words of a link "
+            f"such as 'rate 2mbit delay 10ms', got {text!r}"
         )
     pairs = zip(words[::2], words[1::2], strict=True)
     return {key.replace("-", "_"): _value(value) for key, value in pairs}
@@ -123,9 +128,9 @@ def _check_link(args: argparse.Namespace, way: str, link: dict[str, Any]) -> Non
 
 def scenario_of(args: argparse.Namespace) -> dict[str, Any]:
     """The scenario that the command line says."""
-    links = {way: _link(args, way) for way in ("down", "up")}
-    for way, link in links.items():
-        _check_link(args, way, link)
+    for one in _chain(args):
+        for way in WAYS:
+            _check_link(one, way, _link(one, way))
     servers = [
         {
             "name": SERVER + (f"-{n}" if n else ""),
@@ -138,7 +143,7 @@ def scenario_of(args: argparse.Namespace) -> dict[str, Any]:
     ]
     for before, after in pairwise(servers):
         after["after"] = before["name"]
-    command = {"name": CLIENT, "run": args.argv, "host": CLIENT, "exit": "any"}
+    command = {"name": CLIENT, "run": _chain(args)[-1].argv, "host": CLIENT, "exit": "any"}
     if servers:
         command["after"] = servers[-1]["name"]
     flows = [*servers, command]
@@ -149,12 +154,54 @@ def scenario_of(args: argparse.Namespace) -> dict[str, Any]:
         "name": "with",
         "time": "real" if args.real else "virtual",
         "wall_limit": f"{args.wall_limit:g}s",
-        "topology": {"pairs": [{"name": "path", "sender": SERVER, "receiver": CLIENT}]},
-        "bottleneck": {"forward": links["down"], "reverse": links["up"]},
+        **_network([{way: _link(one, way) for way in WAYS} for one in _chain(args)]),
         "flows": flows,
     }
     if args.cc:
         found["hosts"] = {"all": {"route": {"congctl": args.cc}}}
+    return found
+
+
+def _network(links: list[dict[str, dict[str, Any]]]) -> dict[str, Any]:
+    """The topology: one link, or several in series, of which the first is the server's."""
+    if len(links) == 1:
+        (link,) = links
+        pair = {"name": "path", "sender": SERVER, "receiver": CLIENT}
+        bottleneck = {"forward": link["down"], "reverse": link["up"]}
+        return {"topology": {"pairs": [pair]}, "bottleneck": bottleneck}
+    routers = [f"router{n}" for n in range(1, len(links))]
+    graph = {
+        "type": "graph",
+        "hosts": [SERVER, CLIENT],
+        "routers": routers,
+        "links": [
+            {"name": f"link{n}", "ends": list(ends), "forward": link["down"], "reverse": link["up"]}
+            for n, (ends, link) in enumerate(
+                zip(pairwise([SERVER, *routers, CLIENT]), links, strict=True), 1
+            )
+        ],
+    }
+    return {"topology": graph}
+
+
+def _is_with(words: list[str]) -> bool:
+    return [Path(word).name for word in words[:2]] == ["wale-lab", "with"]
+
+
+def _chain(args: argparse.Namespace) -> list[argparse.Namespace]:
+    """The command lines of this command and of those that it runs; the last has the command."""
+    found = [args]
+    plain = vars(args.parse(["with", "--", "true"]))
+    while _is_with(found[-1].argv):
+        inner = args.parse(found[-1].argv[1:])
+        for name, value in vars(inner).items():
+            of_link = name.startswith("link_") or name in (*WAYS, "argv", "parse")
+            if not of_link and value != plain[name]:
+                raise ScenarioError(
+                    f"wale-lab with: --{name.replace('_', '-')}: expected it before the first --: "
+                    "the inner of several in series has a link alone"
+                )
+        found.append(inner)
     return found
 
 
@@ -167,11 +214,10 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _refuse(args: argparse.Namespace) -> None:
     """What cannot be done, before anything is."""
-    names = [Path(word).name for word in args.argv[:2]]
-    if names == ["wale-lab", "with"] or os.environ.get("WALE_INSIDE"):
+    if os.environ.get("WALE_INSIDE"):
         raise ScenarioError(
-            "wale-lab with: it cannot run inside another: for links in series write a scenario "
-            "with a topology of several links, and begin with what --print-scenario prints"
+            "wale-lab with: it cannot run inside a guest: for links in series, give them one after "
+            "the other (wale-lab with LINK -- wale-lab with LINK -- COMMAND)"
         )
     if args.net:
         raise ScenarioError(
@@ -236,7 +282,8 @@ def _tell(args: argparse.Namespace, result: dict[str, Any], out: Path) -> int:
     """The summary on stderr; the exit code."""
     names = {"forward": "down", "reverse": "up"}
     for link in result["links"]:
-        link["name"] = names.get(link["name"], link["name"])
+        name, dot, direction = link["name"].rpartition(".")
+        link["name"] = name + dot + names.get(direction, direction)
     if args.json:
         print(json.dumps(result, indent=2), file=sys.stderr)
     elif not args.quiet:
