@@ -190,14 +190,14 @@ def test_ideal_of_packets_of_their_own_size(
 ) -> None:
     """Packets of 500 bytes fill the link of 2 Mbit/s with 472 of 500; a receiver's MTU counts."""
     flow = {"constant": {"packet_bytes": 500}}
-    assert results.full_packet_bytes(scenario, flow, "pair1") == 500
+    assert results.full_packet_bytes(scenario, flow, scenario.transfers[0]) == 500
     link = Link.model_validate({"rate": "2mbit"})
     ideal = results.ideal_goodput_Bps(link, 500, 472, 0, 1)
     assert ideal == pytest.approx(250_000 * 472 / 500)
     small = load_scenario(find_scenario("demo"), ["hosts.receivers={mtu: 600}"])
-    assert results.full_packet_bytes(small, {}, "pair1") == 600
-    assert results.full_packet_bytes(small, {"constant": None}, "pair1") == 600
-    assert results.full_packet_bytes(scenario, {}, "pair1") == 1500
+    assert results.full_packet_bytes(small, {}, small.transfers[0]) == 600
+    assert results.full_packet_bytes(small, {"constant": None}, small.transfers[0]) == 600
+    assert results.full_packet_bytes(scenario, {}, scenario.transfers[0]) == 1500
 
 
 def test_a_trace_counts_from_when_it_began(

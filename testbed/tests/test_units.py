@@ -133,7 +133,8 @@ def test_trace_file_is_the_same_to_tc(tmp_path: Path) -> None:
     trace = tmp_path / "units.trace"
     trace.write_text("".join(f"{line}\n" for line in STEPS))
     sources = [TOP / "testbed/tests/data/read_trace.c"]
-    sources += [TOP / f"userspace/lib/{name}.c" for name in ("link_trace", "link_error", "units")]
+    parts = ("link_trace", "link_error", "trace_lines", "units")
+    sources += [TOP / f"userspace/lib/{name}.c" for name in parts]
     include = [f"-I{TOP}/userspace", f"-I{TOP}/kmod/include/uapi", "-D_GNU_SOURCE"]
     program = tmp_path / "read_trace"
     subprocess.run(["cc", *include, "-o", program, *sources], check=True)
