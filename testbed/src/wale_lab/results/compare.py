@@ -88,7 +88,7 @@ def _on_the_link(run: RunSeries, name: str, curve: Callable[[str], Curve | None]
     own = [link for link in run.links if run.flow_of(link) in (None, name)]
     if not own or flow.get("end_s") is None:
         return np.array([])
-    found = curve(own[0])
+    found = next(filter(None, map(curve, own)), None)  # in a graph, of the bottleneck alone
     if found is None:
         return np.array([])
     used = (found[0] >= flow["start_s"]) & (found[0] <= flow["end_s"]) & ~np.isnan(found[1])

@@ -92,7 +92,7 @@ def panels_of(runs: list[RunSeries]) -> list[Panel]:
         Panel("rtt", "Round-trip time, smoothed by the sender", "ms"),
         Panel("delay", "One-way delay behind the queue", "ms"),
         Panel("cwnd", "Congestion window", "packets", steps=True),
-        Panel("queue", "Queue of the forward link", "kB", steps=True),
+        Panel("queue", "Queue at the link", "kB", steps=True),
         Panel("queue_by_flow", "Queue by flow, from the log of packets", "kB", steps=True),
         Panel("sequence", "Time-sequence graph, from the log of packets", "MB"),
         Panel("pacing", "Pacing rate", "Mbit/s", shown=False, steps=True),
@@ -106,7 +106,7 @@ def panels_of(runs: list[RunSeries]) -> list[Panel]:
         panels["throughput"].add("capacity", f"{before}capacity", run.capacity(bin_s))
         _add_flows(panels, run, before, bin_s)
         for link in run.links:
-            series = before + (run.flow_of(link) or "the link")
+            series = before + (run.flow_of(link) or (link if run.is_graph else "the link"))
             panels["delay"].add("line", series, run.crossing(link))
             panels["queue"].add("line", series, run.backlog(link))
             for why, curve in run.drops(link):
