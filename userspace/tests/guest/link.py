@@ -75,10 +75,10 @@ def test_add_show_del() -> None:
 def test_directions_differ() -> None:
     """What up or down says replaces what both have, each option with all that belongs to it."""
     pair = Pair()
-    both = (
-        "--gso keep --loss 1% --jitter 5ms distribution normal --reorder 5% gap 3 --drop_list packets 3"
-    )
-    up = "--loss gemodel 2% 20% --loss_ecn --jitter 1ms --slot 1ms --policy rem --rem phi 1.2 --policy_ecn"
+    both = "--gso keep --loss 1% --jitter 5ms distribution normal --reorder 5% gap 3"
+    both += " --drop_list packets 3"
+    up = "--loss gemodel 2% 20% --loss_ecn --jitter 1ms --slot 1ms"
+    up += " --policy rem --rem phi 1.2 --policy_ecn"
     down = "--gso split --drop_list packets 7 --drop_list packets 8 --duplicate 1% --corrupt 2%"
     words = f"{both} --delay 9ms --up {up} --down {down}".split()
     link(pair, "add", "a0", *words)

@@ -54,9 +54,10 @@ TYPED: list[tuple[str, dict[str, Any]]] = [
     ("feedback idle 1234567ns rate 1mbit", {"feedback": {"idle_ns": 1_234_567}, "rate": 125_000}),
     ("nofeedback", {"feedback": None}),
     (
-        "limit 1000 cells overhead atm policy seldrop threshold 90% share_factor 0.8 input_rate 155mbit",
-        {"limit_cells": 1000, "policy": "seldrop", "threshold_share": 0.9, "share_factor": 0.8, "flows": 1024}
-        | {"input_rate": 19_375_000},
+        "limit 1000 cells overhead atm policy seldrop threshold 90% share_factor 0.8"
+        " input_rate 155mbit",
+        {"limit_cells": 1000, "policy": "seldrop", "threshold_share": 0.9, "share_factor": 0.8}
+        | {"flows": 1024, "input_rate": 19_375_000},
     ),
     (
         "limit 40kb policy fba threshold 20kb share_factor 2 flows 15",
