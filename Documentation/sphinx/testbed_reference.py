@@ -141,6 +141,8 @@ def escaped(text: str) -> str:
 
 def section(model: type[BaseModel], kind_of: str) -> Iterator[str]:
     """One model, in reStructuredText."""
+    from wale_lab import checking
+
     schema = model.model_json_schema(mode="validation")
     name = model.__name__
     if "properties" not in schema:  # a model that holds itself
@@ -149,7 +151,7 @@ def section(model: type[BaseModel], kind_of: str) -> Iterator[str]:
     yield from (escaped(model.__doc__ or ""), "")
     yield from HEADER.splitlines()
     for name_inside, field in model.model_fields.items():
-        key = field.alias or name_inside
+        key = checking.ways_to_write(name_inside, field)[0]
         yield f"   * - ``{key}``"
         yield f"     - {value_text(field, schema['properties'][key], kind_of)}"
         yield f"     - {default_text(field)}"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 from pathlib import Path
@@ -454,3 +455,23 @@ def test_ring_of_switches() -> None:
     ring = SWITCHES.replace("[b, s2]}", "[b, s2]}\n    - {ends: [s2, s1], name: second}")
     said = refused(ring, more)
     assert said == "s.yaml:2: topology: expected no ring of switches, second closes one"
+
+
+def test_mptcp_goes_on_over_the_other_way(tmp_path: Path) -> None:
+    """It uses both links, and when the fast one fails all that is left comes over the slow one."""
+    result = run_scenario(load_scenario(find_scenario("mptcp")), 1, tmp_path)
+    transfer = next(flow for flow in result["flows"] if flow["name"] == "transfer")
+    assert transfer["error"] is None
+    assert transfer["metrics"]["bytes"] == 8_000_000
+    assert transfer["metrics"]["seconds"] < 30
+    with (tmp_path / "links.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    sent = {
+        (row["link"], float(row["t_s"])): int(row["sent_bytes"])
+        for row in rows
+        if row["link"].endswith(".forward")
+    }
+    assert sent["first.forward", 4.9] > 3_000_000
+    assert sent["second.forward", 4.9] > 500_000
+    assert sent["first.forward", 12.0] == sent["first.forward", 5.1]
+    assert sent["second.forward", 12.0] > sent["second.forward", 6.0] + 1_000_000

@@ -66,16 +66,16 @@ def _keys_at(model: type[BaseModel], path: KeyPath) -> list[str]:
     here: Any = model
     for part in path:
         fields = getattr(_inner_model(here), "model_fields", {})
-        name = next((name for name in fields if part in _words(name, fields[name])), None)
+        name = next((name for name in fields if part in ways_to_write(name, fields[name])), None)
         if name is not None:
             here = fields[name].annotation
         elif not _in_document(part):
             here = _member(here, str(part)) or here
     of = getattr(_inner_model(here), "model_fields", {})
-    return sorted(_words(name, field)[0] for name, field in of.items())
+    return sorted(ways_to_write(name, field)[0] for name, field in of.items())
 
 
-def _words(name: str, field: FieldInfo) -> list[str]:
+def ways_to_write(name: str, field: FieldInfo) -> list[str]:
     """How a key may be written, first the way that is shown."""
     ways = field.validation_alias or field.alias or name
     return [str(way) for way in ways.choices] if isinstance(ways, AliasChoices) else [str(ways)]
