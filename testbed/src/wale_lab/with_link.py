@@ -22,6 +22,7 @@ import yaml
 from pydantic import ValidationError
 
 from wale_lab import yaml_lines
+from wale_lab.checking import ways_to_write
 from wale_lab.engines.base import EXIT_ENGINE, EXIT_TIMEOUT, OUT_DIR, TimedOut
 from wale_lab.engines.modules import userspace_env
 from wale_lab.errors import ScenarioError
@@ -56,8 +57,8 @@ def add_link_options(sub: argparse.ArgumentParser) -> None:
     for name, field in Link.model_fields.items():
         if name not in _NO_OPTIONS:
             text = (field.description or "").partition("\n")[0].replace("%", "%%")
-            option = f"--{name.replace('_', '-')}"
-            group.add_argument(option, dest=f"link_{name}", metavar="X", help=text)
+            words = dict.fromkeys(f"--{w.replace('_', '-')}" for w in ways_to_write(name, field))
+            group.add_argument(*words, dest=f"link_{name}", metavar="X", help=text)
 
 
 def _value(text: str) -> Any:
@@ -93,8 +94,8 @@ def _words(option: str, text: str) -> dict[str, Any]:
 def _link(args: argparse.Namespace, way: str) -> dict[str, Any]:
     """One direction of the link."""
     both = {
-        name: _value(text)
-        for name in Link.model_fields
+        ways_to_write(name, field)[0]: _value(text)
+        for name, field in Link.model_fields.items()
         if (text := getattr(args, f"link_{name}", None)) is not None
         and (way == "down" or name not in _DOWN_ONLY)
     }
