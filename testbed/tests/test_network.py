@@ -18,6 +18,7 @@ from wale_lab.models.max_min import max_min
 from wale_lab.results.drawing import draw_topology
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, check_scenario, find_scenario, load_scenario
+from wale_lab.studies import points
 from wale_lab.topologies import graph
 from wale_lab.topologies.planning import make_plan
 
@@ -309,6 +310,13 @@ def test_files_refuse(tmp_path: Path, name: str, text: str | None, says: str) ->
     if text is not None:
         (tmp_path / name).write_text(text)
     assert says in refused(of_file(name, "Oslo", "Rome"), folder=tmp_path)
+
+
+def test_studies_have_a_bottleneck(tmp_path: Path) -> None:
+    """A study of a network of any form is refused, and its runs are not made in vain."""
+    (tmp_path / "diamond.yaml").write_text(DIAMOND)
+    with pytest.raises(ScenarioError, match=r"diamond.yaml:2: topology: expected a dumbbell"):
+        points._checked(yaml_lines.load(tmp_path / "diamond.yaml"), {}, tmp_path)
 
 
 def test_max_min() -> None:

@@ -187,7 +187,14 @@ def _scenario(
 
 def _checked(document: Document, changes: dict[str, Any], folder: Path) -> Scenario:
     """The scenario with what is changed."""
-    return check_scenario(document, [f"{k}={json.dumps(v)}" for k, v in changes.items()], folder)
+    overrides = [f"{key}={json.dumps(value)}" for key, value in changes.items()]
+    scenario = check_scenario(document, overrides, folder)
+    if scenario.graph is not None:
+        raise ScenarioError(
+            f"{document.where(('topology',))}: topology: expected a dumbbell: a study measures its "
+            "bottleneck"
+        )
+    return scenario
 
 
 def _refuse_copies(scenario: Scenario) -> None:
