@@ -121,6 +121,7 @@ def by_formula(link: Link, state: State, h: int, eta: Growth) -> Slot:
     return slot._replace(buffer=numpy.maximum(0, there - slot.delay))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("undone", "percent"),
     [

@@ -172,6 +172,7 @@ def test_without_loss_all_agree(tcp: str, reading: str, beta: float) -> None:
         assert chain.overflows == pytest.approx(1, abs=1e-4)
 
 
+@pytest.mark.slow
 @every_tcp
 @pytest.mark.parametrize("model", ["formula", "chain"])
 def test_more_loss_is_worse_and_more_buffer_better(tcp: str, model: str) -> None:

@@ -60,6 +60,7 @@ def test_a_step_is_a_day_at_most(tmp_path: Path) -> None:
     assert converted(path, "1ms") == [(1, 1_500_000), (day, 0), (day, 0), (8, 0), (1, 1_500_000)]
 
 
+@pytest.mark.slow
 def test_ten_hours(tmp_path: Path) -> None:
     """Nothing is lost in a trace of a million packets, at the finest step."""
     times = [n * n % 36 + 36 * n for n in range(1, 10**6 + 1)]

@@ -330,6 +330,7 @@ def test_max_min() -> None:
     assert [found[n].rate for n in ("udp", "a", "b")] == [0.4, 0.3, 0.3]
 
 
+@pytest.mark.guest
 def test_shares_of_the_parking_lot() -> None:
     scenario = load_scenario(find_scenario("parking-lot"))
     rates = {name: share.rate for name, share in graph.shares(scenario).items()}
@@ -358,6 +359,7 @@ def parking_lot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.guest
 def test_parking_lot_has_max_min_shares(parking_lot: Path) -> None:
     """Each RATCP flow has its share within 2 %, and nothing is lost."""
     scenario = load_scenario(find_scenario("parking-lot"))
@@ -370,6 +372,7 @@ def test_parking_lot_has_max_min_shares(parking_lot: Path) -> None:
     assert {link["name"] for link in result["links"]} == set(scenario.links())
 
 
+@pytest.mark.guest
 def test_reno_is_not_fair_to_the_long_flow(tmp_path: Path) -> None:
     names = ("long", "first", "second", "third")
     reno = [f"flows.{name}.cc=reno" for name in names]
@@ -382,6 +385,7 @@ def test_reno_is_not_fair_to_the_long_flow(tmp_path: Path) -> None:
     assert second > 1.2 * long
 
 
+@pytest.mark.guest
 def test_files_of_a_run(parking_lot: Path) -> None:
     """Samples of links by their names; the picture, and the settings with the whole graph."""
     rows = (parking_lot / "links.csv").read_text().splitlines()
@@ -410,6 +414,7 @@ def thousand_hosts() -> str:
     return json.dumps({"name": "thousand", "topology": network, "flows": flows})
 
 
+@pytest.mark.guest
 @pytest.mark.usefixtures("parking_lot")  # the modules are built by then
 def test_a_thousand_hosts(tmp_path: Path) -> None:
     """Set up in less than 20 s of the processors, and 2 GB of the guest are enough for it."""
@@ -443,6 +448,7 @@ flows:
 """
 
 
+@pytest.mark.guest
 def test_switches(tmp_path: Path) -> None:
     """Hosts behind joined switches are one subnet; each packet goes to its own port alone."""
     scenario = check(SWITCHES)
