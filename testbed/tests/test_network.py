@@ -330,7 +330,6 @@ def test_max_min() -> None:
     assert [found[n].rate for n in ("udp", "a", "b")] == [0.4, 0.3, 0.3]
 
 
-@pytest.mark.guest
 def test_shares_of_the_parking_lot() -> None:
     scenario = load_scenario(find_scenario("parking-lot"))
     rates = {name: share.rate for name, share in graph.shares(scenario).items()}
