@@ -33,6 +33,7 @@
 #include "wale_schedule.h"
 #include "wale_server.h"
 #include "wale_size.h"
+#include "wale_station.h"
 
 /**
  * struct wale_entry - a call of enqueue
@@ -60,6 +61,7 @@ struct wale_entry {
  *	wale_link_set_plain()
  * @buffer: occupancy and limits of @waiting
  * @policy: who is refused a place in @buffer
+ * @station: where packets wait; follows from what is configured
  * @classes: the flows; NULL: they are not told apart; replaced with RTNL too
  * @cells: with a limit in cells: those in @buffer, and on the input links
  * @waiting: in the buffer, first the one in service; with a child, not those that it
@@ -106,6 +108,7 @@ struct wale_sched_data {
 	bool plain;
 	struct wale_buffer buffer;
 	struct wale_policy policy;
+	const struct wale_station *station;
 	struct wale_classes *classes;
 	struct wale_cells cells;
 	struct sk_buff_head waiting;
@@ -262,6 +265,9 @@ spinlock_t *wale_parents_lock(struct Qdisc *sch) __acquires(root_lock);
 bool wale_packet_draw_loss(struct wale_sched_data *q, struct sk_buff *skb);
 void wale_packet_count_drop(struct Qdisc *sch, struct sk_buff *skb,
 			    enum wale_drop_reason reason, u64 now);
+void wale_packet_refuse(struct Qdisc *sch, struct sk_buff *skb,
+			enum wale_drop_reason reason, u64 now,
+			struct sk_buff **to_free);
 void wale_packet_free(struct wale_sched_data *q, struct sk_buff *skb);
 void wale_packet_discard(struct Qdisc *sch, struct sk_buff *skb,
 			 enum wale_drop_reason reason, u64 now);
@@ -284,7 +290,7 @@ void wale_link_set_alarm(struct Qdisc *sch);
 static inline bool wale_link_has_more(const struct wale_sched_data *q)
 {
 	return q->cells.busy || q->policy.kind == WALE_POLICY_REM ||
-	       q->feedback || q->child.qdisc;
+	       q->feedback || q->station->look;
 }
 
 /* wale_run.c: what is due is replayed */
@@ -330,10 +336,7 @@ bool wale_mark_refuses(struct wale_sched_data *q, struct sk_buff *skb);
 bool wale_mark_saves(struct wale_sched_data *q, struct sk_buff *skb);
 
 /* wale_atm.c: packets as cells */
-bool wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now);
 void wale_atm_arrive(struct Qdisc *sch, u64 now);
-void wale_atm_served(struct Qdisc *sch);
-u64 wale_atm_earliest_end(const struct wale_sched_data *q);
 
 /* wale_graft.c: another child qdisc, or none */
 int wale_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,

@@ -12,51 +12,8 @@
 #include "../compat.h"
 #include "wale.h"
 #include "wale_packet.h"
+#include "wale_queue.h"
 #include "wale_trace.h"
-
-/*
- * random_tail: true if there is room for the arrival, after that of victims.  In
- * a buffer that is fuller than its limit, after a change, it takes their place.
- */
-static bool wale_link_make_room(struct Qdisc *sch, u32 len, u64 now)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	u64 before = wale_buffer_occupancy(&q->buffer, &q->buffer);
-	u32 size = q->buffer.limit_bytes != U64_MAX ? len : 1;
-	struct sk_buff *victim;
-	u32 k;
-
-	do {
-		k = wale_mark_draw_victim(q, q->buffer.packets -
-					     !!q->buffer.packets);
-		if (!k)
-			return false;
-		victim = q->waiting.prev;
-		while (--k)
-			victim = victim->prev;
-		__skb_unlink(victim, &q->waiting);
-		wale_packet_discard(sch, victim, WALE_DROP_BUFFER, now);
-	} while (!wale_buffer_fits(&q->buffer, len) &&
-		 wale_buffer_occupancy(&q->buffer, &q->buffer) + size > before);
-	return true;
-}
-
-/* Does a packet enter the buffer?  If not: why. */
-static bool wale_link_admit(struct Qdisc *sch, struct sk_buff *skb, u64 now,
-			    enum wale_drop_reason *reason)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	u32 len = wale_skb_cb(skb)->wire_len;
-
-	*reason = WALE_DROP_BUFFER;
-	if (!wale_buffer_fits(&q->buffer, len))
-		return q->policy.kind == WALE_POLICY_RANDOM_TAIL &&
-		       wale_link_make_room(sch, len, now);
-	if (q->policy.kind == WALE_POLICY_TAIL)
-		return true;
-	*reason = WALE_DROP_EARLY;
-	return !wale_mark_refuses(q, skb);
-}
 
 /*
  * Is there room for a packet on the link, beside its buffer?  If so, the memory of the
@@ -77,18 +34,6 @@ wale_link_crowded(const struct wale_sched_data *q)
 							    WALE_DROP_LINE;
 }
 
-/* @plain here and below: is it known that the link is plain? */
-static __always_inline void wale_link_enter(struct wale_sched_data *q,
-					    const struct sk_buff *skb,
-					    bool plain)
-{
-	u32 len = wale_skb_cb(skb)->wire_len;
-
-	wale_buffer_enter(&q->buffer, len);
-	if (!plain && q->classes)
-		wale_class_enter(q->classes, wale_skb_class(skb), len);
-}
-
 static void wale_link_count_offered(struct wale_sched_data *q,
 				    const struct sk_buff *skb)
 {
@@ -97,84 +42,6 @@ static void wale_link_count_offered(struct wale_sched_data *q,
 	wale_count(&q->counts.offered, len);
 	if (q->classes)
 		wale_count(&wale_skb_counts(q, skb)->offered, len);
-}
-
-/* Nobody else is dropped in its place. */
-static void wale_link_refuse(struct Qdisc *sch, struct sk_buff *skb,
-			     enum wale_drop_reason reason, u64 now,
-			     struct sk_buff **to_free)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-
-	wale_packet_count_drop(sch, skb, reason, now);
-	q->entry->verdict = NET_XMIT_DROP;
-	__qdisc_drop(skb, to_free);
-}
-
-/* One wire packet, with a limit in cells. */
-static void wale_link_accept_cells(struct Qdisc *sch, struct sk_buff *skb,
-				   u64 now)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	bool lost;
-
-	if (q->impair)
-		wale_impair_admit(q, skb);
-	lost = wale_skb_cb(skb)->lost;
-	wale_packet_disown(skb, lost);
-	wale_link_enter(q, skb, false);
-	if (!lost)
-		wale_parents_hold(sch, skb);
-	trace_wale_enqueue(sch, skb, now);
-	if (!wale_atm_accept(sch, skb, now))
-		q->entry->verdict = NET_XMIT_DROP;
-	else if (!lost)
-		q->entry->accepted = true;
-}
-
-/* A packet that is admitted, whole: it waits, or is served. */
-static __always_inline void wale_link_take_in(struct Qdisc *sch,
-					      struct sk_buff *skb, u64 now,
-					      bool plain)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	struct wale_skb_cb *cb = wale_skb_cb(skb);
-
-	if (plain ? wale_packet_draws_lone_loss(q) :
-		    (q->loss || q->impair) && wale_packet_draw_loss(q, skb))
-		cb->lost = true;
-	wale_packet_disown(skb, cb->lost);
-	wale_link_enter(q, skb, plain);
-	__skb_queue_tail(&q->waiting, skb);
-	if (!q->server.busy)
-		wale_server_start(&q->server, &q->schedule, now, cb->wire_len);
-	trace_wale_enqueue(sch, skb, now);
-	if (!cb->lost)
-		wale_parents_hold(sch, skb);
-}
-
-/* One wire packet, whole. */
-static void wale_link_accept_whole(struct Qdisc *sch, struct sk_buff *skb,
-				   u64 now, struct sk_buff **to_free)
-{
-	struct wale_sched_data *q = qdisc_priv(sch);
-	enum wale_drop_reason reason;
-
-	if (q->child.qdisc) {
-		wale_child_accept(sch, skb, now, to_free);
-		return;
-	}
-	if (!wale_link_admit(sch, skb, now, &reason)) {
-		wale_memory_give(&q->memory, skb->truesize);
-		wale_link_refuse(sch, skb, reason, now, to_free);
-		return;
-	}
-
-	if (q->impair)
-		wale_impair_admit(q, skb);
-	wale_link_take_in(sch, skb, now, false);
-	if (!wale_skb_cb(skb)->lost)
-		q->entry->accepted = true;
 }
 
 /*
@@ -192,11 +59,9 @@ static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
 	wale_link_count_offered(q, skb);
 	if (!wale_link_takes(q, skb))
-		wale_link_refuse(sch, skb, wale_link_crowded(q), now, to_free);
-	else if (wale_buffer_counts_cells(&q->buffer))
-		wale_link_accept_cells(sch, skb, now);
+		wale_packet_refuse(sch, skb, wale_link_crowded(q), now, to_free);
 	else
-		wale_link_accept_whole(sch, skb, now, to_free);
+		q->station->accept(sch, skb, now, to_free);
 }
 
 /* A GSO packet could not be split. */
@@ -300,7 +165,7 @@ static noinline int wale_link_accept_later(struct Qdisc *sch,
 		entry.accepted = true;
 	} else {
 		wale_link_count_offered(q, skb);
-		wale_link_refuse(sch, skb, wale_link_crowded(q), now, to_free);
+		wale_packet_refuse(sch, skb, wale_link_crowded(q), now, to_free);
 	}
 	return wale_parents_leave(sch, &entry, len);
 }
@@ -361,7 +226,7 @@ static int wale_link_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
 		return q->drops == WALE_DROPS_LOCAL ?
 		       NET_XMIT_DROP : NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
 	}
-	wale_link_take_in(sch, skb, now, true);
+	wale_queue_take_in(sch, skb, now, true);
 	return cb->lost ? NET_XMIT_SUCCESS | __NET_XMIT_BYPASS :
 			  NET_XMIT_SUCCESS;
 }

@@ -23,6 +23,7 @@
 
 #include "wale.h"
 #include "wale_packet.h"
+#include "wale_trace.h"
 
 /* As many cells are looked ahead at for the alarm, so that no product overflows. */
 #define WALE_ATM_AHEAD_MAX	65536U
@@ -90,11 +91,8 @@ static void wale_atm_discard(struct Qdisc *sch, struct sk_buff *skb,
 	wale_packet_discard(sch, skb, reason, now);
 }
 
-/**
- * wale_atm_served() - the service of the first cell in the buffer ended
- * @sch: the qdisc
- */
-void wale_atm_served(struct Qdisc *sch)
+/* The service of the first cell in the buffer ended. */
+static void wale_atm_served(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u16 class = wale_cells_pop(&q->cells);
@@ -294,15 +292,11 @@ static void wale_atm_input(struct Qdisc *sch, u16 class, u64 now)
 	wale_class_end_input(q->classes, class);
 }
 
-/**
- * wale_atm_accept() - a packet arrives on the input link of its flow
- * @sch: the qdisc, run up to @now
- * @skb: the packet, which is counted as in the buffer
- * @now: ns; its first cell is there now, if the input link is idle
- *
- * Return: false if it was refused at once, whole.
+/*
+ * A packet arrives on the input link of its flow: its first cell is there now, if that is
+ * idle.  Return: false if it was refused at once, whole.
  */
-bool wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now)
+static bool wale_atm_begin(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u16 class = wale_skb_class(skb);
@@ -319,6 +313,26 @@ bool wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 	if (q->classes->class[class].arriving)
 		wale_ends_add(q->classes, class);
 	return !input->refused && input->dropped < cells;
+}
+
+static void wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+			    struct sk_buff **to_free)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	bool lost;
+
+	if (q->impair)
+		wale_impair_admit(q, skb);
+	lost = wale_skb_cb(skb)->lost;
+	wale_packet_disown(skb, lost);
+	wale_packet_enter(q, skb, false);
+	if (!lost)
+		wale_parents_hold(sch, skb);
+	trace_wale_enqueue(sch, skb, now);
+	if (!wale_atm_begin(sch, skb, now))
+		q->entry->verdict = NET_XMIT_DROP;
+	else if (!lost)
+		q->entry->accepted = true;
 }
 
 /**
@@ -355,13 +369,8 @@ static u64 wale_atm_next_arrival(const struct wale_sched_data *q)
 		     next, next + many_ns);
 }
 
-/**
- * wale_atm_earliest_end() - before when can no packet be complete?
- * @q: the link, run up to now
- *
- * Return: ns; U64_MAX: unless another packet arrives, none will be.
- */
-u64 wale_atm_earliest_end(const struct wale_sched_data *q)
+/* Before when can no packet be complete? */
+static u64 wale_atm_earliest_end(const struct wale_sched_data *q)
 {
 	u32 ahead = wale_cells_ahead(&q->cells, WALE_ATM_AHEAD_MAX);
 	u64 end, next;
@@ -379,3 +388,19 @@ u64 wale_atm_earliest_end(const struct wale_sched_data *q)
 					WALE_ATM_CELL * WALE_WORK_PER_BYTE);
 	return min(end, max(next, wale_inputs_next(&q->cells, q->classes)));
 }
+
+static bool wale_atm_next(struct Qdisc *sch, u32 *len)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+
+	*len = WALE_ATM_CELL;
+	return q->buffer.cells;
+}
+
+const struct wale_station wale_atm_station = {
+	.accept		= wale_atm_accept,
+	.next		= wale_atm_next,
+	.served		= wale_atm_served,
+	.earliest_end	= wale_atm_earliest_end,
+	.restless	= true,
+};

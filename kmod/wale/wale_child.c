@@ -37,6 +37,7 @@
 #include "../compat.h"
 #include "wale.h"
 #include "wale_packet.h"
+#include "wale_queue.h"
 #include "wale_trace.h"
 
 /*
@@ -223,17 +224,13 @@ static bool wale_child_begin(struct Qdisc *sch, u64 now)
 	return true;
 }
 
-/**
- * wale_child_run() - see what became of the child since the link was run
- * @sch: the qdisc, which has a child, run up to @now
- * @now: ns
- *
- * It may have been changed, and have dropped packets; or it had nothing to give,
- * and has now.
+/*
+ * See what became of the child since the link was run.  It may have been
+ * changed, and have dropped packets; or it had nothing to give, and has now.
  *
  * Return: true if a service began.
  */
-bool wale_child_run(struct Qdisc *sch, u64 now)
+static bool wale_child_run(struct Qdisc *sch, u64 now)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 
@@ -288,16 +285,9 @@ static void wale_child_see_split(struct Qdisc *sch,
 			q->buffer.bytes + bytes);
 }
 
-/**
- * wale_child_accept() - a packet arrives at the child
- * @sch: the qdisc, which has a child, run up to @now
- * @skb: one wire packet, or a GSO packet that is kept, with its struct wale_skb_cb,
- *	counted as offered
- * @now: ns
- * @to_free: list of packets that the caller frees
- */
-void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
-		       struct sk_buff **to_free)
+/* A packet arrives at the child, with its struct wale_skb_cb, counted as offered. */
+static void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+			      struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u32 len = wale_skb_cb(skb)->wire_len, size = skb->truesize;
@@ -376,3 +366,31 @@ int wale_child_dump_stats(const struct wale_child *child, struct gnet_dump *d)
 		return -1;
 	return qdisc_qstats_copy(d, qdisc);
 }
+
+static bool wale_child_next_len(struct Qdisc *sch, u32 *len)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (skb_queue_empty(&q->waiting) &&
+	    !wale_child_next(sch, q->server.time_ns))
+		return false;
+	*len = wale_skb_cb(q->waiting.next)->wire_len;
+	return true;
+}
+
+/* At the end of a service. */
+static u64 wale_child_asked_ns(const struct wale_sched_data *q)
+{
+	return q->child.packets ? wale_queue_earliest_end(q) : U64_MAX;
+}
+
+const struct wale_station wale_child_station = {
+	.accept		= wale_child_accept,
+	.next		= wale_child_next_len,
+	.served		= wale_queue_served,
+	.earliest_end	= wale_queue_earliest_end,
+	.asked_ns	= wale_child_asked_ns,
+	.look		= wale_child_run,
+	.purge		= wale_child_purge,
+	.restless	= true,
+};

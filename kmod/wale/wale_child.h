@@ -30,10 +30,7 @@ struct wale_child {
 	bool listed;
 };
 
-void wale_child_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
-		       struct sk_buff **to_free);
 bool wale_child_next(struct Qdisc *sch, u64 now);
-bool wale_child_run(struct Qdisc *sch, u64 now);
 void wale_child_purge(struct Qdisc *sch, u64 now);
 int wale_child_dump_stats(const struct wale_child *child, struct gnet_dump *d);
 

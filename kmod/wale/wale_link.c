@@ -105,12 +105,8 @@ static __always_inline void wale_link_prefetch(const struct wale_sched_data *q)
  */
 static u64 wale_link_earliest_departure(const struct wale_sched_data *q)
 {
-	u64 end = U64_MAX;
+	u64 end = q->station->earliest_end(q);
 
-	if (wale_buffer_counts_cells(&q->buffer))
-		end = wale_atm_earliest_end(q);
-	else if (q->server.busy)
-		end = wale_server_earliest_end(&q->server, &q->schedule, 0);
 	if (end == U64_MAX || q->impair)
 		return end;
 	return max(end + q->delay_ns, q->last_departure_ns);
@@ -139,25 +135,26 @@ static void wale_link_set_line_alarm(struct wale_sched_data *q)
  * @sch: the qdisc
  *
  * A packet departs: the next of the line; if there is none, or another may overtake
- * it, not before one of the buffer can.  Or a service ends, and a child is asked for
- * what is served next.
+ * it, not before one of the buffer can.  Or the station is asked for what is served
+ * next.
  */
 void wale_link_set_alarm(struct Qdisc *sch)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	const struct sk_buff *next = q->line.head;
-	u64 at_ns;
+	u64 at_ns, asked_ns = U64_MAX;
 
-	if (next && !q->impair && !q->child.qdisc) {
+	if (next && !q->impair && !q->station->asked_ns) {
 		wale_link_set_line_alarm(q);
 		return;
 	}
 	if (q->impair)
 		next = wale_impair_line_first(q);
 	at_ns = next ? wale_skb_cb(next)->departure_ns : U64_MAX;
-	if (q->child.packets && q->server.busy)
-		at_ns = min(at_ns, wale_server_earliest_end(&q->server,
-							    &q->schedule, 0));
+	if (q->station->asked_ns)
+		asked_ns = q->station->asked_ns(q);
+	if (asked_ns != U64_MAX)
+		at_ns = min(at_ns, asked_ns);
 	else if (!next || (q->impair && wale_impair_may_overtake(q->impair)))
 		at_ns = min(at_ns, wale_link_earliest_departure(q));
 	if (at_ns != U64_MAX)
@@ -169,8 +166,7 @@ static const struct sk_buff *
 wale_link_awaited(const struct wale_sched_data *q)
 {
 	if (q->run.behind || q->gone_packets ||
-	    (!q->plain && (q->impair || q->child.qdisc ||
-			   wale_buffer_counts_cells(&q->buffer))))
+	    (!q->plain && (q->impair || q->station->restless)))
 		return NULL;
 	return q->line.head;
 }
@@ -259,8 +255,17 @@ struct sk_buff *wale_link_release(struct Qdisc *sch)
 	return skb;
 }
 
+static const struct wale_station *
+wale_link_station(const struct wale_sched_data *q)
+{
+	if (q->child.qdisc)
+		return &wale_child_station;
+	return wale_buffer_counts_cells(&q->buffer) ? &wale_atm_station :
+						      &wale_queue_station;
+}
+
 /**
- * wale_link_set_plain() - note whether the link is plain
+ * wale_link_set_plain() - note where packets wait, and whether the link is plain
  * @q: the link, with nothing gone that parents were not told of
  *
  * Most links are, and what each packet needs of them is little.  Of a plain link,
@@ -269,9 +274,10 @@ struct sk_buff *wale_link_release(struct Qdisc *sch)
  */
 void wale_link_set_plain(struct wale_sched_data *q)
 {
-	q->plain = q->policy.kind == WALE_POLICY_TAIL &&
-		   !wale_buffer_counts_cells(&q->buffer) && !q->classes &&
-		   !q->feedback && !q->impair && !q->child.qdisc &&
+	q->station = wale_link_station(q);
+	q->plain = q->station == &wale_queue_station &&
+		   q->policy.kind == WALE_POLICY_TAIL && !q->classes &&
+		   !q->feedback && !q->impair &&
 		   q->line_bound.packets == U32_MAX &&
 		   q->line_bound.bytes == U64_MAX;
 }

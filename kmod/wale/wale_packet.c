@@ -170,3 +170,22 @@ void wale_packet_count_line(struct Qdisc *sch, struct sk_buff *skb,
 {
 	__wale_packet_count_line(sch, skb, departure_ns, now);
 }
+
+/**
+ * wale_packet_refuse() - drop a packet that arrives, in a call, and nothing instead
+ * @sch: the qdisc
+ * @skb: the packet
+ * @reason: why
+ * @now: ns
+ * @to_free: list of packets that the caller frees
+ */
+void wale_packet_refuse(struct Qdisc *sch, struct sk_buff *skb,
+			enum wale_drop_reason reason, u64 now,
+			     struct sk_buff **to_free)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+
+	wale_packet_count_drop(sch, skb, reason, now);
+	q->entry->verdict = NET_XMIT_DROP;
+	__qdisc_drop(skb, to_free);
+}

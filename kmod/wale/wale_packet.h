@@ -41,6 +41,18 @@ static inline void wale_packet_disown(struct sk_buff *skb, bool lost)
 	skb_ext_reset(skb);
 }
 
+/* A packet enters the buffer.  @plain: is it known that the link is plain? */
+static __always_inline void wale_packet_enter(struct wale_sched_data *q,
+					      const struct sk_buff *skb,
+					    bool plain)
+{
+	u32 len = wale_skb_cb(skb)->wire_len;
+
+	wale_buffer_enter(&q->buffer, len);
+	if (!plain && q->classes)
+		wale_class_enter(q->classes, wale_skb_class(skb), len);
+}
+
 /**
  * wale_packet_leave() - a packet leaves the buffer
  * @q: the link

@@ -177,8 +177,8 @@ void wale_purge(struct Qdisc *sch)
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u64 now = ktime_get_ns();
 
-	if (q->child.qdisc)
-		wale_child_purge(sch, now);
+	if (q->station->purge)
+		q->station->purge(sch, now);
 	wale_purge_trace(sch, now);
 	wale_purge_count(sch);
 	wale_purge_list(&q->line);

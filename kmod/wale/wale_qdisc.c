@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_wale - one direction of a wide-area link: Qdisc_ops and nothing else
+ * sch_wale - one direction of a wide-area link: Qdisc_ops; links are set up and freed
  *
  * After WALE, the wide-area link emulator of A. Karnik and A. Kumar,
  * "Performance of TCP Congestion Control With Explicit Rate Feedback",

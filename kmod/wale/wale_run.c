@@ -118,7 +118,7 @@ static bool wale_run_events(struct Qdisc *sch, u64 now)
 	if (!(q->feedback ? wale_run_published(sch, now) :
 			    wale_run_prices(sch, now)))
 		return false;
-	return !q->child.qdisc || !wale_child_run(sch, now) ||
+	return !q->station->look || !q->station->look(sch, now) ||
 	       wale_run_prices(sch, now);
 }
 

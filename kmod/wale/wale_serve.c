@@ -10,7 +10,7 @@
 #include "wale_packet.h"
 
 /*
- * The service of a cell ended, or of the packet at the head of the buffer.
+ * The service of what was served has ended.
  *
  * @plain here and below: is it known that the link is plain?
  */
@@ -21,11 +21,8 @@ static __always_inline void wale_serve_end(struct Qdisc *sch, bool plain)
 	if (plain)
 		wale_packet_complete_plain(sch, __skb_dequeue(&q->waiting),
 					   q->server.time_ns);
-	else if (wale_buffer_counts_cells(&q->buffer))
-		wale_atm_served(sch);
 	else
-		wale_packet_complete(sch, __skb_dequeue(&q->waiting),
-				     q->server.time_ns);
+		q->station->served(sch);
 }
 
 /* Is there something to be served next?  Then its length: a packet may have 0 bytes. */
@@ -34,17 +31,10 @@ static __always_inline bool wale_serve_next(struct Qdisc *sch, bool plain,
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
-	if (!plain && wale_buffer_counts_cells(&q->buffer)) {
-		*len = WALE_ATM_CELL;
-		return q->buffer.cells;
-	}
-	if (skb_queue_empty(&q->waiting) &&
-	    (plain || !q->child.qdisc ||
-	     !wale_child_next(sch, q->server.time_ns)))
+	if (!plain)
+		return q->station->next(sch, len);
+	if (skb_queue_empty(&q->waiting))
 		return false;
-	if (!plain && q->classes)
-		wale_class_prefetch(q->classes,
-				    wale_skb_class(q->waiting.next));
 	*len = wale_skb_cb(q->waiting.next)->wire_len;
 	return true;
 }
