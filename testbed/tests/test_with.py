@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -163,6 +164,22 @@ def test_a_transfer(tmp_path: Path) -> None:
     for word in ("client", "server", "down", "up", "cubic", "digest"):
         assert word in done.stderr
     assert (tmp_path / "out/packets.pcapng").exists()
+    with (tmp_path / "out/packets.csv").open(newline="") as file:
+        assert {row["flow"] for row in csv.DictReader(file)} == {"client"}
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("also", ["true", "wale get server:data --out /run/tmp/got"])
+def test_packets_of_no_socket_can_be_drawn(also: str, tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(bytes(30_000))
+    script = f"ping -c 2 server && {also}"
+    words = ["-q", "--packets", "--out", "out", "--delay", "20ms", "--serve", "wale serve -q ."]
+    done = lab_with(tmp_path, *words, "--", "sh", "-c", script)
+    assert done.returncode == 0, done.stderr
+    for more in (["--cdf", "--out", "cdf.png"], ["--out", "page.html"]):
+        drawn = [LAB, "plot", "-q", "out", *more]
+        done = subprocess.run(drawn, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert "Traceback" not in done.stderr
 
 
 @pytest.mark.guest

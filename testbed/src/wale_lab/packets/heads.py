@@ -125,7 +125,7 @@ def _words(address: Bytes) -> list[NDArray[np.uint64]]:
 def sockaddr_address(sockaddr: Bytes) -> Bytes:
     """The addresses of struct sockaddr_in6, or sockaddr_in in its place."""
     inet = sockaddr[:, 0] == 2
-    address = np.ascontiguousarray(sockaddr[:, 8:24])
+    address = np.array(sockaddr[:, 8:24], order="C")
     address[inet, :12] = _MAPPED
     address[inet, 12:] = sockaddr[inet, 4:8]
     return address

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,6 +22,7 @@ from wale_lab.packets import pcapng
 from wale_lab.packets.heads import Heads
 from wale_lab.packets.senders import Series
 from wale_lab.results import sessions
+from wale_lab.results.programs import Sockets
 from wale_lab.results.sessions import SocketNames
 from wale_lab.topologies.plan import Plan, PlannedFlow
 
@@ -125,6 +127,19 @@ class Connections:
                 server = flow.receiver_address
             self.flows.setdefault((server, flow.port, copy), []).append(flow)
 
+    @cached_property
+    def programs(self) -> dict[tuple[str | None, int, int], str]:
+        """The program that has a socket: by the address of its host, its port, its peer's port."""
+        return {
+            (
+                self.plan.names.get(rows[0]["netns"]),
+                int(rows[0]["local_port"]),
+                int(rows[0]["remote_port"]),
+            ): name
+            for name, sockets in Sockets(self.raw, self.plan).of.items()
+            for rows in sockets.values()
+        }
+
     def flow_and_number(self, chunk: Chunk) -> tuple[pa.Array, NDArray[np.int32]]:
         """The flow of each packet, and the number of its connection."""
         keys, first, inverse = np.unique(chunk.key, return_index=True, return_inverse=True)
@@ -139,7 +154,8 @@ class Connections:
             if connection.names is not None:
                 times = came_ns(chunk.events[rows])
                 flow[rows] = self._codes(connection.names, connection.client_port, times)
-        names = pa.array(list(self.flow_names), pa.string())
+        # of no name at all, others could make no array
+        names = pa.array(list(self.flow_names) or [""], pa.string())
         return pa.DictionaryArray.from_arrays(pa.array(flow, mask=flow < 0), names), number
 
     def _codes(
@@ -166,10 +182,23 @@ class Connections:
             for flow in self.flows.get((address or "", port, copy), []):
                 if peer in (flow.sender_address, flow.receiver_address):
                     found = _Connection(found.number, self.names[flow.name], client_port)
+        if found.names is None:
+            found = self._of_program(found.number, ends)
         self.known[key] = found
         self.sources.append(ends[0][0] or "")
         self.targets.append(ends[1][0] or "")
         return found
+
+    def _of_program(self, number: int, ends: list[tuple[str | None, int]]) -> _Connection:
+        """A connection of programs: that one's which comes last, which is a client."""
+        (one, port), (other, other_port) = ends
+        found = {
+            name
+            for key in ((one, port, other_port), (other, other_port, port))
+            if (name := self.programs.get(key))
+        }
+        last = [program.name for program in self.plan.programs if program.name in found]
+        return _Connection(number, SocketNames(last[-1]) if last else None, 0)
 
 
 class Output:

@@ -98,7 +98,8 @@ class PacketSeries:
         again = begin < seen
         new = ~lost & ~again
         acks = self._rows(link=reverse, flow=flow, protocol=_TCP, fate="delivered")
-        acks &= (all_["tcp_flags"] & _ACK > 0) & (all_["tcp_flags"] & 0x02 == 0)
+        flags = np.nan_to_num(all_["tcp_flags"].astype(float)).astype(np.int64)  # of TCP alone
+        acks &= (flags & _ACK > 0) & (flags & 0x02 == 0)
         acked = unwrapped(all_["ack"][acks], first)
         came = all_["departure_ns"][acks].astype(np.int64)
         moves = np.concatenate([[True], np.diff(np.maximum.accumulate(acked)) > 0])[: len(acked)]
