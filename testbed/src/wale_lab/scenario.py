@@ -7,8 +7,7 @@ missing keys get their default, so that a dumped Scenario is complete.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -30,7 +29,7 @@ from wale_lab import units, yaml_lines
 from wale_lab.advice import Advice, Impair
 from wale_lab.checking import checked, show, union_tag
 from wale_lab.engines.base import RELEASED
-from wale_lab.errors import ScenarioError, why
+from wale_lab.errors import ScenarioError
 from wale_lab.fields import (
     STRICT,
     CongestionControl,
@@ -58,9 +57,10 @@ from wale_lab.network import Graph, some
 from wale_lab.programs import PROGRAM, TRANSFER, Program, kind_of_flow
 from wale_lab.routing import NoWayError, Routing
 from wale_lab.shapes import SHAPES, Chain, ParkingLot, Ring, Star, TwoPaths
+from wale_lab.trace_files import inline_traces
 from wale_lab.tree import PACKAGE
 from wale_lab.written_out import write_out
-from wale_lab.yaml_lines import Document, KeyPath, Part
+from wale_lab.yaml_lines import Document, KeyPath
 
 ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
 
@@ -615,7 +615,7 @@ def check_scenario(document: Document, overrides: list[str], folder: Path) -> Sc
     for assignment in overrides:
         yaml_lines.override(document, assignment)
     write_out(document, folder)
-    _inline_traces(document, folder)
+    inline_traces(document, folder)
     scenario = checked(Scenario, document)
     assert isinstance(scenario, Scenario)
     scenario._document, scenario._folder = document, folder
@@ -778,48 +778,3 @@ def _no_impair(scenario: Scenario, impair: Impair) -> str | None:
             "(give flows a duration, or a lower virtual_limit)"
         )
     return None
-
-
-def _traces(document: Document) -> Iterator[tuple[KeyPath, dict[str, Any]]]:
-    """What a document says of traces of links, and where."""
-    todo: list[tuple[KeyPath, Any]] = [
-        ((key,), document.value.get(key)) for key in ("bottleneck", "topology")
-    ]
-    for path, value in todo:  # which grows
-        if isinstance(value, dict):
-            if isinstance(value.get("trace"), dict):
-                yield (*path, "trace"), value["trace"]
-            todo += [((*path, key), inner) for key, inner in value.items() if key != "trace"]
-        elif isinstance(value, list):
-            todo += [((*path, n), inner) for n, inner in enumerate(value)]
-
-
-def _inline_traces(document: Document, folder: Path) -> None:
-    """Replace `trace: {file: F}` by its steps, so that the scenario says everything."""
-    for key, trace in _traces(document):
-        if not isinstance(trace.get("file"), str) or "steps" in trace:
-            continue
-        path = folder / trace["file"]
-        try:
-            lines = path.read_text(encoding="utf-8").split("\n")
-        except (OSError, UnicodeDecodeError) as error:
-            where = document.where((*key, "file"))
-            raise ScenarioError(f"{where}: cannot read the trace {path}: {why(error)}") from None
-        steps, numbers = [], array("L")
-        for number, line in enumerate(lines, 1):
-            words = line.partition("#")[0].split()
-            if not words:
-                continue
-            if len(words) != 2:
-                raise ScenarioError(f"{path}:{number}: expected `DURATION RATE`, got {line!r}")
-            try:
-                duration_ns, rate_bps = units.parse_step(*words)
-            except ValueError as error:
-                raise ScenarioError(f"{path}:{number}: {error}") from None
-            steps.append((f"{duration_ns}ns", f"{rate_bps}bit"))
-            numbers.append(number)
-        if not steps:
-            raise ScenarioError(f"{path}: the trace has no steps")
-        del trace["file"]
-        trace["steps"] = steps
-        document.parts[(*key, "steps")] = Part(str(path), numbers)

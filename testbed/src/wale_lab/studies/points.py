@@ -40,8 +40,8 @@ CODE = (
     "results/measures.py", "netlink.py", "results/result.py", "runner.py", "scenario.py",
     "results/sessions.py", "results/trace_work.py", "studies/command.py", "models/arrivals.py",
     "models/sessions.py", "models/streams.py", "timeline.py", "topologies/dumbbell.py",
-    "topologies/plan.py", "topologies/graph.py", "routing.py", "network.py", "network_files.py",
-    "shapes.py", "written_out.py", "models/max_min.py", "programs.py",
+    "topologies/plan.py", "trace_files.py", "topologies/graph.py", "routing.py", "network.py",
+    "network_files.py", "shapes.py", "written_out.py", "models/max_min.py", "programs.py",
 )  # fmt: skip
 
 
