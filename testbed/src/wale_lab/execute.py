@@ -33,14 +33,20 @@ def tell(outcome: Outcome) -> int:
     return outcome.exit_code
 
 
-def exec_command(args: argparse.Namespace) -> int:
-    """The subcommand."""
-    own = {}
-    for pair in args.env:
+def environment_of(pairs: list[str]) -> dict[str, str]:
+    """What `--env NAME=VALUE` sets."""
+    found = {}
+    for pair in pairs:
         name, equals, value = pair.partition("=")
         if not name or not equals:
             raise ScenarioError(f"--env {pair}: expected NAME=VALUE")
-        own[name] = value
+        found[name] = value
+    return found
+
+
+def exec_command(args: argparse.Namespace) -> int:
+    """The subcommand."""
+    own = environment_of(args.env)
     engine = get_engine(args.engine)
     out = None if args.out is None else Path(args.out)
     if out is not None:

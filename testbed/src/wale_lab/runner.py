@@ -31,6 +31,7 @@ from wale_lab.engines.base import (
 )
 from wale_lab.engines.kernel_modules import find_kernel_modules
 from wale_lab.engines.modules import find_modules, find_userspace
+from wale_lab.execute import write_through
 from wale_lab.files import make_folder, output_folder
 from wale_lab.guest import packet_recorder
 from wale_lab.progress import Progress
@@ -301,7 +302,7 @@ def shell_command(args: argparse.Namespace) -> int:
             env=env,
             modules=modules,
             interactive=interactive,
-            on_output=None if interactive else _write_through,
+            on_output=None if interactive else write_through,
         )
         outcome = engine.run(kernel, job)
         if (exchange / "raw.json").exists():  # not by the shell
@@ -318,8 +319,3 @@ def _commands(args: argparse.Namespace) -> bytes | None:
     if sys.stdin is None:  # closed
         return b""
     return None if sys.stdin.isatty() else sys.stdin.buffer.read()
-
-
-def _write_through(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()

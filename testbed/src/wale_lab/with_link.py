@@ -26,6 +26,7 @@ from wale_lab.checking import ways_to_write
 from wale_lab.engines.base import EXIT_ENGINE, EXIT_TIMEOUT, OUT_DIR, TimedOut
 from wale_lab.engines.modules import userspace_env
 from wale_lab.errors import ScenarioError
+from wale_lab.execute import environment_of
 from wale_lab.link import Link
 from wale_lab.progress import Progress
 from wale_lab.results.result import problems
@@ -150,7 +151,7 @@ def scenario_of(args: argparse.Namespace) -> dict[str, Any]:
     flows = [*servers, command]
     for flow in flows:
         flow |= {"cwd": str(Path(args.cwd).absolute())} if args.cwd else {}
-        flow |= {"env": dict(_pair(pair) for pair in args.env)} if args.env else {}
+        flow |= {"env": environment_of(args.env)} if args.env else {}
     found: dict[str, Any] = {
         "name": "with",
         "time": "real" if args.real else "virtual",
@@ -204,13 +205,6 @@ def _chain(args: argparse.Namespace) -> list[argparse.Namespace]:
                 )
         found.append(inner)
     return found
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise ScenarioError(f"--env {text}: expected NAME=VALUE")
-    return name, value
 
 
 def _refuse(args: argparse.Namespace) -> None:
