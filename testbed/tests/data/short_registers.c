@@ -41,6 +41,7 @@ int main(void)
 		pause();
 	}
 	waitpid(pid, NULL, 0);
+	ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_EXITKILL);
 	if (request(PTRACE_GETREGSET, pid, regs))
 		return 1;
 	regs[XMM9] = 123;
