@@ -109,7 +109,7 @@ int wale_parents_leave(struct Qdisc *sch,
 	packets = sch->q.qlen - entry->qlen;
 	bytes = sch->qstats.backlog - entry->backlog;
 	wale_parents_told(entry, packets, bytes);
-	/* for who has none of it, it is there with a success only */
+	/* a parent that has not counted it yet does so on success only */
 	more = packets > 0 && (entry->accepted || !entry->qlen);
 	if (more) {
 		packets--;

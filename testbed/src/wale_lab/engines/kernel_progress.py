@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How far a build of the guest's kernel is: for who builds it, and for who waits for it.
+"""How far a build of the guest's kernel is, for the process that builds it and those that wait.
 
-Both read the folder in which it is built: the steps that are done, and the log of make.
+All of them read the folder in which it is built: the steps that are done, and the log of make.
 """
 
 from __future__ import annotations
