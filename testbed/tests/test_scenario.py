@@ -18,7 +18,8 @@ from wale_lab.guest.links import is_plain
 from wale_lab.link import Link
 from wale_lab.link_words import PLAIN, in_former_words, is_new
 from wale_lab.options import ALIASES, LINK, Option
-from wale_lab.scenario import ROLES, Scenario, check_scenario, find_scenario, load_scenario
+from wale_lab.pairs import ROLES
+from wale_lab.scenario import Scenario, check_scenario, find_scenario, load_scenario
 from wale_lab.topologies import plan as plans
 from wale_lab.topologies.planning import make_plan
 from wale_lab.tree import PACKAGE

@@ -15,7 +15,8 @@ from wale_lab.checking import show
 from wale_lab.engines.base import EngineError
 from wale_lab.errors import ScenarioError
 from wale_lab.host_settings import NO_PAIR_HOSTS, HostSettings
-from wale_lab.scenario import OWN_CC, ROLES, Flow, Scenario
+from wale_lab.pairs import ROLES
+from wale_lab.scenario import OWN_CC, Flow, Scenario
 from wale_lab.yaml_lines import KeyPath
 
 

@@ -34,10 +34,8 @@ from wale_lab.fields import (
     STRICT,
     CongestionControl,
     Date,
-    Delay,
     FlowSize,
     Name,
-    Or,
     Rate,
     Switch,
     TimeLimit,
@@ -54,6 +52,7 @@ from wale_lab.host_settings import (
 )
 from wale_lab.link import Bottleneck, Link, wire_bytes
 from wale_lab.network import Graph, some
+from wale_lab.pairs import ROLES, Pair, Topology
 from wale_lab.programs import PROGRAM, TRANSFER, Program, kind_of_flow
 from wale_lab.routing import NoWayError, Routing
 from wale_lab.shapes import SHAPES, Chain, ParkingLot, Ring, Star, TwoPaths
@@ -61,8 +60,6 @@ from wale_lab.trace_files import inline_traces
 from wale_lab.tree import PACKAGE
 from wale_lab.written_out import write_out
 from wale_lab.yaml_lines import Document, KeyPath
-
-ROLES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
 
 #: Congestion controls of this tree, and those of them that listen to advice.
 CLASSIC_CC = {"oldtahoe", "vanilla", "tahoe", "reno_classic", "reno_rfc2001"}
@@ -77,55 +74,6 @@ class Strict(BaseModel):
     """Unknown keys are errors."""
 
     model_config = STRICT
-
-
-class Pair(Strict):
-    """A sender and its receiver."""
-
-    name: Name
-    """its hosts are NAME-sender and NAME-receiver"""
-    access_delay: Delay = 0
-    """one-way delay of the pair's own access link, in each direction"""
-    sender: Name | None = None
-    """name of its sender, instead of NAME-sender"""
-    receiver: Name | None = None
-    """name of its receiver, instead of NAME-receiver"""
-
-    def host(self, role: Literal["sender", "receiver"]) -> str:
-        """The name of its sender or receiver."""
-        return (self.sender if role == "sender" else self.receiver) or f"{self.name}-{role}"
-
-    @model_serializer(mode="wrap")
-    def _without_names(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Names that are not given are in no digest."""
-        data: dict[str, Any] = handler(self)
-        return {key: v for key, v in data.items() if v is not None or key not in ROLES}
-
-
-class Topology(Strict):
-    """Which hosts there are; see testbed/src/wale_lab/topologies/dumbbell.py for the drawing."""
-
-    type: Literal["dumbbell"] = "dumbbell"
-    """pairs of hosts around one bottleneck; others are graph, and shapes with a name"""
-    pairs: Annotated[
-        list[Pair],
-        Field(min_length=1, max_length=200),
-        Or(type="integer", minimum=1, maximum=200),
-    ] = [Pair(name="pair1")]
-    """how many pairs, or a list of them"""
-
-    @field_validator("pairs", mode="before")
-    @classmethod
-    def _count(cls, value: object) -> object:
-        if isinstance(value, int) and not isinstance(value, bool):
-            if not 1 <= value <= 200:
-                raise ValueError(f"expected 1 to 200 pairs, got {value}")
-            return [{"name": f"pair{n + 1}"} for n in range(value)]
-        return value
-
-    def hosts(self) -> list[str]:
-        """The names of the hosts."""
-        return [pair.host(role) for pair in self.pairs for role in ROLES]
 
 
 def _kind_of_topology(value: object) -> str | None:

@@ -30,7 +30,8 @@ from __future__ import annotations
 
 from wale_lab.advice import Advice
 from wale_lab.link import Link
-from wale_lab.scenario import ROLES, Flow, Pair, Scenario
+from wale_lab.pairs import ROLES, Pair
+from wale_lab.scenario import Flow, Scenario
 from wale_lab.topologies.plan import (
     Namespace,
     Plan,
