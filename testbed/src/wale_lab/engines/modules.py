@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Finds the products of `make modules` and `make userspace`, and builds them if not up to date.
 
+What another checkout has built from the same sources is copied from the cache (products.py).
 Modules that are built elsewhere are files given by the user.
 
 With WALE_NO_BUILD in the environment existing files are used as they are.  An installed package
@@ -24,12 +25,27 @@ from pathlib import Path
 from wale_lab.engines.base import EngineError, Kernel, Log
 from wale_lab.engines.kernel_build import cache_root, locked
 from wale_lab.engines.processes import for_kbuild, without_make
+from wale_lab.engines.products import fill, key_of
 from wale_lab.tree import IN_CHECKOUT, INSTALLED_PROGRAMS, SOURCES
 
 #: How a user starts it: at the top of the tree, or installed.
 LAB = "testbed/wale-lab" if IN_CHECKOUT else "wale-lab"
-_MODULE_SOURCES = ("kmod", "tcp_ratcp", "testbed/setup/Kbuild", "Makefile")
+_MODULE_SOURCES = (
+    "kmod",
+    "tcp_ratcp",
+    "testbed/setup/Kbuild",
+    "testbed/setup/build-modules",
+    "Makefile",
+)
 _USERSPACE_SOURCES = ("userspace", "kmod/include", "Makefile")
+
+#: What the tools are linked with, and the packages of Debian that have it.
+_LIBRARIES = {
+    "libnl-3.0": "libnl-3-dev",
+    "libnl-genl-3.0": "libnl-genl-3-dev",
+    "libnl-route-3.0": "libnl-route-3-dev",
+    "nettle": "nettle-dev",
+}
 
 
 def _build_folder() -> Path:
@@ -60,14 +76,19 @@ def _writable(folder: Path) -> bool:
     return os.access(next(p for p in (folder, *folder.parents) if p.exists()), os.W_OK)
 
 
-def _newest(sources: Iterable[str]) -> float:
-    """When the newest of these files, and of the sources in these folders, was changed."""
+def _files(sources: Iterable[str]) -> list[Path]:
+    """These files, and the sources in these folders."""
     found = [SOURCES / name for name in sources]
     for folder in tuple(found):
         for base, _, files in os.walk(folder):
             ends = (".c", ".h", ".mk", "Kbuild", "Makefile")
             found += [Path(base) / name for name in files if name.endswith(ends)]
-    return max((path.stat().st_mtime for path in found if path.is_file()), default=0.0)
+    return [path for path in found if path.is_file()]
+
+
+def _newest(sources: Iterable[str]) -> float:
+    """When the newest of these was changed."""
+    return max((path.stat().st_mtime for path in _files(sources)), default=0.0)
 
 
 def _build(log: Log, name: str, command: Sequence[str | Path]) -> None:
@@ -171,8 +192,7 @@ def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
         config, built_for = tree / "include/generated/autoconf.h", folder / "config"
         if not config.exists():
             return folder.exists()
-        digest = hashlib.sha256(config.read_bytes()).hexdigest()
-        return built_for.exists() and built_for.read_text().strip() == digest
+        return built_for.exists() and built_for.read_text().strip() == _digest(config)
 
     def current() -> bool:
         paths = built()
@@ -189,17 +209,41 @@ def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
                 f"no modules for kernel {kernel.release}, and nothing to build them against: "
                 f"{tree} does not exist"
             )
-        words = [str(tree)] + ([kernel.arch] if kernel.arch else [])
         with locked(BUILD / "modules.lock", log):
             if not current():
-                script = SOURCES / "testbed/setup/build-modules"
                 began = time.time()
-                _build(log, f"make modules KDIR={' ARCH='.join(words)}", [script, *words])
-                _mark_current(built(), began)
+                key = _modules_key(kernel, tree)
+                fill(folder, key, lambda: _make_modules(kernel, tree, folder, began, log), log)
+                _mark_current(folder.rglob("*.ko"), began)
     missing = set(names) - {p.stem for p in built()}
     if missing:
         raise EngineError(f"`make modules` built no {', '.join(sorted(missing))} in {folder}")
     return built()
+
+
+def _make_modules(
+    kernel: Kernel, tree: Path, folder: Path, began: float, log: Log
+) -> Sequence[Path]:
+    """Build all modules of the tree; return what other checkouts may have of them."""
+    words = [str(tree)] + ([kernel.arch] if kernel.arch else [])
+    script = SOURCES / "testbed/setup/build-modules"
+    _build(log, f"make modules KDIR={' ARCH='.join(words)}", [script, *words])
+    modules = sorted(folder.rglob("*.ko"))
+    return [*modules, folder / "config"] if _newest(_MODULE_SOURCES) < began else []
+
+
+def _modules_key(kernel: Kernel, tree: Path) -> str | None:
+    """The name of the modules for this kernel; none if gcov's notes belong to them."""
+    if kernel.flavour == "coverage":
+        return None
+    of_kernel = [kernel.image, tree / "include/generated/autoconf.h", tree / "Module.symvers"]
+    against = [_digest(path) for path in of_kernel if path and path.exists()]
+    against += [kernel.module_folder, kernel.source]
+    return key_of(_files(_MODULE_SOURCES), SOURCES, against)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def build_folder(kernel: Kernel, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
@@ -235,9 +279,26 @@ def find_userspace(log: Log) -> dict[str, str]:
         with locked(BUILD / "userspace.lock", log):
             if _stale([plugin, program], _USERSPACE_SOURCES):
                 began = time.time()
-                _build(log, "make userspace", _make_userspace())
-                _mark_current([p for p in (plugin, program) if p.exists()], began)
+                products = [plugin, program]
+
+                def build() -> list[Path]:
+                    _build(log, "make userspace", _make_userspace())
+                    return products if _newest(_USERSPACE_SOURCES) < began else []
+
+                fill(BUILD / "userspace", _userspace_key(), build, log)
+                _mark_current([p for p in products if p.exists()], began)
     return env
+
+
+def _userspace_key() -> str | None:
+    """The name of the plugin and the program; none if a library is missing."""
+    if not shutil.which("pkg-config"):
+        return None
+    asked = ["pkg-config", "--modversion", *_LIBRARIES]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return None
+    return key_of(_files(_USERSPACE_SOURCES), SOURCES, [done.stdout])
 
 
 def _make_userspace() -> list[str]:
@@ -253,9 +314,7 @@ def _need_libraries() -> None:
     """EngineError that names the packages of Debian which are missing to build the tools."""
     tools = {"gcc": "gcc", "make": "make", "pkg-config": "pkg-config"}
     missing = [package for tool, package in tools.items() if not shutil.which(tool)]
-    libraries = {"libnl-3.0": "libnl-3-dev", "libnl-genl-3.0": "libnl-genl-3-dev"}
-    libraries |= {"libnl-route-3.0": "libnl-route-3-dev", "nettle": "nettle-dev"}
-    for library, package in libraries.items():
+    for library, package in _LIBRARIES.items():
         asked = ["pkg-config", "--exists", library]
         if "pkg-config" in missing or subprocess.run(asked, check=False).returncode:
             missing.append(package)
