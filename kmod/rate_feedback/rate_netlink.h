@@ -14,6 +14,20 @@ enum {
 	RATE_GROUP_FLOWS,
 };
 
+/**
+ * struct rate_range - what a number may be
+ * @refusal: the sentence for any other; NULL at the end of a table
+ * @min: the smallest
+ * @max: the largest
+ * @attr: type of the attribute
+ */
+struct rate_range {
+	const char *refusal;
+	u64 min;
+	u64 max;
+	u16 attr;
+};
+
 /* rate_policy.c */
 /* generated: policies */
 extern const struct nla_policy
@@ -24,6 +38,9 @@ extern const struct nla_policy
 rate_flow_policy[RATE_FEEDBACK_A_FLOW_PATH + 1];
 extern const struct nla_policy
 rate_follow_policy[RATE_FEEDBACK_A_FOLLOW_IFINDEX + 1];
+extern const struct rate_range rate_follow_ranges[];
+extern const struct rate_range rate_key_ranges[];
+extern const struct rate_range rate_set_ranges[];
 /* generated: end */
 
 /* rate_request.c */

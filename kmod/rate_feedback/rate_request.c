@@ -104,16 +104,29 @@ static int rate_parse_prefix(struct nlattr **tb, struct rate_key *key,
 	return 0;
 }
 
-static int rate_check_ifindex(const struct nlattr *attr,
-			      struct netlink_ext_ack *extack)
+static u64 rate_get_number(const struct nlattr *attr)
 {
-	u32 ifindex = nla_get_u32(attr);
+	return nla_len(attr) == sizeof(u64) ? nla_get_u64(attr) :
+					      nla_get_u32(attr);
+}
 
-	if (ifindex && ifindex <= INT_MAX)
-		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr,
-			    "rate_feedback: ifindex must be 1 to 2147483647");
-	return -ERANGE;
+static int rate_check_ranges(struct nlattr **tb, const struct rate_range *range,
+			     struct netlink_ext_ack *extack)
+{
+	u64 value;
+
+	for (; range->refusal; range++) {
+		if (!tb[range->attr])
+			continue;
+		value = rate_get_number(tb[range->attr]);
+		if (value >= range->min && value <= range->max)
+			continue;
+		if (extack)
+			extack->_msg = range->refusal;
+		NL_SET_BAD_ATTR(extack, tb[range->attr]);
+		return -ERANGE;
+	}
+	return 0;
 }
 
 /**
@@ -141,8 +154,7 @@ int rate_parse_key(struct nlattr **tb, struct rate_key *key,
 	if (dev && !flow && !prefix && !tb[RATE_FEEDBACK_A_PATH_PREFIX_LEN]) {
 		key->kind = RATE_KEY_DEV;
 		key->ifindex = nla_get_u32(tb[RATE_FEEDBACK_A_PATH_IFINDEX]);
-		return rate_check_ifindex(tb[RATE_FEEDBACK_A_PATH_IFINDEX],
-					  extack);
+		return rate_check_ranges(tb, rate_key_ranges, extack);
 	}
 	NL_SET_ERR_MSG(extack,
 		       "rate_feedback: a path is named by one of: ifindex; daddr and prefix-len; saddr, daddr, sport and dport");
@@ -202,81 +214,9 @@ static bool rate_sets_value(struct nlattr **tb)
 	       tb[RATE_FEEDBACK_A_PATH_TIME] || tb[RATE_FEEDBACK_A_PATH_LAYER];
 }
 
-/* The lag and how old advice may be, of which one message tells. */
-static int rate_parse_time(const struct nlattr *attr, u64 *time,
-			   struct netlink_ext_ack *extack)
+static u64 rate_setting(const struct nlattr *attr, u64 before)
 {
-	if (!attr)
-		return 0;
-	*time = nla_get_u64(attr);
-	if (*time <= RATE_FEEDBACK_TIME_MAX)
-		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr,
-			    "rate_feedback: lag-time and age-limit must be 0 to 1 day");
-	return -ERANGE;
-}
-
-/* What a sender keeps waiting at the bottleneck. */
-static int rate_parse_backlog(struct nlattr **tb,
-			      struct rate_settings *settings,
-			      struct netlink_ext_ack *extack)
-{
-	const struct nlattr *swing = tb[RATE_FEEDBACK_A_PATH_SWING];
-	const struct nlattr *beta = tb[RATE_FEEDBACK_A_PATH_BETA];
-
-	if (beta)
-		settings->beta = nla_get_u32(beta);
-	if (settings->beta > RATE_FEEDBACK_BETA_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, beta,
-				    "rate_feedback: beta must be 0 to 1000000 packets");
-		return -ERANGE;
-	}
-	if (swing && nla_get_u32(swing) > RATE_FEEDBACK_SWING_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, swing,
-				    "rate_feedback: swing must be 0 (off) to 100 percent");
-		return -ERANGE;
-	}
-	if (swing)
-		settings->swing = nla_get_u32(swing);
-	return 0;
-}
-
-/* How the links of the path mark. */
-static int rate_parse_marking(struct nlattr **tb,
-			      struct rate_settings *settings,
-			      struct netlink_ext_ack *extack)
-{
-	const struct nlattr *phi = tb[RATE_FEEDBACK_A_PATH_PHI];
-
-	if (!phi)
-		return 0;
-	settings->phi = nla_get_u32(phi);
-	if (settings->phi >= RATE_FEEDBACK_PHI_MIN &&
-	    settings->phi <= RATE_FEEDBACK_PHI_MAX)
-		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, phi,
-			    "rate_feedback: phi must be 1.001 to 1000");
-	return -ERANGE;
-}
-
-static int rate_parse_sending(struct nlattr **tb,
-			      struct rate_settings *settings,
-			      struct netlink_ext_ack *extack)
-{
-	const struct nlattr *base_rtt = tb[RATE_FEEDBACK_A_PATH_BASE_RTT];
-
-	if (tb[RATE_FEEDBACK_A_PATH_RISE])
-		settings->rise = nla_get_u32(tb[RATE_FEEDBACK_A_PATH_RISE]);
-	if (tb[RATE_FEEDBACK_A_PATH_PACE])
-		settings->pace = nla_get_u32(tb[RATE_FEEDBACK_A_PATH_PACE]);
-	if (base_rtt)
-		settings->base_rtt = nla_get_u64(base_rtt);
-	if (settings->base_rtt > RATE_FEEDBACK_RTT_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, base_rtt,
-				    "rate_feedback: base-rtt must be 0 (what is measured) to 60 s");
-		return -ERANGE;
-	}
-	return rate_parse_backlog(tb, settings, extack);
+	return attr ? rate_get_number(attr) : before;
 }
 
 static int rate_parse_settings(struct nlattr **tb,
@@ -285,24 +225,30 @@ static int rate_parse_settings(struct nlattr **tb,
 {
 	const struct nlattr *lag_time = tb[RATE_FEEDBACK_A_PATH_LAG_TIME];
 	const struct nlattr *lag = tb[RATE_FEEDBACK_A_PATH_LAG];
-	int err;
 
-	err = rate_parse_time(lag_time, &settings->lag_time, extack);
-	if (!err)
-		err = rate_parse_time(tb[RATE_FEEDBACK_A_PATH_AGE_LIMIT],
-				      &settings->age_limit, extack);
-	if (err)
-		return err;
-	if (lag)
-		settings->lag = nla_get_u32(lag);
+	settings->lag = rate_setting(lag, settings->lag);
+	settings->lag_time = rate_setting(lag_time, settings->lag_time);
+	settings->age_limit = rate_setting(tb[RATE_FEEDBACK_A_PATH_AGE_LIMIT],
+					   settings->age_limit);
+	settings->base_rtt = rate_setting(tb[RATE_FEEDBACK_A_PATH_BASE_RTT],
+					  settings->base_rtt);
+	settings->beta = rate_setting(tb[RATE_FEEDBACK_A_PATH_BETA],
+				      settings->beta);
+	settings->rise = rate_setting(tb[RATE_FEEDBACK_A_PATH_RISE],
+				      settings->rise);
+	settings->swing = rate_setting(tb[RATE_FEEDBACK_A_PATH_SWING],
+				       settings->swing);
+	settings->pace = rate_setting(tb[RATE_FEEDBACK_A_PATH_PACE],
+				      settings->pace);
+	settings->phi = rate_setting(tb[RATE_FEEDBACK_A_PATH_PHI],
+				     settings->phi);
 	if (lag_time ? settings->lag != RATE_FEEDBACK_LAG_FIXED :
 		       lag && settings->lag == RATE_FEEDBACK_LAG_FIXED) {
 		NL_SET_ERR_MSG_ATTR(extack, lag_time ?: lag,
 				    "rate_feedback: lag fixed and lag-time belong together");
 		return -EINVAL;
 	}
-	err = rate_parse_sending(tb, settings, extack);
-	return err ?: rate_parse_marking(tb, settings, extack);
+	return 0;
 }
 
 /* The step that the request makes of the rate there is; @old: NULL, if there is none. */
@@ -392,7 +338,7 @@ static int rate_parse_follow(struct rate_request *request,
 				    "rate_feedback: follow needs the ifindex of a device");
 		return -EINVAL;
 	}
-	err = rate_check_ifindex(tb[RATE_FEEDBACK_A_FOLLOW_IFINDEX], extack);
+	err = rate_check_ranges(tb, rate_follow_ranges, extack);
 	if (err)
 		return err;
 	net = rate_follow_net(skb, tb[RATE_FEEDBACK_A_FOLLOW_NETNS_FD],
@@ -739,6 +685,9 @@ int rate_set(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	err = rate_parse_key(info->attrs, &key, info->extack);
+	if (!err)
+		err = rate_check_ranges(info->attrs, rate_set_ranges,
+					info->extack);
 	if (!err)
 		err = rate_parse_follow(&request, skb, info);
 	if (err)

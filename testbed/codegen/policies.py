@@ -3,18 +3,19 @@
 Documentation/netlink/specs/rate_feedback.yaml.
 
 The kernel's generator (ynl-gen-c --mode kernel) writes operations for Linux 6.2 and later beside
-policies, and policies refuse a value without saying its range.  So this has of ranges what needs
-no sentence: values that have names, flags, and bounds on one side that are numbers.  Others are
-checked in rate_request.c.
+policies, and policies refuse a value without saying its range.  So a policy has the ranges that
+need no sentence: values that have names, flags, and bounds on one side that are numbers.  Of the
+others there are tables, with a sentence for each.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import yaml
 
-from spec import TOP, macro
+from spec import TOP, duration, macro, millionths
 
 SPEC = TOP / "Documentation/netlink/specs/rate_feedback.yaml"
 PATH = "kmod/rate_feedback/rate_policy.c"
@@ -31,7 +32,32 @@ HEAD = """\
 """
 ADDRESS = 16
 
+#: How the numbers of a range are written, and what stands behind them; the schema of the kernel's
+#: contracts has no key for it.  Others are plain.
+FORMS: dict[str, tuple[Callable[[int], str], str]] = {
+    "age-limit": (duration, ""),
+    "lag-time": (duration, ""),
+    "base-rtt": (duration, ""),
+    "beta": (str, " packets"),
+    "swing": (str, " percent"),
+    "phi": (millionths, ""),
+}
+
+#: What 0 means where it is no quantity.
+ZERO = {"swing": " (off)", "base-rtt": " (what is measured)"}
+
+LIMITS = {2147483647: "INT_MAX"}
+
+#: The requests that have attributes with such ranges.
+RANGES = ("follow", "key", "set")
+
 Yaml = dict[str, Any]
+
+
+def _needs_sentence(attribute: Yaml) -> bool:
+    """Is the range one that a policy would refuse without saying it?"""
+    checks = attribute.get("checks", {})
+    return len(checks) > 1 or any(not isinstance(bound, int) for bound in checks.values())
 
 
 class Channel:
@@ -40,6 +66,9 @@ class Channel:
     def __init__(self) -> None:
         raw: Yaml = yaml.safe_load(SPEC.read_text(encoding="utf-8"))
         self.enums = {one["name"]: one for one in raw["definitions"] if one["type"] == "enum"}
+        self.consts = {
+            one["name"]: one["value"] for one in raw["definitions"] if one["type"] == "const"
+        }
         self.sets = {one["name"]: one["attributes"] for one in raw["attribute-sets"]}
         every = {one["name"]: one for one in raw["operations"]["list"]}
         #: What a request may have, by the name of its policy: set of attributes, their names.
@@ -60,11 +89,43 @@ class Channel:
             return f"NLA_POLICY_MAX({kind}, {macro('rate-feedback', attribute['enum'], last)})"
         if attribute.get("display-hint") == "ipv6":
             return f"{{ .type = {kind}, .len = {ADDRESS} }}"
-        if len(checks) == 1:
+        if checks and not _needs_sentence(attribute):
             ((side, bound),) = checks.items()
-            if isinstance(bound, int):
-                return f"NLA_POLICY_{side.upper()}({kind}, {bound})"
+            return f"NLA_POLICY_{side.upper()}({kind}, {bound})"
         return f"{{ .type = {kind} }}"
+
+    def _range(self, group: str, attribute: Yaml) -> list[str]:
+        """The entry of an attribute in a table of ranges."""
+        name, checks = attribute["name"], attribute["checks"]
+        bounds = [checks.get("min", 0), checks["max"]]
+        in_c = [
+            LIMITS.get(bound, str(bound))
+            if isinstance(bound, int)
+            else macro("rate-feedback", bound)
+            for bound in bounds
+        ]
+        form, unit = FORMS.get(name, (str, ""))
+        least, most = (form(self.consts.get(bound, bound)) for bound in bounds)
+        sentence = f"{name} must be {least}{ZERO.get(name, '')} to {most}{unit}"
+        return [
+            "\t{",
+            f"\t\t.attr = {macro('rate-feedback-a', group, name)},",
+            f"\t\t.min = {in_c[0]},",
+            f"\t\t.max = {in_c[1]},",
+            f'\t\t.refusal = "rate_feedback: {sentence}",',
+            "\t},",
+        ]
+
+    def ranges(self, name: str) -> str:
+        """The table of those of a request that a policy does not check."""
+        group, names = self.requests[name]
+        lines = [f"\nconst struct rate_range rate_{name}_ranges[] = {{"]
+        for one in self.sets[group]:
+            # what names a path is checked as such
+            named = name == "set" and one["name"] in self.requests["key"][1]
+            if one["name"] in names and not named and _needs_sentence(one):
+                lines += self._range(group, one)
+        return "\n".join([*lines, "\t{}", "};"]) + "\n"
 
     def _declaration(self, name: str) -> str:
         group, names = self.requests[name]
@@ -87,13 +148,16 @@ class Channel:
 
     def declarations(self) -> str:
         """All of them, for the header."""
-        return "".join(f"extern {self._declaration(name)};\n" for name in self.requests)
+        policies = [f"extern {self._declaration(name)};\n" for name in self.requests]
+        ranges = [f"extern const struct rate_range rate_{name}_ranges[];\n" for name in RANGES]
+        return "".join([*policies, *ranges])
 
 
 def render() -> str:
     """The file."""
     channel = Channel()
-    return HEAD + "".join(channel.policy(name) for name in ("follow", "key", "set", "flow"))
+    policies = [channel.policy(name) for name in ("follow", "key", "set", "flow")]
+    return HEAD + "".join([*policies, *(channel.ranges(name) for name in RANGES)])
 
 
 def parts() -> dict[str, dict[str, str]]:

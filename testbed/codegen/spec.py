@@ -163,12 +163,11 @@ class Attribute:
         if self.range == (0, 1):
             return "0 or 1"
         if self.form == "time":
-            return f"{_time(self.minimum)} to {_time(self.maximum)}"
+            return f"{duration(self.minimum)} to {duration(self.maximum)}"
         if self.form == "size":
             return f"{self.minimum} to {self.maximum} bytes"
         if self.form == "millionths":
-            least, most = (f"{value / 1e6:.6f}".rstrip("0").rstrip(".") for value in self.range)
-            return f"{least} to {most}, in millionths"
+            return f"{millionths(self.minimum)} to {millionths(self.maximum)}, in millionths"
         return f"{self.minimum} to {self.maximum}"
 
 
@@ -179,12 +178,18 @@ def _full(kind: str) -> tuple[int, int]:
     return 0, (1 << BITS.get(kind, 0)) - 1
 
 
-def _time(ns: int) -> str:
+def duration(ns: int) -> str:
+    """In the largest unit of which it is a whole number."""
     for unit, size in NS:
         if ns and not ns % size:
             count = ns // size
             return f"{count} {unit}{'s' if count > 1 and len(unit) > 2 else ''}"
     return f"{ns} ns" if ns else "0"
+
+
+def millionths(value: int) -> str:
+    """As a decimal number."""
+    return f"{value / 1e6:.6f}".rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True)

@@ -234,7 +234,7 @@ def refusals(pair: Pair) -> list[tuple[int, str, dict[str, Any]]]:
         (errno.ERANGE, "must not lie in the future", {"rate": 1, "time": rate.UNLIMITED}),
         (errno.ERANGE, "nor before the last change", {"rate": 1, "time": 1}),
         (errno.ERANGE, "age-limit must be 0 to 1 day", {"age_limit": DAY + 1}),
-        (errno.ERANGE, "lag-time and", {"lag": "fixed", "lag_time": DAY + 1}),
+        (errno.ERANGE, "lag-time must be 0 to 1 day", {"lag": "fixed", "lag_time": DAY + 1}),
         (errno.EINVAL, fixed, {"lag": "fixed"}),
         (errno.EINVAL, fixed, {"lag": "now", "lag_time": 1}),
         (errno.EINVAL, fixed, {"lag": "rtt", "lag_time": 1}),
