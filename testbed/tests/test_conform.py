@@ -219,11 +219,13 @@ UNLESS = [
     ("gso_loss", "wale loss {loss}", "wale loss {loss} gso keep"),
     ("jitter", "wale delay {delay} jitter {jitter} distribution uniform",
      "wale delay {delay} jitter {jitter} distribution normal"),
+    ("jitter_order", "wale delay {delay} jitter {jitter} noovertaking",
+     "wale delay {delay} [jitter {jitter} overtaking]"),
     ("jitter_order", "wale delay {delay} jitter {jitter} noreordering",
      "wale delay {delay} [jitter {jitter} reordering]"),
     # words in brackets that are not there in this experiment do not count
-    ("jitter_order", "wale delay {delay} jitter {jitter} [reorder {reorder} reordering]",
-     "wale delay {delay} jitter {jitter} [reordering]"),
+    ("jitter_order", "wale delay {delay} jitter {jitter} [reorder {reorder} overtaking]",
+     "wale delay {delay} jitter {jitter} [overtaking]"),
     ("reorder", "wale delay {delay} reorder {reorder}",
      "wale delay {delay} reorder {reorder} gap 3"),
     ("jitter", "netem delay {delay} {jitter} distribution normal",
@@ -270,7 +272,9 @@ def verdict(check: str, text: str, seen: dict[str, Evidence]) -> str:
 def test_other_words_are_other_promises() -> None:
     seen = {"limit": through("limit", limit_packets=20)}
     assert verdict("drop_told", "wale limit {limit} rate {rate}", seen) == "pass"
-    assert verdict("drop_told", "wale limit {limit} rate {rate} drops local", seen) == "figure"
+    for word in ("drop_report", "drops"):
+        told = f"wale limit {{limit}} rate {{rate}} {word} local"
+        assert verdict("drop_told", told, seen) == "figure"
     assert verdict("drop_told", "netem limit {limit} rate {rate}", seen) == "figure"
     assert verdict("delay", "netem delay {delay}", seen) == "not offered"
 
@@ -686,8 +690,8 @@ def test_a_command_line() -> None:
         "wale rate {rate} delay {delay} limit {limit}p",
         "netem rate {rate} delay {delay}",
         "htb default 1; class htb rate 8mbit ceil 8mbit; netem delay 20ms",
-        "wale rate 1mbit delay 20ms jitter 5ms reordering loss gemodel 1% 10% 70% 0.1% slot 5ms 9ms "
-        "drop packets 10,11 reorder 25% gap 5 sessions arrival 0.02 mean 20 max 3 step 100ms",
+        "wale rate 1mbit delay 20ms jitter 5ms overtaking loss gemodel 1% 10% 70% 0.1% slot 5ms 9ms "
+        "drop_list packets 10,11 reorder 25% gap 5 sessions arrival 0.02 mean 20 max 3 step 100ms",
     ],
 )
 def test_a_rate_that_nobody_asks_for_takes_no_time(qdisc: str) -> None:

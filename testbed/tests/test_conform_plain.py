@@ -50,9 +50,14 @@ TEMPLATES = [
         "netem [loss state {state_p13} {state_p31} 3% 4% {state_p14}] limit {limit}",
     ),
     (
-        "wale flows 4 drop packets 1-3 drop flow 1 packets 10,11 delay 2ms",
-        "wale flows 4 [drop packets {drop_first}-{drop_last}] [delay {delay}]",
+        "wale flows 4 drop_list packets 1-3 drop_list flow 1 packets 10,11 delay 2ms",
+        "wale flows 4 [drop_list packets {drop_first}-{drop_last}] [delay {delay}]",
     ),
+    ("wale loss 1% loss_ecn", "wale [loss {loss}] [loss_{ecn}]"),
+    # words that these options had before
+    ("wale drop packets 1-3", "wale [drop_list packets {drop_first}-{drop_last}]"),
+    ("wale loss 1% ecn", "wale [loss {loss}] [{ecn}]"),
+    ("wale jitter 5ms reordering", "wale [jitter {jitter} reordering]"),
     # times
     ("wale slot 5ms 10ms delay 2ms", "wale [slot {slot}] [delay {delay}]"),
     ("netem slot 5ms packets 3 bytes 9", "netem [slot {slot} packets 3 bytes 9]"),
@@ -69,8 +74,8 @@ TEMPLATES = [
         "netem [delay {delay}] [{jitter} distribution normal] [slot {slot}]",
     ),
     (
-        "wale jitter 5ms distribution normal reordering rate 1mbit",
-        "wale [jitter {jitter} distribution normal reordering] [rate {rate}]",
+        "wale jitter 5ms distribution normal overtaking rate 1mbit",
+        "wale [jitter {jitter} distribution normal overtaking] [rate {rate}]",
     ),
     ("wale reorder 25% gap 5 delay 2ms", "wale [reorder {reorder} gap 5] [delay {delay}]"),
     (
@@ -145,10 +150,10 @@ OWN = [
     # nothing special
     ("wale delay {delay} limit {limit}p policy tail rate unlimited", "", ""),
     ("wale delay {delay} loss 0% jitter 0 slot off drop off sessions off", "", ""),
-    ("wale [delay {delay}] [jitter {jitter} reordering] [loss gemodel {gemodel_p} 10%]", "", ""),
+    ("wale [delay {delay}] [jitter {jitter} overtaking] [loss gemodel {gemodel_p} 10%]", "", ""),
     ("netem delay {delay} {jitter} distribution normal loss {loss} 25%", "", ""),
     ("wale delay {delay} [slot 5ms packets {reorder}] [trace {outage} start at {start}]", "", ""),
-    ("wale delay {delay} overhead atm drops local seed 3 flows 4", "", ""),
+    ("wale delay {delay} overhead atm drop_report local seed 3 flows 4", "", ""),
 ]  # fmt: skip
 
 

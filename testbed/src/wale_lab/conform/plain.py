@@ -29,7 +29,7 @@ _NUMBER = r"[\d.]\S*(?!\S)"
 _VALUE = rf"{_NUMBER}(?! -?[\d.])"
 _SPREAD = r"(?: distribution \S+)?"
 _ROOM = r"(?: (?:packets|bytes) \S+)*"
-_LIST = r"drop (?:flow \S+ )?packets \S+"
+_LIST = r"drop(?:_list)? (?:flow \S+ )?packets \S+"
 
 
 def _rest(most: int, words: str = "") -> str:
@@ -58,6 +58,7 @@ _LINK = (
     ),
     (rf"loss state(?P<values>(?: {_NUMBER}){{1,5}})", _states),
     (r"ecn(?!\S)", "[{ecn}]"),
+    (r"loss_ecn(?!\S)", "[loss_{ecn}]"),
     (rf"reorder {_NUMBER}{_rest(1, r'(?: gap [0-9]+)?')}", r"[reorder {reorder}\g<rest>]"),
     (rf"duplicate {_NUMBER}{_rest(1)}", r"[duplicate {duplicate}\g<rest>]"),
     (rf"corrupt {_NUMBER}{_rest(1)}", r"[corrupt {corrupt}\g<rest>]"),
@@ -79,13 +80,13 @@ _KINDS: dict[str, tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] 
         (rf"limit {_VALUE}(?! cells)", "limit {limit}p"),
         (rf"rate {_VALUE}", "[rate {rate}]"),
         (
-            rf"jitter {_NUMBER}{_rest(0, rf'{_SPREAD}(?: (?:no)?reordering)?{_SPREAD}')}",
+            rf"jitter {_NUMBER}{_rest(0, rf'{_SPREAD}(?: (?:no)?(?:overtaking|reordering))?{_SPREAD}')}",
             r"[jitter {jitter}\g<rest>]",
         ),
         # no check has a use for where a trace ends, nor for sessions
         (r"(?:loop|hold|stop)(?!\S)|start at \S+|sessions(?: (?:arrival|mean|max|step) \S+)+", ""),
         (r"trace (?:file )?\S+", "[trace {outage} start at {start}]"),
-        (rf"{_LIST}(?: {_LIST})*", "[drop packets {drop_first}-{drop_last}]"),
+        (rf"{_LIST}(?: {_LIST})*", "[drop_list packets {drop_first}-{drop_last}]"),
         *_LINK,
     ),
     "netem": (
