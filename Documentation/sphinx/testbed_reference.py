@@ -4,7 +4,8 @@
 `scenario-reference` shows what a scenario may say: keys, values, defaults and
 descriptions are those of the model in wale_lab/scenario.py that checks it.
 `study-reference` does the same for studies (wale_lab/studies/study.py), and `study-measures`
-lists what can be measured (wale_lab/results/measures.py).
+lists what can be measured (wale_lab/results/measures.py); `evaluation-reference`,
+`evaluation-measures` and `evaluation-rows` do so for the rows of evaluations.
 `csv-columns:: flows` (or links, channel, sessions, delays) shows the columns of a time series, from
 wale_lab/results/result.py that writes it.  Neither can differ from what `wale-lab` does.
 """
@@ -223,6 +224,59 @@ class StudyMeasures(FromText):
         yield from two_columns("Measure", MEASURES)
 
 
+class EvaluationReference(FromText):
+    """What a row of an evaluation may say."""
+
+    source = "testbed/src/wale_lab/evaluation/rows.py"
+
+    def lines(self) -> Iterator[str]:
+        """Return the sections."""
+        from wale_lab.evaluation.rows import Row
+
+        for model in reachable(Row):
+            yield from section(model, "evaluation")
+
+
+class EvaluationMeasures(FromText):
+    """What a row can measure."""
+
+    source = "testbed/src/wale_lab/evaluation/measure.py"
+
+    def lines(self) -> Iterator[str]:
+        """One table."""
+        from wale_lab.evaluation.measure import MEASURES
+
+        yield from two_columns(
+            "Measure",
+            {
+                name: f"{one.text}{f' ({one.unit})' if one.unit else ''}"
+                for name, one in MEASURES.items()
+            },
+        )
+
+
+class EvaluationRows(FromText):
+    """The rows that come with the testbed, of the documents that they are from."""
+
+    source = "testbed/src/wale_lab/evaluation/rows"
+
+    def lines(self) -> Iterator[str]:
+        """One table."""
+        from wale_lab.evaluation.rows import ROWS, load_row
+
+        yield from (".. list-table::", "   :header-rows: 1", "   :widths: 22 34 44", "")
+        yield from ("   * - Row", "     - Source", "     - What is judged")
+        for path in sorted(ROWS.glob("*/*.yaml")):
+            named = load_row(path)
+            source, unable = named.row.source, named.row.unable
+            weight = f" ({source.weight})" if source.weight else ""
+            what = f"not yet: {unable}" if unable else named.row.title
+            yield f"   * - ``{named.name}``"
+            yield f"     - {escaped(f'{source.document}, {source.section}{weight}')}"
+            yield f"     - {escaped(what)}"
+        yield ""
+
+
 class CsvColumns(FromText):
     """The columns of a time series, or of the sessions."""
 
@@ -252,5 +306,8 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_directive("scenario-reference", ScenarioReference)
     app.add_directive("study-reference", StudyReference)
     app.add_directive("study-measures", StudyMeasures)
+    app.add_directive("evaluation-reference", EvaluationReference)
+    app.add_directive("evaluation-measures", EvaluationMeasures)
+    app.add_directive("evaluation-rows", EvaluationRows)
     app.add_directive("csv-columns", CsvColumns)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

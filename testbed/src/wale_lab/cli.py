@@ -310,6 +310,42 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     sub.set_defaults(module="wale_lab.conform.command", function="main")
 
     sub = add(
+        "evaluate",
+        "Judge a congestion control by the rows of RFC 9743 and others, beside those deployed.",
+        "  wale-lab evaluate bbr --quick\n"
+        "  wale-lab evaluate my --module tcp_my.ko\n"
+        "  wale-lab evaluate cubic --rows harm-throughput,short-flows\n"
+        "  wale-lab evaluate cubic --kernel 6.1 --against cubic --kernel 7.2\n"
+        "  wale-lab evaluate --program 'get {server}' --serve 'serve .' --rows utilisation\n"
+        "Runs that are there are not made again: an evaluation that was stopped goes on where it\n"
+        "was, and the next control finds those of reno, cubic and bbr.\n"
+        "Exit code 1 if a row is worse than what it is compared with, or a run failed.\n"
+        "WALE_ROWS=DIR in the environment: rows of your own, DIR/SET/NAME.yaml.",
+    )
+    sub.add_argument("cc", nargs="?", metavar="CC", help="the congestion control")
+    sub.add_argument("--against", action="append", metavar="CC",
+                     help="what it is compared with (reno, cubic and bbr); may be given several "
+                     "times")  # fmt: skip
+    sub.add_argument("--rows", default=[], metavar="R,...", type=lambda text: text.split(","),
+                     help="only these rows, or sets of rows (all)")  # fmt: skip
+    sub.add_argument("--quick", action="store_true", help="few cells and seeds")
+    sub.add_argument("--program", metavar="CMD",
+                     help="instead of CC: a command that receives, with {server}, {seconds} and "
+                     "{size}")  # fmt: skip
+    sub.add_argument("--serve", metavar="CMD", help="and that of its server")
+    sub.add_argument("--kernel", action="append", metavar="V",
+                     help="version of the guest's kernel (WALE_KERNEL, or the newest); a second "
+                     "one is that of --against")  # fmt: skip
+    module_option(sub)
+    sub.add_argument("--out", type=_folder, metavar="DIR", help="where it goes (out/evaluation)")
+    sub.add_argument("--list", action="store_true", help="the rows that there are")
+    sub.add_argument("--json", action="store_true", help="print evaluation.json, not a table")
+    sub.add_argument(
+        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="runs at once (all cores)"
+    )
+    sub.set_defaults(module="wale_lab.evaluation.command", function="evaluate_command")
+
+    sub = add(
         "trace",
         "Turn a Mahimahi trace into steps of a rate, as scenarios, tc and wale take them.",
         "  wale-lab trace phone.up > phone.trace\n  wale-lab trace phone.up --step 1s",

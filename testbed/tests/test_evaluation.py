@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`wale-lab evaluate`: metrics, verdicts, rows, and a small evaluation of one control."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wale_lab import yaml_lines
+from wale_lab.cli import main
+from wale_lab.errors import ScenarioError
+from wale_lab.evaluation import metrics
+from wale_lab.evaluation.judge import Margin, beside_deployed, compare, mean_interval
+from wale_lab.evaluation.report import write_report
+from wale_lab.evaluation.rows import DEPLOYED, ROWS, choose, load_row
+from wale_lab.evaluation.scenes import Subject, scene
+from wale_lab.scenario import check_scenario
+
+TIMES = np.arange(10.0)
+
+
+def test_throughput_is_that_of_the_window() -> None:
+    assert metrics.throughput(np.array([0.0, 10]), np.array([0.0, 100]), 2, 4) == 10
+    with pytest.raises(ValueError, match="an end after 4 s"):
+        metrics.throughput(TIMES, TIMES, 4, 4)
+
+
+def test_jain() -> None:
+    assert metrics.jain([5, 5, 5, 5]) == 1
+    assert metrics.jain([1, 0, 0, 0]) == 0.25
+    assert metrics.jain([0, 0]) == 1  # nobody has more than another
+    over = metrics.jain_over_time([np.array([1.0, 1]), np.array([1.0, 0])])
+    assert list(over) == [1, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("index", "since", "expected"),
+    [
+        ([1.0] * 10, 0, 0),
+        ([0.5, 0.5, 0.5, *[1.0] * 7], 0, 3),
+        ([0.5, 0.5, 0.5, *[1.0] * 7], 2, 1),
+        ([0.5, 1, 0.5, *[1.0] * 7], 0, 3),  # it has to last
+        ([0.5] * 10, 0, 9),  # never: until the end
+        ([*[0.5] * 9, 1.0], 0, 9),
+    ],
+)
+def test_convergence(index: list[float], since: float, expected: float) -> None:
+    assert metrics.convergence_time(TIMES, np.array(index), since) == expected
+
+
+def test_recovery() -> None:
+    rate = np.array([10.0, 10, 0, 0, 5, 8, 9, 10, 10, 10])
+    assert metrics.recovery_time(TIMES, rate, 2, 10) == 3
+    assert metrics.recovery_time(TIMES, rate, 2, 100) == 7  # never
+
+
+def test_harm_is_a_share_in_both_directions() -> None:
+    assert metrics.harm(20, 5, True) == 0.75
+    assert metrics.harm(10, 40, False) == 0.75
+    assert metrics.harm(10, 12, True) == pytest.approx(-0.2)  # better off
+    assert metrics.harm(0, 0, True) == metrics.harm(0, 0, False) == 0
+
+
+def test_starvation() -> None:
+    assert metrics.least_share([1, 9], 5) == 0.2
+    rates = [np.array([5.0, 0.1, 5, 0.1]), np.array([5.0, 9.9, 5, 9.9])]
+    assert metrics.starved_time(rates, 5) == 0.5
+    assert metrics.starved_time(rates, 1) == 0
+
+
+def test_the_others() -> None:
+    assert metrics.variation(np.array([5.0, 5])) == 0
+    assert metrics.variation(np.array([0.0, 10])) == 1
+    assert metrics.utilisation(120, 100) == 1
+    assert metrics.utilisation(50, 100) == 0.5
+    assert metrics.retransmitted_share(0, 0) == 0
+    assert metrics.retransmitted_share(1, 4) == 0.25
+    found = metrics.by_size([(10, 1.0), (100, 2.0), (99, 3.0)], [0, 100, 1000])
+    assert dict(found) == {(0, 100): [1.0, 3.0], (100, 1000): [2.0]}
+    with pytest.raises(ValueError, match="there are none"):
+        metrics.percentile(np.array([]), 50)
+
+
+def test_an_interval_is_students() -> None:
+    found = mean_interval([1, 2, 3])
+    assert (found.mean, found.half) == (2, pytest.approx(4.302653 / 3**0.5))
+    assert mean_interval([1.0]).half == math.inf
+    assert mean_interval([4.0, 4, 4]).half == 0
+
+
+@pytest.mark.parametrize(
+    ("ours", "better", "margin", "verdict", "settled"),
+    [
+        ([10, 11, 12], "lower", Margin(0), "like", False),  # the same
+        ([20, 21, 22], "lower", Margin(1), "worse", True),
+        ([20, 21, 22], "higher", Margin(1), "better", True),
+        ([20, 21, 22], "higher", Margin(20), "like", True),  # nobody cares
+        ([10.5, 11.5, 12.5], "lower", Margin(0.1, relative=True), "like", True),
+        ([12.5, 13.5, 14.5], "lower", Margin(0.1, relative=True), "worse", True),
+        ([0, 30, 12], "lower", Margin(1), "like", False),  # the interval is wide
+    ],
+)
+def test_verdicts(
+    ours: list[float], better: Any, margin: Margin, verdict: str, settled: bool
+) -> None:
+    found = compare(ours, [10, 11, 12], better, margin)
+    assert found.verdict == verdict
+    assert found.settled == settled or ours == [10, 11, 12]
+
+
+def test_pairs_of_seeds_tell_apart_what_means_do_not() -> None:
+    """Seeds differ by much, the controls by little, but always by the same."""
+    theirs = [10.0, 50, 90]
+    assert compare([11.0, 51, 91], theirs, "lower", Margin(0.5)).verdict == "worse"
+
+
+def test_against_all_that_is_deployed() -> None:
+    assert beside_deployed(["worse", "worse"]) == "worse"
+    assert beside_deployed(["worse", "like"]) == beside_deployed(["worse", "better"]) == "like"
+    assert beside_deployed(["better"]) == "better"
+    assert beside_deployed([]) is None
+
+
+ROW = """\
+title: A row
+source: {document: RFC 1, section: "2"}
+question: What?
+scenario:
+  bottleneck:
+    forward: {rate: 4mbit, delay: 10ms, limit: 20kB}
+    reverse: {rate: 4mbit, delay: 10ms}
+  record: {interval: 100ms}
+groups:
+  own: {count: 2, every: 1s, access_delay: [0ms, 5ms], flow: {cc: "{cc}", duration: 4s}}
+cells:
+  small: {set: {scenario.bottleneck.forward.limit: 10kB}, quick: true}
+  large: {set: {scenario.bottleneck.forward.limit: 80kB, groups.own.count: 1}}
+window: [1s, 4s]
+spread: 100ms
+seeds: {least: 2, most: 3}
+metrics:
+  rate: {measure: throughput, title: rate, better: higher, margin: 5%}
+  delay: {measure: queueing_delay, title: delay, percent: 95, better: lower, margin: 10%}
+"""
+
+
+@pytest.fixture
+def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of rows with the set `mine`, of ROW."""
+    folder = tmp_path / "rows" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "one.yaml").write_text(ROW)
+    monkeypatch.setenv("WALE_ROWS", str(folder.parent))
+    return folder
+
+
+def test_rows_are_chosen_by_name_and_set(rows: Path) -> None:
+    assert [named.name for named in choose(["mine"])] == ["one"]
+    names = [named.name for named in choose([])]
+    assert {"one", "bufferbloat", "harm-throughput"} <= set(names)
+    assert [named.name for named in choose(["one", "bufferbloat", "mine"])] == [
+        "one",
+        "bufferbloat",
+    ]
+    with pytest.raises(ScenarioError, match="--rows nosuch: expected names of rows or of sets"):
+        choose(["nosuch"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("throughput", "thruput", "one.yaml:18: metrics.rate: expected a measure that is one of"),
+        ("margin: 5%", "margin: much", "metrics.rate.margin: expected a share such as 10%"),
+        ("better: higher", "better: up", "expected 'higher' or 'lower', got 'up'"),
+        ("question: What?\n", "", "one.yaml:1: question: expected this key, it is missing"),
+        ("least: 2", "least: 9", "seeds: expected at least 9 as most, got 3"),
+        ("spread", "spred", "one.yaml:15: spred: unknown key; expected one of"),
+        (
+            "metrics:",
+            "runs: {main: {without: [us]}}\nmetrics:",
+            "runs.main.without: expected one of own",
+        ),
+        ("scenario:", "unable: nothing\nscenario:", "expected unable without scenario"),
+        ("delay, percent", "delay, harm: true, percent", "expected a run with the name alone"),
+    ],
+)
+def test_what_is_wrong_with_a_row(rows: Path, old: str, new: str, said: str) -> None:
+    path = rows / "one.yaml"
+    path.write_text(ROW.replace(old, new, 1))
+    with pytest.raises(ScenarioError) as error:
+        load_row(path)
+    assert said in str(error.value)
+
+
+def test_cells_have_keys_of_the_scenario_and_of_groups(rows: Path) -> None:
+    path = rows / "one.yaml"
+    path.write_text(ROW.replace("scenario.bottleneck", "bottleneck"))
+    named = load_row(path)
+    with pytest.raises(ScenarioError, match="expected keys that begin with scenario"):
+        scene(named, "small", named.row.cells["small"], "main", Subject("reno", "reno"), 1)
+
+
+def test_a_scene_is_a_scenario(rows: Path) -> None:
+    named = load_row(rows / "one.yaml")
+    texts = {
+        (cell, seed): scene(named, cell, named.row.cells[cell], "main", Subject("x", "cubic"), seed)
+        for cell in ("small", "large")
+        for seed in (1, 2)
+    }
+    made = {
+        key: check_scenario(yaml_lines.parse(text, "x"), [], rows) for key, text in texts.items()
+    }
+    small = made["small", 1]
+    assert [flow.name for flow in small.flows] == ["own-1", "own-2"]
+    assert [pair.access_delay for pair in small.pairs] == [0, 5_000_000]
+    assert {flow.cc for flow in small.transfers} == {"cubic"}
+    late = [flow.start for flow in small.flows]
+    assert 0 <= late[0] < 100_000_000 and 1_000_000_000 <= late[1] < 1_100_000_000
+    assert late != [flow.start for flow in made["small", 2].flows]
+    assert [flow.name for flow in made["large", 1].flows] == ["own"]
+    other = scene(named, "small", named.row.cells["small"], "main", Subject("y", "reno"), 1)
+    assert other.replace("reno", "cubic") == texts["small", 1]  # but for the control, the same
+
+
+def test_programs_instead_of_a_control(rows: Path) -> None:
+    named = load_row(rows / "one.yaml")
+    subject = Subject("program", program="get {server} {seconds}", serve="serve {client}")
+    text = scene(named, "large", named.row.cells["large"], "main", subject, 1)
+    made = check_scenario(yaml_lines.parse(text, "x"), [], rows)
+    server, client = made.programs
+    assert (server.sh, server.host, server.serve) == ("serve own-receiver", "own-sender", True)
+    assert (client.sh, client.host) == ("get own-sender 4", "own-receiver")
+    assert (client.after, client.until) == ("own-server", 4_000_000_000)
+
+
+@pytest.mark.parametrize("path", sorted(ROWS.glob("*/*.yaml")), ids=lambda path: path.stem)
+def test_each_row_makes_scenarios(path: Path) -> None:
+    named = load_row(path)
+    if named.row.unable:
+        assert named.row.unable[0].islower() and not named.row.unable.endswith(".")
+        return
+    assert any(cell.quick for cell in named.row.chosen(True).values())
+    for cell_name, cell in named.row.chosen(False).items():
+        for run in named.row.runs:
+            text = scene(named, cell_name, cell, run, Subject("reno", "reno"), 1)
+            made = check_scenario(
+                yaml_lines.parse(text, f"{path.name}, {cell_name}"), [], path.parent
+            )
+            assert not named.row.window or named.row.window[1] <= made.virtual_limit
+
+
+def data(mean: float) -> dict[str, Any]:
+    """What a small evaluation found."""
+    verdict = "worse" if mean > 2 else "like"
+    values = {"mean": mean, "ci95": 0.1, "values": [mean, mean]}
+    metric = {
+        "name": "delay", "title": "its <delay>", "unit": "ms", "better": "lower", "harm": False,
+        "verdict": verdict, "unable": "", "subjects": {"x": values, "reno": {**values, "mean": 2.0}},
+        "against": {"reno": {"verdict": verdict, "difference": mean - 2, "ci95": 0.1, "margin": 0.2, "settled": True}},
+    }  # fmt: skip
+    run = {
+        "subject": "x", "run": "main", "seed": 1, "command": "wale-lab run x.yaml", "digest": "ab" * 32,
+        "unfinished": [], "warnings": [], "failed": None,
+        "series": {"flows": {"x": [[0.0, 1.0], [1.0, 1.0]]}},
+    }  # fmt: skip
+    row = {
+        "name": "row", "set": "s", "title": "A row", "question": "What?", "applies": "", "unable": "",
+        "source": {"document": "RFC 1", "section": "2", "weight": "MUST"}, "verdict": verdict,
+        "count": {"worse": 0, "like": 0, "better": 0, verdict: 1}, "not_judged": 0,
+        "against": {"reno": {"worse": 0, "like": 0, "better": 0, verdict: 1}},
+        "cells": [{"name": "1 BDP", "victim": None, "seeds": 2, "verdict": verdict, "metrics": [metric], "runs": [run]}],
+    }  # fmt: skip
+    none = {
+        **row,
+        "name": "no",
+        "title": "None",
+        "verdict": None,
+        "unable": "no <sender>",
+        "cells": [],
+    }
+    return {
+        "format": 1, "subject": "x", "kernel": "6.12", "against": ["reno"], "quick": True,
+        "command": "wale-lab evaluate x", "digest": "cd" * 32, "rows": [row, none],
+    }  # fmt: skip
+
+
+def test_the_first_view_says_where_it_is_worse(tmp_path: Path) -> None:
+    files = write_report(tmp_path, data(4.0))
+    page = files[-1].read_text()
+    first = page.partition('id="overview"')[0]
+    assert "Worse than reno in 1 of 1 rows" in " ".join(first.split())
+    assert "its &lt;delay&gt;" in first and "<b>4</b> ms, reno 2" in first
+    assert "cannot be judged: no &lt;sender&gt;" in page
+    assert "wale-lab run x.yaml" in page and "data:image/svg+xml" in page
+    better = write_report(tmp_path, data(2.0))[-1].read_text()
+    assert "In none of 1 rows worse than reno" in better
+
+
+def test_the_other_forms(tmp_path: Path) -> None:
+    found, table, text, _ = write_report(tmp_path, data(4.0))
+    assert "series" not in found.read_text() and json.loads(found.read_text())["rows"]
+    (line,) = csv.DictReader(table.open())
+    assert (line["row"], line["verdict"], line["their_mean"]) == ("row", "worse", "2.0")
+    lines = text.read_text().splitlines()
+    assert max(map(len, lines)) <= 69  # as a draft has them
+    assert "   Cannot be judged: no <sender>." in lines
+    before = [path.read_bytes() for path in tmp_path.iterdir()]
+    write_report(tmp_path, data(4.0))
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == before
+
+
+@pytest.mark.guest
+def test_evaluate(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two rows, one control; then again, with nothing left to do."""
+    (rows / "two.yaml").write_text(ROW.replace("A row", "Another").replace("count: 2", "count: 1"))
+    out = tmp_path / "out"
+    words = ["evaluate", "cubic", "--against", "reno", "--rows", "mine", "--quick", "--json"]
+    assert main([*words, "--out", str(out)]) in (0, 1)
+    first = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in first["rows"]] == ["one", "two"]
+    (cell,) = first["rows"][0]["cells"]
+    assert cell["name"] == "small" and len(cell["runs"]) == 4
+    rate = cell["metrics"][0]["subjects"]["cubic"]
+    assert rate["mean"] == pytest.approx(3.6, rel=0.15) and len(rate["values"]) == 2
+    made = {path: path.stat().st_mtime_ns for path in out.glob("runs/*.json")}
+    assert len(made) == 8
+    assert main([*words, "--out", str(out), "--quiet"]) in (0, 1)
+    again = json.loads(capsys.readouterr().out)
+    assert again == first and len(first["digest"]) == 64
+    assert {path: path.stat().st_mtime_ns for path in out.glob("runs/*.json")} == made
+    assert (out / "cubic-quick" / "evaluation.html").exists()
+    # the command of a run repeats it
+    run = cell["runs"][0]
+    command = [*run["command"].split()[1:-1], str(out / run["command"].split()[-1])]
+    assert main([*command, "--out", str(tmp_path / "one"), "--quiet"]) == 0
+    assert json.loads((tmp_path / "one/result.json").read_text())["digest"] == run["digest"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "expected the name of a congestion control, or --program"),
+        (["cubic", "--program", "x"], "expected the name of a congestion control, or --program"),
+        (["cubic", "--serve", "x"], "--serve: expected it with --program"),
+        (["cubic", "--kernel", "6.1", "--kernel", "6.12"], "--kernel: expected it once; or twice"),
+        (["cubic", "--rows", "nosuch"], "--rows nosuch: expected names"),
+        (["reno", "--module", "x.ko"], "--module: expected a control with a name of its own"),
+    ],
+)
+def test_wrong_words(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.guest
+def test_a_control_that_is_none(
+    rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["evaluate", "nosuch", "--rows", "one", "--quick", "--quiet"]
+    assert main([*words, "--out", str(tmp_path / "out")]) == 2
+    assert "got 'nosuch'" in capsys.readouterr().err
+    assert DEPLOYED == ("reno", "cubic", "bbr")
