@@ -329,6 +329,12 @@ def test_exit_code_and_output(kernel: Kernel) -> None:
 
 
 @pytest.mark.guest
+def test_a_fault_maps_much_of_a_file(kernel: Kernel) -> None:
+    # 4 % of a short run; the default is 64 KiB
+    assert run(kernel, "cat /sys/kernel/debug/fault_around_bytes").console == "2097152\n"
+
+
+@pytest.mark.guest
 def test_panic_is_reported(kernel: Kernel) -> None:
     # All memory becomes a reserve: the next allocation fails, however much is free.  A
     # program that takes it all can thrash for minutes first, pages of its own code going

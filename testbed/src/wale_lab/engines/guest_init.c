@@ -208,6 +208,22 @@ static void open_console(void)
 		close(fd);
 }
 
+/*
+ * When a program touches a page of a file, map what is in memory around it, too: each
+ * page fault costs three switches between processes of the host.
+ */
+static void map_much_at_once(void)
+{
+	int fd = open("/sys/kernel/debug/fault_around_bytes", O_WRONLY | O_CLOEXEC);
+	const char *bytes = "2097152";
+
+	if (fd < 0)
+		return;		/* it is slower without, and does the same */
+	if (write(fd, bytes, strlen(bytes)) < 0)
+		perror("fault_around_bytes");
+	close(fd);
+}
+
 static void loopback_up(void)
 {
 	struct ifreq req = { .ifr_name = "lo" };
@@ -389,6 +405,7 @@ int main(int argc, char **argv)
 	read_job(argv[0]);
 	mount_all();
 	open_console();
+	map_much_at_once();
 	loopback_up();
 	await_fine_timers();
 	set_clock();
