@@ -7,13 +7,20 @@ import re
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+)
 
 from wale_lab import yaml_lines
 from wale_lab.advice import Advice
 from wale_lab.checking import checked
 from wale_lab.errors import ScenarioError
-from wale_lab.fields import STRICT, CongestionControl, Positive, Switch, Text, TimeNs
+from wale_lab.fields import STRICT, CongestionControl, Or, Positive, Switch, Text, TimeNs
 from wale_lab.tree import PACKAGE
 
 
@@ -60,6 +67,14 @@ class RouteSettings(Strict):
     """ECN is asked for on this route; the receiver's does it, which connects"""
 
 
+def _scripts(value: object) -> object:
+    scripts = [value] if isinstance(value, str) else value
+    for script in scripts if isinstance(scripts, list) else []:
+        if not isinstance(script, str) or not script.strip() or "\0" in script:
+            raise ValueError(f"expected scripts for /bin/sh, got {script!r}")
+    return scripts
+
+
 class HostSettings(Strict):
     """How a host's TCP and interface are set."""
 
@@ -71,6 +86,15 @@ class HostSettings(Strict):
     """bytes of IP in a packet, for the host's interface (1500)"""
     offloads: Offloads = Offloads()
     """segmentation and joining by the interface"""
+    setup: Annotated[list[str], BeforeValidator(_scripts), Or(type="string")] | None = None
+    """scripts for /bin/sh, run in it as root when the network is there, before links have their
+    rates and delays; those of more general settings first"""
+
+    @model_serializer(mode="wrap")
+    def _without_new_ones(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A key that is newer than the others, and not given, is in no digest."""
+        data: dict[str, Any] = handler(self)
+        return {key: value for key, value in data.items() if key != "setup" or value is not None}
 
     @field_validator("sysctls")
     @classmethod
@@ -98,6 +122,7 @@ class HostSettings(Strict):
             route=RouteSettings.model_construct(**top(self.route, other.route)),
             mtu=other.mtu if other.mtu is not None else self.mtu,
             offloads=Offloads.model_construct(**top(self.offloads, other.offloads)),
+            setup=[*(self.setup or []), *(other.setup or [])] or None,
         )
 
 

@@ -3,26 +3,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from wale_lab.fields import STRICT, Name, Or
-from wale_lab.host_settings import HostSettings, SenderSettings
+from wale_lab.host_settings import SenderSettings
 from wale_lab.link import Link
+from wale_lab.overlays import Bond, RouterSettings, Tunnel
 from wale_lab.yaml_lines import KeyPath
 
 #: Nodes of a network, and links.
 MAX_NODES = 5000
 MAX_LINKS = 10_000
+MAX_TUNNELS = 1000
 
 Direction = Literal["forward", "reverse"]
 #: Of what senders that listen are told.
 AdviceOf = Literal["links", "max-min"]
 
 DIRECTIONS: tuple[Direction, ...] = ("forward", "reverse")
+
+
+def _one_or_more(value: object) -> object:
+    return [value] if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 class GraphLink(BaseModel):
@@ -45,6 +59,27 @@ class GraphLink(BaseModel):
     """instead of both: from the second node to the first"""
     cost: Annotated[int, Field(ge=1, le=65_535)] = 1
     """packets take the way whose links have the least sum of this"""
+    vlan: Annotated[
+        list[Annotated[int, Field(ge=1, le=4094)]] | None,
+        BeforeValidator(_one_or_more),
+        Field(min_length=1, max_length=64),
+        Or(type="integer", minimum=1, maximum=4094),
+    ] = None
+    """packets of hosts and routers carry this 802.1Q tag; of several, each is a network of its own
+    and a device of each node. Behind switches, nodes with the same tag are a subnet"""
+    bond: Name | None = None
+    """links between the same two nodes with the same word here are used as one (see bonds)"""
+
+    @model_serializer(mode="wrap")
+    def _without_new_ones(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A key that is newer than the others, and not given, is in no digest."""
+        data: dict[str, Any] = handler(self)
+        return {k: v for k, v in data.items() if v is not None or k not in ("vlan", "bond")}
+
+    @property
+    def vlans(self) -> Sequence[int | None]:
+        """The tags of its networks; None: of the one that has no tag."""
+        return self.vlan or [None]
 
     @model_validator(mode="after")
     def _check(self) -> GraphLink:
@@ -52,6 +87,8 @@ class GraphLink(BaseModel):
             raise ValueError(f"expected ends that differ, got {self.ends[0]!r} twice")
         if self.both and (self.forward or self.reverse):
             raise ValueError("expected both without forward and reverse")
+        if self.vlan is not None and len(set(self.vlan)) < len(self.vlan):
+            raise ValueError("vlan: expected different tags")
         return self
 
 
@@ -99,7 +136,7 @@ class Graph(BaseModel):
     relative to the scenario's folder"""
     hosts: Annotated[dict[Name, SenderSettings], Field(max_length=MAX_NODES), _NODES] = {}
     """nodes that flows are between: a list of names, or names with settings"""
-    routers: Annotated[dict[Name, HostSettings], Field(max_length=MAX_NODES), _NODES] = {}
+    routers: Annotated[dict[Name, RouterSettings], Field(max_length=MAX_NODES), _NODES] = {}
     """nodes that pass packets on, flows may be from and to them too; names, or with settings"""
     switches: list[Name] = []
     """nodes that are bridges: all that hangs on one is one subnet"""
@@ -109,9 +146,19 @@ class Graph(BaseModel):
     """each direction of the links that say nothing themselves (they are wires)"""
     routes: list[GraphRoute] = []
     """that are said, on top of those that are computed"""
+    tunnels: Annotated[list[Tunnel], Field(max_length=MAX_TUNNELS)] = []
+    """links that lie over the others"""
+    bonds: dict[Name, Bond] = {}
+    """how links that are used as one are, by the word in their `bond`"""
     advice: AdviceOf = "links"
     """what senders that listen to links with feedback are told: the rate of that link on their way
     that leaves them least, or the max-min fair shares of all flows, computed beforehand"""
+
+    @model_serializer(mode="wrap")
+    def _without_new_ones(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A key that is newer than the others, and not given, is in no digest."""
+        data: dict[str, Any] = handler(self)
+        return {k: v for k, v in data.items() if v or k not in ("tunnels", "bonds")}
 
     @field_validator("hosts", "routers", mode="before")
     @classmethod
@@ -150,7 +197,66 @@ class Graph(BaseModel):
                 name = getattr(route, key)
                 if kinds.get(name) not in ("hosts", "routers"):
                     raise ValueError(f"routes.{n}.{key}: expected a host or a router, got {name!r}")
+        self._check_tunnels(names)
+        self._check_tags_and_bonds()
+        self._check_nat()
         return self
+
+    def _check_tunnels(self, names: set[str]) -> None:
+        for n, tunnel in enumerate(self.tunnels):
+            for end in tunnel.ends:
+                if end not in self.hosts and end not in self.routers:
+                    raise ValueError(f"tunnels.{n}.ends: expected hosts or routers, got {end!r}")
+            if tunnel.name in names:
+                raise ValueError(
+                    f"tunnels.{n}.name: expected different names, {tunnel.name!r} is here twice"
+                )
+            names.add(tunnel.name)
+
+    def _check_tags_and_bonds(self) -> None:
+        ends: dict[str, set[str]] = {}
+        for n, link in enumerate(self.links):
+            at = [end for end in link.ends if end in self.switches]
+            if link.vlan and len(at) == 2:
+                raise ValueError(f"links.{n}.vlan: expected none between switches: all tags cross")
+            if link.bond is None:
+                continue
+            if at:
+                raise ValueError(f"links.{n}.bond: expected hosts or routers, got {at[0]!r}")
+            first = self.links[self.members(link.bond)[0]]
+            if ends.setdefault(link.bond, {*link.ends}) != {*link.ends}:
+                raise ValueError(f"links.{n}.bond: expected the ends {' and '.join(first.ends)}")
+            if (link.vlan, link.cost) != (first.vlan, first.cost):
+                raise ValueError(f"links.{n}: expected vlan and cost of the bond's first link")
+        for name in self.bonds:
+            if name not in ends:
+                raise ValueError(f"bonds.{name}: expected links with bond: {name}")
+
+    def _check_nat(self) -> None:
+        for name, router in self.routers.items():
+            if router.nat is None:
+                continue
+            where = f"routers.{name}.nat"
+            own = [n for n in range(len(self.links)) if name in self.links[n].ends]
+            for link in router.nat.outside:
+                if link not in [self.link_name(n) for n in own]:
+                    raise ValueError(f"{where}.outside: expected links of {name}, got {link!r}")
+            for n, forward in enumerate(router.nat.forward):
+                if forward.to not in self.nodes or forward.to == name:
+                    raise ValueError(
+                        f"{where}.forward.{n}.to: expected another host or router, "
+                        f"got {forward.to!r}"
+                    )
+
+    def members(self, bond: str) -> list[int]:
+        """The numbers of the links that are used as one."""
+        return [n for n, link in enumerate(self.links) if link.bond == bond]
+
+    @property
+    def is_plain(self) -> bool:
+        """Nothing but hosts, routers, switches and links: what each kernel has."""
+        more = any(link.vlan or link.bond for link in self.links)
+        return not (more or self.tunnels or any(r.nat for r in self.routers.values()))
 
     def link_name(self, n: int) -> str:
         """The name of a link."""

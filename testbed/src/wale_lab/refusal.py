@@ -8,11 +8,13 @@ line.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from typing import Any, Literal
 
 from wale_lab.checking import show
 from wale_lab.engines.base import EngineError
+from wale_lab.engines.modules import userspace_env
 from wale_lab.errors import ScenarioError
 from wale_lab.host_settings import NO_PAIR_HOSTS, HostSettings
 from wale_lab.pairs import ROLES
@@ -28,6 +30,18 @@ def refused(scenario: Scenario, error: str, of: dict[str, Any]) -> Exception:
         path = _path_of_setting(scenario, of["host"], "sysctls", of["sysctl"])
         error = f"{of['sysctl']}: {error}" if path == ("profile",) else error
         return _at(scenario, path, error)
+    if "module" in of:
+        path = ("modprobe", scenario.modprobe.index(of["module"]))
+        return _at(scenario, path, f"the kernel has no such module: {_first_sentence(of['said'])}")
+    if of.get("setup"):
+        path = _path_of_setup(scenario, of["host"], of["setup"])
+        return _at(scenario, path, f"it failed: {_last_sentence(of['said'])}")
+    if "line" in of:
+        said = _first_sentence(of["said"])
+        return EngineError(f"`ip {of['line']}` failed in {of['host']}: {said}")
+    if "command" in of:
+        said = _first_sentence(of["said"])
+        return EngineError(f"{of['command']} failed in {of['host']}: {said}")
     if "link" in of:
         name = of["link"].removeprefix(scenario.copy_of(of["link"]))
         where, link = scenario.links().get(name, ((), None))
@@ -41,6 +55,23 @@ def _no_control(scenario: Scenario, path: KeyPath, name: str, has: set[str]) -> 
     """A congestion control that is neither one of those that a kernel has nor one of ours."""
     known = ", ".join(sorted(has | OWN_CC))
     return _at(scenario, path, f"expected one of {known}, or --module with yours, got {name!r}")
+
+
+def check_tools(scenario: Scenario) -> None:
+    """Refuse what a program is missing for on this machine."""
+    graph = scenario.graph
+    if graph is None:
+        return
+    wanted: list[tuple[KeyPath, str, str]] = []
+    for n, tunnel in enumerate(graph.tunnels):
+        if tunnel.kind == "wireguard":
+            wanted.append((("topology", "tunnels", n, "kind"), "wg", "wireguard-tools"))
+    for name, router in graph.routers.items():
+        if router.nat is not None:
+            wanted.append((("topology", "routers", name, "nat"), "nft", "nftables"))
+    for path, tool, package in wanted:
+        if not shutil.which(tool, path=userspace_env()["PATH"]):
+            raise _at(scenario, path, f"it needs {tool}: sudo apt-get install {package}")
 
 
 def check_controls(scenario: Scenario, has: set[str]) -> None:
@@ -90,6 +121,25 @@ def _path_of_setting(scenario: Scenario, namespace: str, group: str, key: str) -
     return ("profile",)
 
 
+def _path_of_setup(scenario: Scenario, namespace: str, script: str) -> KeyPath:
+    """Where a script of a host stands, the most special place if it is at several."""
+    name = namespace.rpartition(".")[2]
+    places: dict[KeyPath, HostSettings] = {}
+    if scenario.graph is not None:
+        kind = "hosts" if name in scenario.graph.hosts else "routers"
+        places["topology", kind, name] = getattr(scenario.graph, kind)[name]
+    else:
+        pair, role = _host(scenario, namespace)
+        own = scenario.hosts.pairs.get(pair, NO_PAIR_HOSTS)
+        places["hosts", "pairs", pair, role] = getattr(own, role)
+    for part in ("receivers", "senders", "all"):
+        places["hosts", part] = getattr(scenario.hosts, part)
+    for place, settings in places.items():
+        if script in (settings.setup or []):
+            return (*place, "setup")
+    return ("profile",)
+
+
 def _host(scenario: Scenario, namespace: str) -> tuple[str, Literal["sender", "receiver"]]:
     """The pair and the role of a host, by the name of its namespace."""
     name = namespace.rpartition(".")[2]
@@ -118,6 +168,12 @@ def _path_of_host(
 def _at(scenario: Scenario, path: KeyPath, text: str) -> ScenarioError:
     where = f"{scenario.document.where(path)}: " if scenario.document else ""
     return ScenarioError(f"{where}{show(path)}{text}")
+
+
+def _last_sentence(said: str) -> str:
+    """What a script said last."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return (lines or ["it does not say why"])[-1]
 
 
 def _first_sentence(said: str) -> str:

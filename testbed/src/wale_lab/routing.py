@@ -12,7 +12,10 @@ two of its own.  So no two ways have the same sum, and a way is the same in both
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -29,6 +32,20 @@ class NoWayError(Exception):
     """Why there is no way between two nodes."""
 
 
+@dataclass(frozen=True)
+class State:
+    """What is not as the graph says at a time (events)."""
+
+    down: frozenset[int] = frozenset()
+    """links that have failed"""
+    costs: Mapping[int, int] = field(default_factory=dict)
+    """of links that have another cost now"""
+    said: Mapping[tuple[str, str], str | None] = field(default_factory=dict)
+    """by node and target: the neighbour of a route that is said now, None: it is computed"""
+    tunnels: bool = True
+    """are there tunnels?"""
+
+
 @dataclass
 class Interface:
     """A node's end of a link."""
@@ -36,6 +53,7 @@ class Interface:
     node: str
     device: str
     link: int
+    """its number; those of tunnels come after those of links"""
     peer: str
     """the node or switch at the other end"""
     subnet: Subnet
@@ -43,6 +61,10 @@ class Interface:
     weight: int = 0
     address: str = ""
     mac: str = ""
+    up: bool = True
+    vlan: int | None = None
+    number: int = 0
+    """among those of its node"""
 
 
 @dataclass
@@ -64,14 +86,18 @@ class Subnet:
 class Routing:
     """Where everything is in a graph."""
 
-    def __init__(self, graph: Graph, ip: int) -> None:
-        self.graph, self.ip = graph, ip
+    def __init__(self, graph: Graph, ip: int, state: State | None = None) -> None:
+        self.graph, self.ip, self.state = graph, ip, state or State()
+        self.devices: dict[tuple[str, int], str] = {}
+        """of hosts and routers, by link: what packets leave by; a bond or a tag lies over it"""
         self.interfaces: dict[str, list[Interface]] = {name: [] for name in graph.nodes}
         self.subnets: list[Subnet] = []
         self._routers = set(graph.routers)
         self._attach()
         self._number()
-        self._said = {(r.at, r.to): r.via for r in graph.routes}
+        said = {(r.at, r.to): r.via for r in graph.routes} | dict(self.state.said)
+        self.said = {pair: via for pair, via in said.items() if via is not None}
+        """routes that are said: by node and target, the neighbour that packets are handed to"""
 
     # Subnets and addresses
 
@@ -87,26 +113,80 @@ class Routing:
                     )
                 switches.add_edge(one, other, link=n)
         self._switches = switches
-        domain: dict[str, Subnet] = {}
+        domain: dict[tuple[str, int | None], Subnet] = {}
+        count = Counter[str]()
         for n, link in enumerate(self.graph.links):
             at = [end for end in link.ends if end in switches]
-            if at and at[0] not in domain:
-                joined = nx.node_connected_component(switches, at[0])
-                subnet = Subnet(len(self.subnets), [s for s in self.graph.switches if s in joined])
-                self.subnets.append(subnet)
-                domain |= dict.fromkeys(joined, subnet)
-            if not at:
-                self.subnets.append(Subnet(len(self.subnets), []))
-            subnet = domain[at[0]] if at else self.subnets[-1]
-            for end, peer in (link.ends, link.ends[::-1]):
+            for end in link.ends:
                 if end not in switches:
-                    device = f"eth{len(self.interfaces[end])}"
-                    cost = link.cost * (2 if at else 1)
-                    new = Interface(end, device, n, peer, subnet, cost)
-                    self.interfaces[end].append(new)
-                    subnet.interfaces.append(new)
-                    if end in self._routers:
-                        subnet.routers.append(new)
+                    self.devices[end, n] = f"eth{count[end]}"
+                    count[end] += 1
+            if link.bond is None or n == self.graph.members(link.bond)[0]:
+                for vlan in link.vlans:
+                    self._attach_link(n, self._subnet(at, vlan, domain), vlan)
+        if self.state.tunnels:
+            for n, tunnel in enumerate(self.graph.tunnels, len(self.graph.links)):
+                subnet = self._subnet([], None, domain)
+                for end, peer in (tunnel.ends, tunnel.ends[::-1]):
+                    up = self._reaches(*tunnel.ends)
+                    self._add(Interface(end, tunnel.name, n, peer, subnet, tunnel.cost, up=up))
+
+    def _subnet(
+        self, at: list[str], vlan: int | None, domain: dict[tuple[str, int | None], Subnet]
+    ) -> Subnet:
+        """That of a link's network, which is at these switches; of those joined there is one."""
+        if at and (at[0], vlan) in domain:
+            return domain[at[0], vlan]
+        joined = nx.node_connected_component(self._switches, at[0]) if at else set()
+        subnet = Subnet(len(self.subnets), [s for s in self.graph.switches if s in joined])
+        self.subnets.append(subnet)
+        domain |= {(switch, vlan): subnet for switch in joined}
+        return subnet
+
+    def _attach_link(self, n: int, subnet: Subnet, vlan: int | None) -> None:
+        link, state = self.graph.links[n], self.state
+        over = self.graph.members(link.bond) if link.bond else [n]
+        cost = state.costs.get(n, link.cost) * (2 if subnet.switches else 1)
+        up = not state.down.issuperset(over)
+        for end, peer in (link.ends, link.ends[::-1]):
+            if end not in self._switches:
+                device = self.bond_device(end, n) or self.devices[end, n]
+                device += f".{vlan}" if vlan else ""
+                self._add(Interface(end, device, n, peer, subnet, cost, up=up, vlan=vlan))
+
+    def _add(self, new: Interface) -> None:
+        new.number = len(self.interfaces[new.node])
+        self.interfaces[new.node].append(new)
+        new.subnet.interfaces.append(new)
+        if new.node in self._routers and new.up:
+            new.subnet.routers.append(new)
+
+    def bond_device(self, node: str, n: int) -> str | None:
+        """The device that joins several of a node's links, of which this is one."""
+        bond = self.graph.links[n].bond
+        if bond is None:
+            return None
+        names = [link.bond for link in self.graph.links if link.bond and node in link.ends]
+        return f"bond{[*dict.fromkeys(names)].index(bond)}"
+
+    @cached_property
+    def under(self) -> Routing:
+        """The same without tunnels, whose packets go by it."""
+        return Routing(self.graph, self.ip, replace(self.state, tunnels=False))
+
+    @cached_property
+    def over(self) -> dict[str, tuple[Interface, Interface]]:
+        """The addresses that each tunnel is between, which do not change."""
+        first = Routing(self.graph, self.ip, State(tunnels=False))
+        return {tunnel.name: first.ends(*tunnel.ends) for tunnel in self.graph.tunnels}
+
+    def _reaches(self, one: str, other: str) -> bool:
+        if self.state == State():
+            return True
+        with suppress(NoWayError):
+            self.under.ends(one, other)
+            return True
+        return False
 
     def _number(self) -> None:
         every = [i for subnet in self.subnets for i in subnet.interfaces]
@@ -155,7 +235,7 @@ class Routing:
 
     def distance(self, node: str, subnet: Subnet) -> int | None:
         """From a router, or a node of the subnet, to that subnet; None: there is no way."""
-        own = [i.weight for i in self.interfaces[node] if i.subnet is subnet]
+        own = [i.weight for i in self.interfaces[node] if i.subnet is subnet and i.up]
         if own:
             return min(own)
         if node not in self._routers:
@@ -167,7 +247,7 @@ class Routing:
     def next_hops(self, node: str, subnet: Subnet) -> list[tuple[int, Interface, Interface]]:
         """Ways to a subnet that a node is not in: distance, own interface, and the router's."""
         found = []
-        for own in self.interfaces[node]:
+        for own in (i for i in self.interfaces[node] if i.up):
             for other in own.subnet.routers:
                 if other.node != node:
                     rest = self.distance(other.node, subnet)
@@ -182,7 +262,7 @@ class Routing:
 
     def said_hop(self, node: str, to: str) -> tuple[Interface, Interface] | None:
         """The next hop of a route that is said; NoWayError if they have no link in common."""
-        via = self._said.get((node, to))
+        via = self.said.get((node, to))
         if via is None:
             return None
         for own in self.interfaces[node]:
@@ -206,7 +286,7 @@ class Routing:
     def _between(self, own: Interface, other: Interface) -> int | None:
         """From one interface to another, over routers."""
         if own.subnet is other.subnet:
-            return own.weight + other.weight
+            return own.weight + other.weight if own.up and other.up else None
         hops = self.next_hops(own.node, other.subnet)
         far = [distance for distance, out, _ in hops if out is own]
         return min(far) + other.weight if far else None
@@ -217,7 +297,7 @@ class Routing:
         for hop in range(MOST_HOPS):
             said = self.said_hop(here, end.node)
             if said is None:
-                direct = [i for i in self.interfaces[here] if i.subnet is end.subnet]
+                direct = [i for i in self.interfaces[here] if i.subnet is end.subnet and i.up]
                 best = min(direct, key=lambda i: i.weight, default=None)
                 next_hop = (best, end) if best else self.next_hop(here, end.subnet)
                 if not hop and not best:  # it leaves by the interface of its address
@@ -237,6 +317,8 @@ class Routing:
 
     def _across(self, out: Interface, into: Interface) -> list[str]:
         """The directions of links between two neighbours."""
+        if out.link >= len(self.graph.links):
+            return self.under.way(*self.under.ends(out.node, into.node))
         if out.link == into.link:
             return [self._direction(out.link, out.node)]
         tree = self._switches

@@ -28,6 +28,7 @@ from wale_lab.engines.base import (
     Kernel,
     Outcome,
     TimedOut,
+    wanted_kernel,
 )
 from wale_lab.engines.kernel_modules import find_kernel_modules
 from wale_lab.engines.modules import find_modules, find_userspace
@@ -35,7 +36,7 @@ from wale_lab.execute import write_through
 from wale_lab.files import make_folder, output_folder
 from wale_lab.guest import packet_recorder
 from wale_lab.progress import Progress
-from wale_lab.refusal import check_controls, refused
+from wale_lab.refusal import check_controls, check_tools, refused
 from wale_lab.results import result as results
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
 from wale_lab.terminal import Terminal
@@ -82,6 +83,9 @@ def start(
         raise EngineError(f"the {engine.name} engine has no virtual time: run with --set time=real")
     if engine.name == "uml" and not module_files:
         check_controls(scenario, kernel_build.congestion_controls())
+    check_tools(scenario)
+    if engine.name == "uml" and scenario.needs_net():
+        kernel_version = kernel_build.with_flavour(wanted_kernel(kernel_version), "net")
     kernel = engine.prepare(kernel_version, progress)
     modules = find_kernel_modules(kernel, scenario.kernel_modules(), progress)
     modules += find_modules(kernel, scenario.modules(), progress, module_files)

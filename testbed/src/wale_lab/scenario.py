@@ -7,12 +7,14 @@ missing keys get their default, so that a dumped Scenario is complete.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     Discriminator,
     Field,
@@ -30,6 +32,7 @@ from wale_lab.advice import Advice, Impair
 from wale_lab.checking import checked, show, union_tag
 from wale_lab.engines.base import RELEASED
 from wale_lab.errors import ScenarioError
+from wale_lab.events import Event, check_events
 from wale_lab.fields import (
     STRICT,
     CongestionControl,
@@ -54,7 +57,7 @@ from wale_lab.link import Bottleneck, Link, wire_bytes
 from wale_lab.network import Graph, some
 from wale_lab.pairs import ROLES, Pair, Topology
 from wale_lab.programs import PROGRAM, TRANSFER, Program, kind_of_flow
-from wale_lab.routing import NoWayError, Routing
+from wale_lab.routing import NoWayError, Routing, State
 from wale_lab.shapes import SHAPES, Chain, ParkingLot, Ring, Star, TwoPaths
 from wale_lab.trace_files import inline_traces
 from wale_lab.tree import PACKAGE
@@ -65,6 +68,9 @@ from wale_lab.yaml_lines import Document, KeyPath
 CLASSIC_CC = {"oldtahoe", "vanilla", "tahoe", "reno_classic", "reno_rfc2001"}
 LISTENING_CC = {"ratcp", "ratcp_ecn", "ratcp_oldtahoe"}
 OWN_CC = CLASSIC_CC | LISTENING_CC
+
+#: Queueing disciplines that a guest's kernel has with more of networks only.
+NET_QDISCS = {"cbs", "etf", "gred", "plug", "skbprio", "taprio", "teql0"}
 
 #: Of an impaired rate, in a run.
 MAX_ANNOUNCEMENTS = 1_000_000
@@ -240,6 +246,12 @@ class Record(Strict):
         return self
 
 
+def _module(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]*", name):
+        raise ValueError(f"expected names of kernel modules, got {name!r}")
+    return name
+
+
 class Scenario(Strict):
     """An experiment: topology, links, hosts, flows, and what to record."""
 
@@ -269,6 +281,10 @@ class Scenario(Strict):
     """settings in addition to the profile's"""
     flows: Annotated[list[AnyFlow], Field(min_length=1)]
     """the transfers, and the programs"""
+    events: Annotated[list[Event], Field(max_length=10_000)] = []
+    """what happens to the links and routes of a graph, and when"""
+    modprobe: list[Annotated[str, AfterValidator(_module)]] = []
+    """kernel modules that commands of the scenario need, such as tun or geneve"""
     isolate: bool = False
     """each flow in its own copy of the topology, with the same seed, at the same time"""
     record: Record = Record()
@@ -327,6 +343,7 @@ class Scenario(Strict):
                     f"flows.{n}.after: expected a flow that stands before it, got {flow.after!r}"
                 )
         self._check_hosts()
+        check_events(self.graph, self.events)
         return self
 
     def _check_hosts(self) -> None:
@@ -494,6 +511,13 @@ class Scenario(Strict):
         """Modules of the kernel's own that it needs beside what all have."""
         return ["bridge"] if self.graph is not None and self.graph.switches else []
 
+    def needs_net(self) -> bool:
+        """Does it need a guest's kernel with more of networks than all have (kernel-net.config)?"""
+        links = [link for _, link in self.links().values()]
+        qdiscs = {(link.qdisc or link.queue or "wale").split()[0] for link in links}
+        plain = self.graph is None or self.graph.is_plain
+        return bool(not plain or self.modprobe or qdiscs & NET_QDISCS)
+
     def host_settings(self, pair: str, role: Literal["sender", "receiver"]) -> HostSettings:
         """The settings of a host."""
         result, *special = self._host_layers(pair, role)
@@ -525,6 +549,9 @@ class Scenario(Strict):
         data["profile"] = load_profile(self.profile).model_dump(mode="json")
         if self.graph is not None:
             del data["bottleneck"]
+        for newer in ("events", "modprobe"):
+            if not data[newer]:
+                del data[newer]
         for name, pair in self.hosts.pairs.items():
             if pair.profile is not None:
                 profile = load_profile(pair.profile)
@@ -628,6 +655,7 @@ def _check_times(scenario: Scenario, document: Document) -> None:
     for n, flow in enumerate(scenario.flows):
         begins[flow.name] = flow.start + (begins[flow.after] if flow.after else 0)
         times.append((("flows", n, "start"), begins[flow.name]))
+    times += [(("events", n, "at"), event.at) for n, event in enumerate(scenario.events)]
     for path, time in times:
         if time >= scenario.virtual_limit:
             limit, at = (units.show_time_ns(ns) for ns in (scenario.virtual_limit, time))
@@ -697,6 +725,16 @@ def _check_ways(scenario: Scenario, document: Document) -> None:
         for n, route in enumerate(scenario.graph.routes):
             path = ("topology", "routes", n, "via")
             routing.said_hop(route.at, route.to)
+        for n, tunnel in enumerate(scenario.graph.tunnels):
+            path = ("topology", "tunnels", n)
+            routing.under.ends(*tunnel.ends)
+        for n, event in enumerate(scenario.events):
+            path = ("events", n, "route", "via")
+            if event.route is not None:
+                pair = (event.route.at, event.route.to)
+                Routing(scenario.graph, scenario.ip, State(said={pair: event.route.via})).said_hop(
+                    *pair
+                )
         for n, flow in enumerate(scenario.flows):
             if isinstance(flow, Program):
                 continue

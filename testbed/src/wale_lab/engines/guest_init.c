@@ -13,6 +13,7 @@
  *   env     NAME=VALUE for the command
  *   cwd     the command's working directory
  *   after   shell script to run when the command has ended
+ *   modprobe  program with which the kernel loads modules of its own
  *   tty     "1": the command has the console as its controlling terminal
  *   start   where the clock is set to, ns since 1970
  *   limit   seconds after which everything is ended; a guest in virtual time
@@ -38,6 +39,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -48,7 +50,7 @@
 static char *args[WORDS_MAX + 1];
 static char *envs[WORDS_MAX + 1];
 static char *modules[WORDS_MAX + 1];
-static const char *out, *job, *after, *cwd = "/";
+static const char *out, *job, *after, *modprobe, *cwd = "/";
 static int tty;
 static unsigned int limit_s;
 static unsigned long long start_ns;
@@ -140,6 +142,8 @@ static void read_job(const char *self)
 			push(envs, value);
 		else if (!strcmp(key, "after"))
 			after = value;
+		else if (!strcmp(key, "modprobe"))
+			modprobe = value;
 		else if (!strcmp(key, "cwd"))
 			cwd = value;
 		else if (!strcmp(key, "tty"))
@@ -264,6 +268,25 @@ static void set_clock(void)
 
 	if (start_ns && clock_settime(CLOCK_REALTIME, &start))
 		fail("set", "the clock");
+}
+
+/*
+ * Where the kernel finds its modules; and the one device whose module is loaded when
+ * somebody opens it, for which udev makes a node elsewhere.
+ */
+static void allow_modules(void)
+{
+	int fd;
+
+	if (!modprobe)
+		return;
+	fd = open("/proc/sys/kernel/modprobe", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, modprobe, strlen(modprobe)) < 0)
+		fail("set the program that loads modules", modprobe);
+	close(fd);
+	mkdir("/dev/net", 0755);
+	if (mknod("/dev/net/tun", S_IFCHR | 0666, makedev(10, 200)))
+		fail("make", "/dev/net/tun");
 }
 
 static void load_modules(void)
@@ -409,6 +432,7 @@ int main(int argc, char **argv)
 	loopback_up();
 	await_fine_timers();
 	set_clock();
+	allow_modules();
 	load_modules();
 	allow_files();
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Builds the guest kernel of the uml engine from a source package (kernel_source.py).
 
-A kernel is selected by version and flavour: "6.12", "6.12+san", or "+san" for the
-newest.  A flavour is a file kernel-FLAVOUR.config next to this one, whose lines are
-added to kernel.config.
+A kernel is selected by version and flavours: "6.12", "6.12+san", or "+san" for the
+newest, "+net+san" for two.  A flavour is a file kernel-FLAVOUR.config next to this one,
+whose lines are added to kernel.config.  Modules of the configuration (=m) are installed in
+the folder modules, and a script beside it, modprobe, loads them in a guest.
 
 The result is kept in ${XDG_CACHE_HOME:-~/.cache}/wale/kernel/VERSION-HASH/, where
 HASH covers the configuration and the recipe.  It is moved there by one rename, so
@@ -55,6 +56,15 @@ GRACE_S = 10
 #: every small copy.  Not for a kernel that is to find mistakes.
 FLAGS = "-mcmodel=small -fbuiltin"
 
+#: Modules are further away from the kernel than that: they get the makefiles' own flags.
+FLAGS_OF_MODULES = "-mcmodel=large -fno-builtin"
+
+#: What the guest's kernel calls to load a module (guest_init.c).
+MODPROBE = """\
+#!/bin/sh
+exec /sbin/modprobe -C /dev/null -d "${0%/*}/modules" "$@"
+"""
+
 #: Symbols that a version is known not to have for UML; their absence is no error.
 KNOWN_ABSENT = {
     "6.1": {"DEBUG_ATOMIC_SLEEP", "FAULT_INJECTION_STACKTRACE_FILTER", "NET_SCH_DUALPI2"},
@@ -93,7 +103,7 @@ class Wanted:
     """A kernel as it is asked for."""
 
     version: str | None  # "6.12", or None for the newest
-    flavour: str  # "", or one of flavours()
+    flavour: str  # "", or of flavours(), joined by +
 
     @property
     def config(self) -> str:
@@ -101,8 +111,9 @@ class Wanted:
         text = (HERE / "kernel.config").read_text()
         if not self.flavour:
             return text
-        more = (HERE / f"kernel-{self.flavour}.config").read_text()
-        return f'{text}\n{more}\nCONFIG_LOCALVERSION="-{self.flavour}"\n'
+        names = self.flavour.split("+")
+        more = "\n".join((HERE / f"kernel-{name}.config").read_text() for name in names)
+        return f'{text}\n{more}\nCONFIG_LOCALVERSION="-{"-".join(names)}"\n'
 
 
 def congestion_controls() -> set[str]:
@@ -119,11 +130,19 @@ def flavours() -> list[str]:
 
 def parse_wanted(text: str | None) -> Wanted:
     """VERSION, VERSION+FLAVOUR or +FLAVOUR; None or "" is the newest version, plain."""
-    version, plus, flavour = (text or "").partition("+")
-    if plus and flavour not in flavours():
-        known = ", ".join(f"+{name}" for name in flavours())
-        raise EngineError(f"there is no kernel flavour {flavour!r}; flavours here: {known}")
-    return Wanted(version or None, flavour)
+    version, *chosen = (text or "").split("+")
+    for flavour in chosen:
+        if flavour not in flavours():
+            known = ", ".join(f"+{name}" for name in flavours())
+            raise EngineError(f"there is no kernel flavour {flavour!r}; flavours here: {known}")
+    return Wanted(version or None, "+".join(sorted({*chosen})))
+
+
+def with_flavour(text: str | None, flavour: str) -> str:
+    """The same kernel with a flavour, if it is not of that one."""
+    wanted = parse_wanted(text)
+    chosen = sorted({*filter(None, wanted.flavour.split("+")), flavour})
+    return "+".join([wanted.version or "", *chosen])
 
 
 def cache_root() -> Path:
@@ -398,10 +417,26 @@ class _Build:
     def compile(self) -> None:
         self.log("compiling it (2 to 4 minutes on two cores)")
         flags = "" if "CONFIG_KASAN=y" in self.config else FLAGS
-        self.make(f"KCFLAGS={flags}")
+        self.make(f"KCFLAGS={flags}", *([f"CFLAGS_MODULE={FLAGS_OF_MODULES}"] if flags else []))
+        if re.search(r"^CONFIG_\w+=m$", self.config, re.M):
+            self.install_modules()
         (self.tree / "linux").rename(self.work / "linux")
         subprocess.run(["strip", "--strip-debug", self.work / "linux"], check=False)
         shutil.copy(self.tree / ".config", self.work / "config")
+
+    def install_modules(self) -> None:
+        """Those of the configuration, where modprobe of the guest finds them."""
+        folder = self.work / "modules"
+        shutil.rmtree(folder, ignore_errors=True)
+        words = [f"INSTALL_MOD_PATH={folder}", "INSTALL_MOD_STRIP=1", "DEPMOD=/sbin/depmod"]
+        self.make("modules_install", *words)
+        if not list(folder.glob("lib/modules/*/modules.dep")):
+            raise EngineError("to install modules of the guest kernel: sudo apt-get install kmod")
+        for link in folder.glob("lib/modules/*/build"):
+            link.unlink()
+        script = self.work / "modprobe"
+        script.write_text(MODPROBE)
+        script.chmod(0o755)
 
     def prune(self) -> None:
         """Keep of the tree what modules are built against: headers, scripts, makefiles.

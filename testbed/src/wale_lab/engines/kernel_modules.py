@@ -33,14 +33,19 @@ MODULES = {
 }
 
 
+def loads_modules(kernel: Kernel) -> bool:
+    """Does a kernel that is built here have modules that it can load (kernel_build.py)?"""
+    return kernel.image is not None and (kernel.image.parent / "modprobe").exists()
+
+
 def find_kernel_modules(kernel: Kernel, names: list[str], log: Log) -> list[Path]:
     """The .ko files of these modules and of those they need, to load in order.
 
-    None for a kernel that is not built here: it loads its own when they are asked for.
+    None for a kernel that loads its own when they are asked for.
     """
     found: list[Path] = []
     for name in names:
-        if kernel.arch != "um" or kernel.image is None:
+        if kernel.arch != "um" or kernel.image is None or loads_modules(kernel):
             continue
         folder = kernel.image.parent / "modules" / name
         if not folder.exists():

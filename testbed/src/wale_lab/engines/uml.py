@@ -43,6 +43,7 @@ from wale_lab.engines.base import (
     ns_since_1970,
     wanted_kernel,
 )
+from wale_lab.engines.kernel_modules import loads_modules
 from wale_lab.engines.modules import check_places
 from wale_lab.engines.processes import end_session, ended_before
 
@@ -92,7 +93,7 @@ class UmlEngine:
         with _job_folder() as folder, _one_cpu() as cpu:
             if counts:
                 job = replace(job, env={**coverage.ENV, **job.env})
-            _write_job(folder, job, after=coverage.AFTER if counts else None)
+            _write_job(folder, kernel, job, after=coverage.AFTER if counts else None)
             guest = _Guest(kernel, folder, job, cpu)
             try:
                 timed_out = guest.wait(began + job.wall_limit_s)
@@ -168,7 +169,7 @@ def _remove_if_left(folder: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _write_job(folder: Path, job: Job, after: str | None) -> None:
+def _write_job(folder: Path, kernel: Kernel, job: Job, after: str | None) -> None:
     """What guest_init reads: pairs of NUL-terminated strings; `after` is a script to run last."""
     init, shim = _shim()
     (folder / "init").symlink_to(init)
@@ -185,6 +186,8 @@ def _write_job(folder: Path, job: Job, after: str | None) -> None:
     pairs += [("cwd", job.cwd)]
     if after:
         pairs.append(("after", after))
+    if kernel.image is not None and loads_modules(kernel):
+        pairs.append(("modprobe", str(kernel.image.with_name("modprobe"))))
     if job.time == "virtual":
         pairs.append(("limit", str(math.ceil(job.hung_after_s))))
     elif job.start is not None:

@@ -70,6 +70,7 @@ def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
     hosts.check_controls()
     if plan["flows"]:
         flows.make_file()
+    hosts.load_modules()
     hosts.build()
     if plan["programs"]:
         name_hosts(plan["names"])
@@ -113,7 +114,9 @@ def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
 
 def run_shell(plan: "Plan", processes: "Processes") -> "NoReturn":
     """Build everything but flows, and become the shell."""
-    Hosts(plan, processes).build()
+    hosts = Hosts(plan, processes)
+    hosts.load_modules()
+    hosts.build()
     name_hosts(plan["names"])
     Links(plan, processes).install(now(), now())
     set_advice(plan, processes)

@@ -7,7 +7,7 @@ import time
 
 from wale_lab.guest.commands import DATA, client_command, packets_log, server_command
 from wale_lab.guest.programs import Programs
-from wale_lab.guest.shared import WORK, now, read
+from wale_lab.guest.shared import WORK, joined, now, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,6 +106,8 @@ class Flows:
         for program in self.plan["programs"]:
             if program["after"] is None:
                 self._at(start + program["start_ns"], self.programs.start, program["name"])
+        for change in self.plan["changes"]:
+            self._at(start + change["at_ns"], self._change, change)
         self.programs.attach()
         deadline = start + self.plan["virtual_limit_ns"]
         while not self._all_ended():
@@ -115,6 +117,10 @@ class Flows:
             self._wait_until(deadline)
         if self.plan["programs"]:
             self._end_programs()
+
+    def _change(self, change: "Plan") -> None:
+        """What happens to the network now."""
+        self.processes.run(["ip", "-batch", "-"], change["netns"], joined(change["ip"]))
 
     def _wait_until(self, deadline: int) -> None:
         """Do what is due now, or wait for that, for a process that ends, or for the deadline."""

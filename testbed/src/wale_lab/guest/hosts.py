@@ -52,13 +52,31 @@ class Hosts:
                 for feature, on in offloads.items():
                     _set_offload(device, feature, on)
             if ns["ip"] and not (many and self._configure(ns)):
-                run(["ip", "-batch", "-"], ns["name"], text=joined(ns["ip"]))
+                of_lines = [{"host": ns["name"], "line": line} for line in ns["ip"]]
+                run(["ip", "-batch", "-"], ns["name"], joined(ns["ip"]), of_lines)
             if ns["bridge"]:
                 run(["bridge", "-batch", "-"], ns["name"], text=joined(ns["bridge"]))
         cpus = min(os.cpu_count() or 1, 32)
         if cpus > 1:
             for number, name in enumerate(names):
                 self._receive_on(name, number % cpus)
+        for ns in namespaces:
+            self._commands(ns)
+
+    def _commands(self, ns: "Plan") -> None:
+        """What is run in a namespace when the network is there."""
+        for command in ns["commands"]:
+            of = {"host": ns["name"], "command": command["argv"][0], "setup": command["setup"]}
+            self.processes.run(command["argv"], ns["name"], command["text"] or None, [of])
+        for key, value in ns["late_sysctls"].items():
+            self.processes.netns.enter(ns["name"])
+            _set_sysctl(ns["name"], key, value)
+
+    def load_modules(self) -> None:
+        """Those that the user asks for, by what the kernel itself calls for that."""
+        for name in self.plan["modules"]:
+            program = read("/proc/sys/kernel/modprobe").strip()
+            self.processes.run([program, name], of_lines=[{"module": name}])
 
     @staticmethod
     def _configure(ns: "Plan") -> bool:

@@ -44,6 +44,7 @@ from wale_lab.topologies.plan import (
     planned_link,
     route_attributes,
     route_of,
+    setup_commands,
     wire,
 )
 
@@ -137,6 +138,7 @@ class _Copy:
             across = self.address(0, 0, net)
             other.ip.append(f"route add {self.subnet(net, number)} via {across}")
             host.offloads |= chosen_offloads("eth0", settings)
+            host.commands = setup_commands(settings)
             if role == "sender":
                 self.advice(host, name)
             if access_delay_ns:

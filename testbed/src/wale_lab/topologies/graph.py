@@ -15,9 +15,20 @@ from __future__ import annotations
 from wale_lab.advice import Advice
 from wale_lab.link import wire_bytes
 from wale_lab.models.max_min import Share, max_min
+from wale_lab.overlays import Bond, Nat, Tunnel
 from wale_lab.routing import Interface, Routing, Subnet
 from wale_lab.scenario import Flow, Scenario
+from wale_lab.topologies.overlays import (
+    bond_lines,
+    inner_mtu,
+    nat_rules,
+    nat_sysctls,
+    tunnel_line,
+    vlan_line,
+    wireguard,
+)
 from wale_lab.topologies.plan import (
+    Command,
     Namespace,
     Plan,
     PlannedAdvice,
@@ -28,17 +39,16 @@ from wale_lab.topologies.plan import (
     planned_link,
     route_attributes,
     route_of,
+    setup_commands,
     veth,
 )
+from wale_lab.topologies.routes import FIRST_TABLE, Changes, entries, has_rules
 
 #: Behind a switch, each knows the others if they are so many at most.
 MOST_NEIGHBOURS = 64
 
 #: The seed of direction n of a link is this draw plus n; those before are of flows.
 _FIRST_DRAW = 1 << 32
-
-#: Table n plus this has the routes of what is sent from the address of interface n.
-_FIRST_TABLE = 100
 
 
 def plan(scenario: Scenario, seed: int) -> Plan:
@@ -96,6 +106,10 @@ class _Copy:
         self.wires()
         for name in self.graph.switches:
             self.spaces[name].ip.append("link set bridge up")
+        for name in self.graph.nodes:
+            self.over_links(name)
+        for number, tunnel in enumerate(self.graph.tunnels):
+            self.tunnel(number, tunnel)
         for subnet in self.routing.subnets:
             self.neighbours(subnet)
             for interface in subnet.interfaces:
@@ -110,11 +124,15 @@ class _Copy:
         for number, flow in flows:
             self.flow(number, flow)
         self.advice(flows)
+        for name in self.graph.nodes:
+            self.commands(name)
+        if self.scenario.events:
+            self.into.changes += Changes(self.scenario, self.spaces, self.ports).plan()
         self.into.names |= {self.prefix + n: self.routing.address(n) for n in self.graph.nodes}
 
     def wires(self) -> None:
-        """A pair of devices for each link, with their addresses."""
-        at = {(i.node, i.link): i for node in self.routing.interfaces.values() for i in node}
+        """A pair of devices for each link, with their addresses if they have some."""
+        at = {(i.node, i.device): i for node in self.routing.interfaces.values() for i in node}
         for n, link in enumerate(self.graph.links):
             mtus = [self.end_mtu(name) for name in link.ends]
             if all(mtus):
@@ -122,17 +140,77 @@ class _Copy:
                         for k, name in enumerate(link.ends)]  # fmt: skip
             ends = []
             for k, name in enumerate(link.ends):
-                space, own = self.spaces[name], at.get((name, n))
-                if own is not None:
-                    device, mac = own.device, own.mac
-                    self.up(own)
-                else:
+                space = self.spaces[name]
+                mac = "02:01:" + (2 * n + k).to_bytes(4, "big").hex(":")
+                if name in self.graph.switches:
                     count = sum(1 for switch, _ in self.ports if switch == name)
                     device = self.ports[name, n] = f"port{count}"
-                    mac = "02:01:" + (2 * n + k).to_bytes(4, "big").hex(":")
                     space.ip.append(f"link set {device} master bridge up")
+                else:
+                    device = self.routing.devices[name, n]
+                    if own := at.get((name, device)):
+                        mac = own.mac
+                        self.up(own)
                 ends.append((space.name, device, mac, mtus[k] or self.mtu))
             self.into.wires.append(veth(ends[0], ends[1]))
+
+    def over_links(self, name: str) -> None:
+        """The bonds of a node and its devices with a tag."""
+        lines, made = self.spaces[name].ip, set[str]()
+        for own in self.routing.interfaces[name]:
+            if own.link >= len(self.graph.links):
+                continue
+            link = self.graph.links[own.link]
+            lower = self.routing.bond_device(name, own.link) or self.routing.devices[name, own.link]
+            if link.bond and lower not in made:
+                members = [self.routing.devices[name, n] for n in self.graph.members(link.bond)]
+                bond = self.graph.bonds.get(link.bond, Bond())
+                mtu = self.end_mtu(name) or self.mtu
+                lines += bond_lines(lower, members, bond, own.mac, mtu)
+            if own.vlan:
+                if lower not in made:
+                    lines.append(f"link set {lower} arp off up")
+                lines.append(vlan_line(lower, own))
+            made.add(lower)
+            if own.vlan or link.bond:
+                self.up(own)
+
+    def tunnel(self, number: int, tunnel: Tunnel) -> None:
+        """The two ends of a tunnel."""
+        over = self.routing.over[tunnel.name]
+        mtu = min(self.scenario.node_mtu(name) for name in tunnel.ends)
+        inner = inner_mtu(tunnel, self.ip, mtu)
+        for k, name in enumerate(tunnel.ends):
+            own = next(i for i in self.routing.interfaces[name] if i.device == tunnel.name)
+            addresses = (over[k].address, over[1 - k].address)
+            space = self.spaces[name]
+            space.ip.append(tunnel_line(tunnel, self.ip, inner, addresses, own.mac))
+            self.up(own)
+            if tunnel.kind == "wireguard":
+                space.commands.append(wireguard(tunnel, k, number, self.seed, addresses[1]))
+            self.into.names[f"{self.prefix}{name}.{tunnel.name}"] = own.address
+
+    def commands(self, name: str) -> None:
+        """What is run in a node when the network is there: its own scripts last."""
+        space = self.spaces[name]
+        nat = self.graph.routers[name].nat if name in self.graph.routers else None
+        if nat is not None:
+            outside = [
+                i.device
+                for i in self.routing.interfaces[name]
+                if i.link < len(self.graph.links) and self.is_outside(nat, i.link)
+            ]
+            targets = [self.routing.address(forward.to) for forward in nat.forward]
+            rules = nat_rules(nat, self.ip, outside, targets)
+            space.commands.append(Command(["nft", "-f", "/dev/stdin"], rules))
+            space.late_sysctls |= nat_sysctls(nat)
+        space.commands += setup_commands(self.settings[name])
+
+    def is_outside(self, nat: Nat, n: int) -> bool:
+        """Is a link, or one that is used as one with it, outside of a router?"""
+        bond = self.graph.links[n].bond
+        same = self.graph.members(bond) if bond else [n]
+        return any(self.graph.link_name(k) in nat.outside for k in same)
 
     def end_mtu(self, name: str) -> int:
         """Of a host's devices; 0: what the other end has is what counts."""
@@ -152,6 +230,9 @@ class _Copy:
 
     def neighbours(self, subnet: Subnet) -> None:
         """What each node of a subnet knows of the others; and by which port a switch has them."""
+        tunnel = subnet.interfaces[0].link - len(self.graph.links) if subnet.interfaces else -1
+        if tunnel >= 0 and self.graph.tunnels[tunnel].kind != "vxlan":
+            return
         few = len(subnet.interfaces) <= MOST_NEIGHBOURS
         for own in subnet.interfaces:
             wanted = self.peers.get(own.node, set()) | {i.node for i in subnet.routers}
@@ -174,45 +255,11 @@ class _Copy:
             for i in interfaces:
                 of = kind.format(i.address)
                 lines.append(f"route replace {i.subnet.prefix} dev {i.device} {of}{attributes}")
-        for prefix, gateway in self.table(name).items():
-            lines.append(f"route add {prefix} via {gateway.address}{attributes}")
         for n, own in enumerate(interfaces):
-            if self.ip == 4 and name in self.graph.hosts and len(interfaces) > 1:
-                table = _FIRST_TABLE + n
-                lines.append(f"rule add from {own.address} table {table}")
-                lines.append(
-                    f"route add {own.subnet.prefix} dev {own.device} table {table}{attributes}"
-                )
-                if own.subnet.routers:
-                    via = f"{own.subnet.routers[0].address} dev {own.device}"
-                    lines.append(f"route add default via {via} table {table}{attributes}")
-        for said in self.graph.routes:
-            if said.at == name:
-                hop = self.routing.said_hop(name, said.to)
-                assert hop is not None
-                for i in self.routing.interfaces[said.to]:
-                    length = 32 if self.ip == 4 else 128
-                    lines.append(
-                        f"route replace {i.address}/{length} via {hop[1].address}{attributes}"
-                    )
-
-    def table(self, name: str) -> dict[str, Interface]:
-        """The next routers of a node, by prefix; a host with one router has a default alone.
-
-        Routers have no default: a packet with a damaged address would go to and fro.
-        """
-        interfaces = self.routing.interfaces[name]
-        routers = [r for i in interfaces for r in i.subnet.routers if r.node != name]
-        is_host = name in self.graph.hosts
-        if is_host and len(routers) <= 1:
-            return {"default": routers[0]} if routers else {}
-        found = {}
-        for subnet in self.routing.subnets:
-            if all(i.subnet is not subnet for i in interfaces):
-                hop = self.routing.next_hop(name, subnet)
-                if hop is not None:
-                    found[subnet.prefix] = hop[1]
-        return found
+            if has_rules(self.graph, self.ip, name, self.routing):
+                lines.append(f"rule add from {own.address} table {FIRST_TABLE + n}")
+        for entry in entries(self.scenario, name, self.routing).values():
+            lines.append(f"route {entry.verb} {entry.words}")
 
     def links(self) -> None:
         """The qdiscs."""
@@ -229,7 +276,7 @@ class _Copy:
         """By which a node's packets enter a link."""
         if (node, link) in self.ports:
             return self.ports[node, link]
-        return next(i.device for i in self.routing.interfaces[node] if i.link == link)
+        return self.routing.devices[node, link]
 
     def flow(self, number: int, flow: Flow) -> None:
         assert flow.from_ and flow.to

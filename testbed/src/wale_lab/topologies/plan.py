@@ -33,6 +33,15 @@ _MASK = 2**64 - 1
 
 
 @dataclass
+class Command:
+    """A program to run in a namespace when the network is there."""
+
+    argv: list[str]
+    text: str = ""  # its standard input
+    setup: str | None = None  # the script of the scenario that it is
+
+
+@dataclass
 class Namespace:
     """One host or router: what to do in it."""
 
@@ -41,6 +50,8 @@ class Namespace:
     ip: list[str] = field(default_factory=list)  # lines for `ip -batch` inside
     bridge: list[str] = field(default_factory=list)  # then for `bridge -batch`
     offloads: dict[str, dict[str, bool]] = field(default_factory=dict)  # device: {tso: False}
+    commands: list[Command] = field(default_factory=list)  # when all namespaces are there
+    late_sysctls: dict[str, str] = field(default_factory=dict)  # then
 
 
 @dataclass
@@ -149,6 +160,15 @@ class PlannedProgram:
 
 
 @dataclass
+class PlannedChange:
+    """What happens to the network at a time: lines for `ip -batch` in a namespace."""
+
+    at_ns: int  # from the scenario's start on
+    netns: str
+    ip: list[str]
+
+
+@dataclass
 class Plan:
     """Everything that the agent needs to know."""
 
@@ -159,6 +179,8 @@ class Plan:
     flows: list[PlannedFlow] = field(default_factory=list)
     programs: list[PlannedProgram] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)  # of hosts: their addresses
+    modules: list[str] = field(default_factory=list)  # of the kernel, that the user asks for
+    changes: list[PlannedChange] = field(default_factory=list)  # in the order of their times
 
 
 def link_seed(seed: int, direction: str) -> int:
@@ -234,6 +256,12 @@ def chosen_offloads(dev: str, settings: HostSettings) -> dict[str, dict[str, boo
     """The offload settings of a host's device: none where the kernel's default is kept."""
     chosen = {k: v for k, v in dict(settings.offloads).items() if v is not None}
     return {dev: chosen} if chosen else {}
+
+
+def setup_commands(settings: HostSettings) -> list[Command]:
+    """The scripts of a host."""
+    scripts = settings.setup or []
+    return [Command(["/bin/sh", "-e", "-c", script], setup=script) for script in scripts]
 
 
 def planned_link(name: str, netns: str, dev: str, link: Link, seed: int) -> PlannedLink:

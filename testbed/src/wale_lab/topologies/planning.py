@@ -12,5 +12,6 @@ def make_plan(scenario: Scenario, seed: int) -> Plan:
     """The plan of a scenario."""
     topology = dumbbell if scenario.graph is None else graph
     result: Plan = topology.plan(scenario, seed)
+    result.modules = list(scenario.modprobe)
     result.programs = [planned_program(program, scenario) for program in scenario.programs]
     return result
