@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from wale_lab.cli import main
 from wale_lab.errors import ScenarioError
 from wale_lab.results.compare import METRICS, distribution, tradeoff
 from wale_lab.results.packet_series import PacketSeries, Points, peaks, unwrapped
-from wale_lab.results.page import page_of, write_page
+from wale_lab.results.page import page_of, panels_of, write_page
 from wale_lab.results.series import RunSeries, read_runs
 
 MS, S = 1_000_000, 1_000_000_000
@@ -178,6 +179,23 @@ def test_charts_can_be_drawn(files: str, tmp_path: Path) -> None:
     other = make_run(tmp_path / "other", files=files)
     svg = drawn(content(page_of([one, other])))
     assert "Throughput, means" in svg and "Time-sequence" in svg
+
+
+def test_log_is_read_once(logged: RunSeries, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is drawn of it, for however many flows."""
+    reads = []
+
+    def read(*args: Any, **options: Any) -> Any:
+        reads.append(args)
+        return pq.read_table(*args, **options)
+
+    monkeypatch.setattr("wale_lab.results.packet_series.pq", SimpleNamespace(read_table=read))
+    logged.result["flows"] = [logged.flows[0], {**logged.flows[0], "name": "other"}]
+    assert list(METRICS["queueing_delay"].values(logged, "tcp")) == [5.0] * 3
+    assert list(METRICS["one_way_delay"].values(logged, "tcp")) == [15.0] * 3
+    distribution([logged], ["queueing_delay", "one_way_delay"])
+    panels_of([logged])
+    assert len(reads) == 1
 
 
 def test_many_packets_are_thinned_and_it_says_so(

@@ -149,18 +149,26 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
             help="version of the guest's kernel (WALE_KERNEL, or the newest)",
         )
 
+    def scenario_and_changes(
+        sub: argparse.ArgumentParser,
+        name: str = "SCENARIO",
+        what: str = "",
+        values: str = "VALUE",
+        change: str = "change one value, such as bottleneck.forward.loss=2%% or "
+        "flows.reno.size=1MB",
+    ) -> None:
+        sub.add_argument(
+            name.lower(), metavar=name, help=f"{what}a YAML file, or a name from `list`"
+        )
+        sub.add_argument(
+            "--set", action="append", default=[], metavar=f"KEY={values}",
+            help=f"{change}; may be given several times",
+        )  # fmt: skip
+
     def scenario_options(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("scenario", metavar="SCENARIO", help="a YAML file, or a name from `list`")
+        scenario_and_changes(sub)
         engine_options(sub)
         sub.add_argument("--seed", type=_seed, default=1, help="of every random draw (1)")
-        sub.add_argument(
-            "--set",
-            action="append",
-            default=[],
-            metavar="KEY=VALUE",
-            help="change one value, such as bottleneck.forward.loss=2%% or flows.reno.size=1MB; "
-            "may be given several times",
-        )
         sub.add_argument("--out", type=_folder, metavar="DIR", help="where results go")
         module_option(sub)
 
@@ -215,11 +223,9 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "again: a sweep that was interrupted goes on where it was.\n"
         "Exit code 1 if a run failed or has a problem; the others are in the tables then.",
     )
-    sub.add_argument("scenario", metavar="SCENARIO", help="a YAML file, or a name from `list`")
-    sub.add_argument(
-        "--set", action="append", default=[], metavar="KEY=V1,V2,...",
-        help="the values of one key, or a single one for all runs; may be given several times",
-    )  # fmt: skip
+    scenario_and_changes(
+        sub, values="V1,V2,...", change="the values of one key, or a single one for all runs"
+    )
     sub.add_argument(
         "--seeds", default="1", metavar="N", help="how many; or a range 3-5, or a list 1,7,9 (1)"
     )
@@ -390,11 +396,12 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "  wale-lab topology shared                the dumbbell of a scenario\n"
         "shapes: chain, parking-lot, ring, star, two-paths",
     )
-    sub.add_argument("name", metavar="NAME", help="a shape, a YAML file, or a name from `list`")
-    sub.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE",
-        help="change one value, of the shape or of the scenario; may be given several times",
-    )  # fmt: skip
+    scenario_and_changes(
+        sub,
+        name="NAME",
+        what="a shape, ",
+        change="change one value, of the shape or of the scenario",
+    )
     sub.set_defaults(module="wale_lab.topology_command", function="topology_command")
 
     sub = add(

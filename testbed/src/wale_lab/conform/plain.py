@@ -28,6 +28,7 @@ _NUMBER = r"[\d.]\S*(?!\S)"
 #: A value by itself: none of the values that some words take more of follows it.
 _VALUE = rf"{_NUMBER}(?! -?[\d.])"
 _SPREAD = r"(?: distribution \S+)?"
+_ORDER = r"(?: (?:no)?(?:overtaking|reordering))?"
 _ROOM = r"(?: (?:packets|bytes) \S+)*"
 _LIST = r"drop(?:_list)? (?:flow \S+ )?packets \S+"
 
@@ -80,7 +81,7 @@ _KINDS: dict[str, tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] 
         (rf"limit {_VALUE}(?! cells)", "limit {limit}p"),
         (rf"rate {_VALUE}", "[rate {rate}]"),
         (
-            rf"jitter {_NUMBER}{_rest(0, rf'{_SPREAD}(?: (?:no)?(?:overtaking|reordering))?{_SPREAD}')}",
+            rf"jitter {_NUMBER}{_rest(0, rf'{_SPREAD}{_ORDER}{_SPREAD}')}",
             r"[jitter {jitter}\g<rest>]",
         ),
         # no check has a use for where a trace ends, nor for sessions

@@ -49,25 +49,16 @@ def _round_trips(run: RunSeries, name: str) -> Values:
     return np.concatenate([np.array([]), *(curve[1] for curve in curves if curve is not None)])
 
 
-def _packets(run: RunSeries, name: str, begin: str, end: str) -> Values:
-    """What a flow's packets took between two times of the log on the forward link, ms."""
-    import pyarrow.parquet as pq
-
-    path = run.folder / "packets.parquet"
-    if not path.exists():
+def _packets(run: RunSeries, name: str, end: str) -> Values:
+    """How long after its arrival each packet of a flow was there on the forward link, ms."""
+    if run.packets is None:
         return np.array([])
-    table = pq.read_table(path, columns=["link", "flow", "fate", "payload_bytes", begin, end])
-    columns = {key: table[key].to_numpy() for key in table.column_names}
-    rows = (columns["flow"] == name) & (columns["payload_bytes"] > 0)
-    rows &= np.isin(columns["link"].astype(str), run.forward_links) & (columns["fate"] == "delivered")
-    took = columns[end][rows].astype(float) - columns[begin][rows].astype(float)
-    found: Values = took[~np.isnan(took)] / 1e6
-    return found
+    return run.packets.times_from_arrival(name, run.forward_links, end) / 1e6
 
 
 def _queueing_delay(run: RunSeries, name: str) -> Values:
     """Of the packets, if there is a log; else of the link at each sample while the flow ran."""
-    found = _packets(run, name, "arrival_ns", "start_ns")
+    found = _packets(run, name, "start_ns")
     if len(found):
         return found
     return _on_the_link(run, name, run.waiting)
@@ -75,7 +66,7 @@ def _queueing_delay(run: RunSeries, name: str) -> Values:
 
 def _one_way_delay(run: RunSeries, name: str) -> Values:
     """Of the packets, if they were logged or timed; else of the link at each sample."""
-    found = _packets(run, name, "arrival_ns", "departure_ns")
+    found = _packets(run, name, "departure_ns")
     if len(found):
         return found
     timed = run.delays(name)
@@ -155,7 +146,10 @@ def tradeoff(runs: list[RunSeries]) -> Figure:
             if not len(delays) or not flow.get("goodput_Bps"):
                 continue
             point = float(np.percentile(delays, _TAIL)), flow["goodput_Bps"] * 8e-6
-            look: dict[str, Any] = {"color": COLOURS[n % len(COLOURS)], "marker": MARKERS[n % len(MARKERS)]}
+            look: dict[str, Any] = {
+                "color": COLOURS[n % len(COLOURS)],
+                "marker": MARKERS[n % len(MARKERS)],
+            }
             axes.plot(*point, ls="", ms=8, **look)
             axes.annotate(label, point, xytext=(7, 4), textcoords="offset points", fontsize=9)
         axes.set_title("Throughput and delay: better is up and to the right")

@@ -82,6 +82,15 @@ class PacketSeries:
             found &= self._columns[name] == value
         return found
 
+    def times_from_arrival(self, flow: str, links: list[str], end: str) -> NDArray[np.float64]:
+        """From the arrival of each data packet to this time of it, ns, if it was delivered."""
+        all_ = self._columns
+        rows = self._rows(flow=flow, fate="delivered") & (all_["payload_bytes"] > 0)
+        rows &= np.isin(all_["link"].astype(str), links)
+        took = all_[end][rows].astype(float) - all_["arrival_ns"][rows].astype(float)
+        found: NDArray[np.float64] = took[~np.isnan(took)]
+        return found
+
     def time_sequence(self, flow: str, forward: str, reverse: str) -> TimeSequence | None:
         """The graph of a flow between two directions of a link; None if it sent no data by TCP."""
         all_ = self._columns

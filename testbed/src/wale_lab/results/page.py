@@ -112,8 +112,8 @@ def panels_of(runs: list[RunSeries]) -> list[Panel]:
             for why, curve in run.drops(link):
                 panels["queue"].add("drops", series, curve)
                 panels["queue"].notes.setdefault("drops", []).extend([why] * len(curve[0]))
-        if (run.folder / "packets.parquet").exists():
-            _add_packets(panels, run, before)
+        if run.packets is not None:
+            _add_packets(panels, run, run.packets, before)
     return [panel for panel in made if panel.lines]
 
 
@@ -133,9 +133,10 @@ def _add_flows(panels: dict[str, Panel], run: RunSeries, before: str, bin_s: flo
             panels["delay"].add("line", series, (delays[0], delays[2]))
 
 
-def _add_packets(panels: dict[str, Panel], run: RunSeries, before: str) -> None:
+def _add_packets(
+    panels: dict[str, Panel], run: RunSeries, packets: PacketSeries, before: str
+) -> None:
     """What the log of a run's packets says."""
-    packets = PacketSeries(run.folder / "packets.parquet")
     end_ns = round(run.end_s * 1e9)
     for link in run.forward_links:
         reverse = link.removesuffix("forward") + "reverse"

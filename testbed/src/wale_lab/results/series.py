@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from wale_lab.errors import ScenarioError
 from wale_lab.link import Trace
 from wale_lab.results.sessions import received_over_time
 from wale_lab.results.trace_work import TraceWork
+
+if TYPE_CHECKING:
+    from wale_lab.results.packet_series import PacketSeries
 
 Series = dict[str, dict[str, list[float]]]
 Values = NDArray[np.float64]
@@ -71,6 +74,17 @@ class RunSeries:
         """result.json."""
         found: dict[str, Any] = json.loads((self.folder / "result.json").read_text("utf-8"))
         return found
+
+    @cached_property
+    def packets(self) -> PacketSeries | None:
+        """The log of packets, if there is one."""
+        path = self.folder / "packets.parquet"
+        if not path.exists():
+            return None
+        # not above: it loads pyarrow, which runs without a log do not need
+        from wale_lab.results.packet_series import PacketSeries
+
+        return PacketSeries(path)
 
     @property
     def flows(self) -> list[dict[str, Any]]:
