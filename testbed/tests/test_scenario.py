@@ -21,7 +21,9 @@ from wale_lab.options import ALIASES, LINK, Option
 from wale_lab.pairs import ROLES
 from wale_lab.scenario import Scenario, check_scenario, find_scenario, load_scenario
 from wale_lab.topologies import plan as plans
+from wale_lab.topologies.plan import planned_trace
 from wale_lab.topologies.planning import make_plan
+from wale_lab.trace_format.step import Step
 from wale_lab.tree import PACKAGE
 
 GOOD = """\
@@ -488,6 +490,45 @@ def test_trace_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "trace",
+    [
+        '{steps: "5s:8mbit,20ms,0.1%,100p 1s:down"}',
+        '{steps: ["5s:8mbit,20ms, 0.1%,100p", "1s:down"]}',
+        "{steps: [[5s, 8mbit, 0.1%, 100p, 20ms], [1s, down]]}",
+        "{file: t}",
+        "{file: named}",
+    ],
+)
+def test_columns_of_a_trace(tmp_path: Path, trace: str) -> None:
+    """A step has more than a rate, in a value as in a file, and can be read again."""
+    (tmp_path / "t").write_text("5s 8mbit 20ms 0.1% 100p\n1s down\n")
+    named = "duration loss rate delay limit\n5s 0.1% 8mbit 20ms 100p\n1s - down - -\n"
+    (tmp_path / "named").write_text(named)
+    text = GOOD.replace("rate: 2mbit", f"trace: {trace}")
+    link = check(text, folder=tmp_path).bottleneck.forward
+    steps = [Step(5 * 10**9, 8_000_000, 20 * 10**6, 0.001, "100p"), Step(10**9, down=True)]
+    assert link.trace
+    assert link.trace.steps == steps
+    dumped = link.model_dump(mode="json")["trace"]
+    assert dumped["steps"] == ["5000000000ns:8000000bit,20ms,0.1%,100p", "1000000000ns:down"]
+    assert Link.model_validate({"trace": dumped}).trace == link.trace
+    lines = planned_trace(link)
+    assert lines and lines.lines == ["5000000000ns 8000000bit 20ms 0.1% 100p", "1000000000ns down"]
+    assert link.trace.rates(link.rate) == [(5 * 10**9, 8_000_000), (10**9, 0)]
+
+
+def test_a_trace_without_rates_has_that_of_the_link() -> None:
+    text = GOOD.replace("rate: 2mbit", 'trace: {steps: "1s:20ms 1s:down"}, rate: 2mbit')
+    link = check(text).bottleneck.forward
+    assert link.trace
+    assert link.trace.rates(link.rate) == [(10**9, 2_000_000), (10**9, 0)]
+    for trace in ('"1s:8mbit,20ms"', '"1s:8mbit 1s:down"'):
+        with_rate = GOOD.replace("rate: 2mbit", f"trace: {{steps: {trace}}}, rate: 2mbit")
+        with pytest.raises(ScenarioError, match="expected trace without rate"):
+            check(with_rate)
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
         ("1s\n", "t:1: expected `DURATION RATE`, got '1s'"),
@@ -504,6 +545,10 @@ def test_trace_file(tmp_path: Path) -> None:
         ("1s 0bit\n", "t: expected a step with a rate above 0"),
         ("", "t: the trace has no steps"),
         ("# nothing\n", "t: the trace has no steps"),
+        ("1s 8mbit\n1s 8mbit 20ms 30ms\n", "t:2: expected one delay, got '20ms' and '30ms'"),
+        ("1s 8mbit\n1s 30kB\n", "t:2: expected a limit such as"),
+        ("duration rate delay\n1s 8mbit\n", "t:2: expected 3 words, duration rate delay, got 2"),
+        ("1s 8mbit 10p\n1s 8mbit 30KiB\n", "t: expected the limits all in packets, or all in"),
     ],
 )
 def test_mistakes_in_a_trace_file(tmp_path: Path, text: str, says: str) -> None:

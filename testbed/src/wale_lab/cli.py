@@ -17,6 +17,7 @@ from typing import NoReturn
 from wale_lab.engines import engine_names
 from wale_lab.engines.base import EXIT_ENGINE
 from wale_lab.errors import LabError, ScenarioError, missing_package, short, why
+from wale_lab.traces.arguments import FORMATS, add_arguments
 from wale_lab.tree import version
 
 _EXAMPLES = """\
@@ -353,17 +354,16 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
 
     sub = add(
         "trace",
-        "Turn a Mahimahi trace into steps of a rate, as scenarios, tc and wale take them.",
-        "  wale-lab trace phone.up > phone.trace\n  wale-lab trace phone.up --step 1s",
-    )
-    sub.add_argument(
-        "file", type=Path, metavar="FILE", help="packet-delivery times in ms, a line each"
-    )
-    sub.add_argument("--step", default="100ms", metavar="T", help="of the result (100ms)")
-    sub.add_argument(
-        "--packet", default="1500", metavar="SIZE", help="that a line stands for (1500)"
-    )
-    sub.set_defaults(module="wale_lab.mahimahi", function="trace_command")
+        "Turn files of other tools into traces for a link; make traces, and draw them.",
+        "  wale-lab trace phone.up > phone.trace                  a Mahimahi trace\n"
+        "  wale-lab trace drive.csv --from-start --direction up\n"
+        "  wale-lab trace bandwidth.txt delay.txt --step 10ms     LeoReplayer's\n"
+        "  wale-lab trace log.csv --column rate=DL:kbit --column time=t:ms\n"
+        "Formats, each known by its content or by --from: "
+        + ", ".join(FORMATS) + ".",
+    )  # fmt: skip
+    add_arguments(sub)
+    sub.set_defaults(module="wale_lab.traces.command", function="trace_command")
 
     sub = add("list", "List the scenarios and profiles of the testbed.", "  wale-lab list")
     sub.set_defaults(module="wale_lab.catalogue", function="list_command")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -14,12 +16,16 @@ from pydantic import (
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
+    PlainSerializer,
     WithJsonSchema,
+    WrapValidator,
 )
 from pydantic_core import CoreSchema
 
 from wale_lab import options, units
 from wale_lab.options import Option
+from wale_lab.trace_format.step import Step as LinkStep
+from wale_lab.trace_format.step import column_of, parse_step
 
 #: Of every part of a scenario: unknown keys are errors.
 STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True)
@@ -111,6 +117,39 @@ def _split_steps(value: object) -> object:
             raise ValueError(f'expected a step such as "1s:2mbit", got {step!r}')
         steps.append((parts[0], parts[1]))
     return steps
+
+
+def _split_link_steps(value: object) -> object:
+    """Steps with their words, from a list of "DURATION:WORD,..." or one text with all of them."""
+    if isinstance(value, str):
+        value = re.split(r"[,\s]+(?=[\d.][\w.+-]*\s*[A-Za-z]*\s*:)", value.strip())
+    if not isinstance(value, list):
+        raise ValueError('expected a list of steps such as ["1s:2mbit", "500ms:0bit"]')
+    steps: list[tuple[Any, ...]] = []
+    for step in value:
+        duration, colon, words = step.partition(":") if isinstance(step, str) else ("", "", "")
+        parts = (duration, *(w.strip() for w in words.split(","))) if colon else step
+        if not isinstance(parts, list | tuple) or len(parts) < 2 or ":" in words:
+            raise ValueError(f'expected a step such as "1s:2mbit" or "1s:2mbit,20ms", got {step!r}')
+        steps.append(tuple(parts))
+    return steps
+
+
+def _with_columns(value: Any, pair: Callable[[Any], Any]) -> Any:
+    """A step with more than a rate as a Step; with a rate alone it stays a pair, as in old runs."""
+    if isinstance(value, LinkStep):
+        return value
+    words = [str(word) for word in value]
+    if len(words) == 2 and column_of(words[1]) == "rate" and words[1] not in ("down", "-"):
+        return pair(value)
+    return parse_step([f"{units.parse_time_ns(value[0])}ns", *words[1:]])
+
+
+def _write_step(step: Any) -> Any:
+    """A step as it can be read again."""
+    if not isinstance(step, LinkStep):
+        return step
+    return f"{step.duration_ns}ns:{','.join(step.words()[1:])}"
 
 
 def _step(step: tuple[int, int | str]) -> tuple[int, int | str]:
@@ -229,7 +268,25 @@ Step = Annotated[
 ]
 _STEPS = (BeforeValidator(_split_steps), Or(type="string", quantity='"DURATION:RATE,..."'))
 Steps = Annotated[list[Annotated[Step, AfterValidator(_step)]], *_STEPS]
-LinkSteps = Annotated[list[Annotated[Step, AfterValidator(_link_step)]], *_STEPS]
+_LINK_STEP = {
+    "anyOf": [
+        {"type": "string", "pattern": "^[^:]+:[^:]+$", "quantity": '"DURATION:RATE,DELAY,..."'},
+        {"type": "array", "items": {"type": ["string", "number"]}, "minItems": 2},
+    ]
+}
+LinkSteps = Annotated[
+    list[
+        Annotated[
+            Step,
+            AfterValidator(_link_step),
+            WrapValidator(_with_columns),
+            PlainSerializer(_write_step),
+            WithJsonSchema(_LINK_STEP),
+        ]
+    ],
+    BeforeValidator(_split_link_steps),
+    Or(type="string", quantity='"DURATION:RATE,..."'),
+]
 Positive = Annotated[int, Field(ge=1, le=MAX_U32)]
 Switch = Annotated[
     bool,

@@ -27,7 +27,7 @@ def link_rate(link: Link, seed: int, until_ns: int) -> feedback.Steps:
         starts_ns = numpy.arange(len(states)) * link.sessions.step
         return feedback.Steps(starts_ns, link.rate // 8 // (states + 1))
     assert link.trace
-    durations, rates = zip(*link.trace.steps, strict=True)
+    durations, rates = zip(*link.trace.rates(link.rate), strict=True)
     starts_ns = numpy.cumsum([0, *durations])
     rates_Bps = numpy.array([*(int(rate) // 8 for rate in rates), 0])
     if link.trace.end == "stop":

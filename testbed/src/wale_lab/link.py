@@ -33,6 +33,8 @@ from wale_lab.impairments import Impairments
 from wale_lab.link_words import is_new
 from wale_lab.models.sessions import Parameters
 from wale_lab.options import Drops, Gso, Overhead, Policy, TraceEnd
+from wale_lab.trace_format.step import Step, as_step
+from wale_lab.trace_format.trace_file import wrong_in
 
 #: A start is a time after 1970, and a guest's clock begins in 2023.
 MAX_SINCE_NS = 19_000 * 86_400 * 10**9
@@ -63,12 +65,16 @@ class Strict(BaseModel):
 
 
 class Trace(Strict):
-    """A rate that changes in steps."""
+    """A link that changes in steps: its rate, and its delay, loss and limit where they are given.
+
+    What a step does not give stays as the link says beside the trace.
+    """
 
     steps: LinkSteps = []
-    """the steps, each as "DURATION:RATE", such as ["1s:2mbit", "500ms:0bit"]"""
+    """the steps, each as "DURATION:RATE", such as ["1s:2mbit", "500ms:0bit"], or with more words,
+    whose unit says what they are: "5s:8mbit,20ms,0.1%,100p", "3s:down" """
     file: str | None = None
-    """instead of steps: a file with lines `DURATION RATE`, relative to the scenario's folder"""
+    """instead of steps: the file of a trace (units.rst), relative to the scenario's folder"""
     end: TraceEnd = "loop"
     """after the last step: start over, keep its rate, or an outage from then on"""
 
@@ -81,11 +87,23 @@ class Trace(Strict):
     @field_validator("steps")
     @classmethod
     def _check_steps(cls, steps: LinkSteps) -> LinkSteps:
-        if steps and not any(rate for _, rate in steps):
-            raise ValueError("expected a step with a rate above 0")
-        if sum(duration for duration, _ in steps) > options.TRACE_PERIOD_MAX:
-            raise ValueError("expected a trace of at most 4000 days")
+        if steps and (wrong := wrong_in([as_step(step) for step in steps])):
+            raise ValueError(wrong)
         return steps
+
+    def each(self) -> list[Step]:
+        """The steps, with all that they may give."""
+        return [as_step(step) for step in self.steps]
+
+    def rates(self, otherwise: int | str) -> list[tuple[int, int | str]]:
+        """Durations and rates; a step without one has the link's."""
+        return [
+            (
+                step.duration_ns,
+                0 if step.down else otherwise if step.rate_bps is None else step.rate_bps,
+            )
+            for step in self.each()
+        ]
 
 
 class Sessions(Strict):
@@ -231,7 +249,8 @@ class Link(Impairments):
         others = sorted(self.model_fields_set - {"qdisc"})
         if self.qdisc is not None and others:
             raise ValueError(f"expected qdisc alone, it comes with {', '.join(map(now, others))}")
-        if self.trace and (self.sessions or "rate" in self.model_fields_set):
+        with_rate = self.trace and any(s.rate_bps is None and not s.down for s in self.trace.each())
+        if self.trace and (self.sessions or ("rate" in self.model_fields_set and not with_rate)):
             raise ValueError("expected trace without rate and sessions")
         if self.sessions and self.rate == units.UNLIMITED:
             raise ValueError("expected a rate that the sessions share")

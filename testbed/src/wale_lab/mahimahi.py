@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`wale-lab trace`: a Mahimahi trace as steps of a rate, `DURATION RATE` on each line.
+"""A Mahimahi trace as steps of a rate, `DURATION RATE` on each line.
 
 A line of a Mahimahi trace is a time in ms at which one packet can be delivered; after the
 last one the trace starts over.  Step k has the packets of ((k - 1) step, k step]; those of
@@ -11,16 +11,15 @@ they are computed.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from wale_lab import units
-from wale_lab.errors import ScenarioError, why
+from wale_lab.errors import ScenarioError
 from wale_lab.fields import MAX_RATE_BPS
 from wale_lab.options import TIME_MAX, TRACE_PERIOD_MAX
+from wale_lab.trace_format.text import open_text
 
 #: Steps that a link's trace may have, and how long one may be (linux/pkt_sched_wale.h).
 MAX_STEPS = 16_777_216
@@ -34,18 +33,20 @@ Step = tuple[int, int]  # ms, bytes/s
 
 def read_times_ms(path: Path) -> Sequence[int]:
     """The times of a trace; ScenarioError says what is wrong and where."""
+    with open_text(path) as file:
+        return times_of(str(path), file)
+
+
+def times_of(name: str, lines: Iterable[str]) -> Sequence[int]:
+    """The times of the lines of a trace."""
     times = array("Q")
-    try:
-        with path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                text = line.partition("#")[0].strip()
-                if text:
-                    times.append(_time_ms(text, times[-1] if times else 0, f"{path}:{number}"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"{path}: cannot be read: {why(error)}") from None
+    for number, line in enumerate(lines, 1):
+        text = line.partition("#")[0].strip()
+        if text:
+            times.append(_time_ms(text, times[-1] if times else 0, f"{name}:{number}"))
     if not times or times[-1] == 0:
         raise ScenarioError(
-            f"{path}: expected a time above 0: the last one is when it begins again"
+            f"{name}: expected a time above 0: the last one is when it begins again"
         )
     return times
 
@@ -104,51 +105,69 @@ def _option(name: str, text: str, parse: Callable[[object], int]) -> int:
         raise ScenarioError(f"{name}: {error}") from None
 
 
-def convert(path: Path, step: str, packet: str) -> Iterator[str]:
+def convert(path: Path, step: str, packet: str, from_start: bool = False) -> Iterator[str]:
     """The lines of a trace file of ours from one of Mahimahi's."""
+    step_ms, packet_bytes = options_of(step, packet)
+    found = converted(str(path), read_times_ms(path), step_ms, packet_bytes, from_start)
+    return _lines(path.name, found, packet_bytes, step)
+
+
+def options_of(step: str, packet: str) -> tuple[int, int]:
+    """The length of steps in ms, and the bytes of a packet, from words of the user."""
     step_ns = _option("--step", step, units.parse_time_ns)
     packet_bytes = _option("--packet", packet, units.parse_size_bytes)
     if step_ns < 10**6 or step_ns % 10**6:
         raise ScenarioError(f"--step: expected whole ms, at least one, got {step!r}")
     if packet_bytes < 1:
         raise ScenarioError(f"--packet: expected a size above 0, got {packet!r}")
-    times_ms, step_ms = read_times_ms(path), step_ns // 10**6
-    _check_times(path, times_ms)
-    _check_steps(path, steps(times_ms, step_ms, packet_bytes))
-    return _lines(path.name, steps(times_ms, step_ms, packet_bytes), packet_bytes, step)
+    return step_ns // 10**6, packet_bytes
 
 
-def _check_times(path: Path, times_ms: Sequence[int]) -> None:
+def converted(
+    name: str, times_ms: Sequence[int], step_ms: int, packet_bytes: int, from_start: bool
+) -> Iterator[Step]:
+    """The steps of a trace, all of which a link takes; its times may be shifted to begin at 0."""
+    if from_start:
+        first = times_ms[0]
+        times_ms = array("Q", (time - first for time in times_ms))
+        if not times_ms[-1]:
+            raise ScenarioError(f"{name}: expected more than one time, to begin at the first one")
+    _check_times(name, times_ms)
+    _check_steps(name, steps(times_ms, step_ms, packet_bytes))
+    return steps(times_ms, step_ms, packet_bytes)
+
+
+def _check_times(name: str, times_ms: Sequence[int]) -> None:
     """Refuse times of a clock, and a trace that is too long for a link."""
     first, last = times_ms[0], times_ms[-1]
     if first >= LEAST_CLOCK_MS:
         raise ScenarioError(
-            f"{path}: expected times in ms from the start of the trace, and the first one is "
-            f"{first}, which looks like a time of day: subtract it from each"
+            f"{name}: expected times in ms from the start of the trace, and the first one is "
+            f"{first}, which looks like a time of day: subtract it from each, as --from-start does"
         )
     if last > TRACE_PERIOD_MAX // 10**6:
         raise ScenarioError(
-            f"{path}: expected a trace of at most 4000 days, and the last time is {last} ms"
+            f"{name}: expected a trace of at most 4000 days, and the last time is {last} ms"
         )
 
 
-def _check_steps(path: Path, found: Iterable[Step]) -> None:
+def _check_steps(name: str, found: Iterable[Step]) -> None:
     """Refuse what a link would refuse."""
     count = peak_bps = 0
     for _, rate in found:
         count, peak_bps = count + 1, max(peak_bps, 8 * rate)
     if count > MAX_STEPS:
         raise ScenarioError(
-            f"{path}: {count} steps, of {MAX_STEPS} that a link takes: give a longer --step"
+            f"{name}: {count} steps, of {MAX_STEPS} that a link takes: give a longer --step"
         )
     if not peak_bps:
         raise ScenarioError(
-            f"{path}: expected a step with a rate of at least 1 byte/s: give a shorter --step, "
+            f"{name}: expected a step with a rate of at least 1 byte/s: give a shorter --step, "
             "or a larger --packet"
         )
     if peak_bps > MAX_RATE_BPS:
         raise ScenarioError(
-            f"{path}: a step has {peak_bps} bit/s, of {MAX_RATE_BPS} that a link takes: give a "
+            f"{name}: a step has {peak_bps} bit/s, of {MAX_RATE_BPS} that a link takes: give a "
             "longer --step, or a smaller --packet"
         )
 
@@ -157,9 +176,3 @@ def _lines(name: str, found: Iterable[Step], packet_bytes: int, step: str) -> It
     yield f"# from {name}: packets of {packet_bytes} bytes, steps of {step}\n"
     for duration, rate in found:
         yield f"{duration}ms {rate * 8}bit\n"
-
-
-def trace_command(args: argparse.Namespace) -> int:
-    """The subcommand."""
-    sys.stdout.writelines(convert(args.file, args.step, args.packet))
-    return 0

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from wale_lab import units
-from wale_lab.errors import ScenarioError, why
+from wale_lab.errors import ScenarioError
+from wale_lab.trace_format.step import Step
+from wale_lab.trace_format.text import UnreadableError, open_text
+from wale_lab.trace_format.trace_file import read_trace
 from wale_lab.yaml_lines import Document, KeyPath, Part
 
 
@@ -27,6 +28,11 @@ def _traces(document: Document) -> Iterator[tuple[KeyPath, dict[str, Any]]]:
             todo += [((*path, n), inner) for n, inner in enumerate(value)]
 
 
+def _raw(step: Step) -> tuple[str, ...]:
+    """A step as a scenario may write it."""
+    return f"{step.duration_ns}ns", *step.words()[1:]
+
+
 def inline_traces(document: Document, folder: Path) -> None:
     """Replace `trace: {file: F}` by its steps, so that the scenario says everything."""
     for key, trace in _traces(document):
@@ -34,25 +40,11 @@ def inline_traces(document: Document, folder: Path) -> None:
             continue
         path = folder / trace["file"]
         try:
-            lines = path.read_text(encoding="utf-8").split("\n")
-        except (OSError, UnicodeDecodeError) as error:
+            with open_text(path) as file:
+                steps, numbers = read_trace(str(path), file)
+        except UnreadableError as error:
             where = document.where((*key, "file"))
-            raise ScenarioError(f"{where}: cannot read the trace {path}: {why(error)}") from None
-        steps, numbers = [], array("L")
-        for number, line in enumerate(lines, 1):
-            words = line.partition("#")[0].split()
-            if not words:
-                continue
-            if len(words) != 2:
-                raise ScenarioError(f"{path}:{number}: expected `DURATION RATE`, got {line!r}")
-            try:
-                duration_ns, rate_bps = units.parse_step(*words)
-            except ValueError as error:
-                raise ScenarioError(f"{path}:{number}: {error}") from None
-            steps.append((f"{duration_ns}ns", f"{rate_bps}bit"))
-            numbers.append(number)
-        if not steps:
-            raise ScenarioError(f"{path}: the trace has no steps")
+            raise ScenarioError(f"{where}: {error}") from None
         del trace["file"]
-        trace["steps"] = steps
+        trace["steps"] = [_raw(step) for step in steps]
         document.parts[(*key, "steps")] = Part(str(path), numbers)

@@ -25,7 +25,8 @@ _SIZE = re.compile(r"([kmgt]?)((?<=[kmgt])i|)(b?)", re.IGNORECASE)
 _DATE = re.compile(
     r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?)?", re.ASCII
 )
-_TIMES_NS = {
+#: The units of a time, in ns.
+TIMES_NS = {
     **dict.fromkeys(("ns", "nsec", "nsecs"), 1),
     **dict.fromkeys(("us", "usec", "usecs"), 10**3),
     **dict.fromkeys(("ms", "msec", "msecs"), 10**6),
@@ -71,9 +72,9 @@ def parse_time_ns(value: object) -> int:
     """Nanoseconds; a plain number is in seconds."""
     expected = 'a time such as "50ms", "1.5s", "2min" (a plain number is in seconds)'
     number, unit = _split(value, expected)
-    if unit and unit.lower() not in _TIMES_NS:
+    if unit and unit.lower() not in TIMES_NS:
         raise ValueError(f"expected {expected}, got {value!r}")
-    return int(number * _TIMES_NS[unit.lower() or "s"] + Fraction(1, 2))
+    return int(number * TIMES_NS[unit.lower() or "s"] + Fraction(1, 2))
 
 
 def parse_date(value: object) -> datetime:
@@ -207,8 +208,8 @@ def show_bytes(number: float) -> str:
 def show_time_ns(ns: int) -> str:
     """A time for people: "50 ms"."""
     for unit in ("h", "min", "s", "ms", "us"):
-        if ns >= _TIMES_NS[unit] and (unit not in ("h", "min") or ns % _TIMES_NS[unit] == 0):
-            return f"{ns / _TIMES_NS[unit]:g} {unit}"
+        if ns >= TIMES_NS[unit] and (unit not in ("h", "min") or ns % TIMES_NS[unit] == 0):
+            return f"{ns / TIMES_NS[unit]:g} {unit}"
     return f"{ns} ns"
 
 

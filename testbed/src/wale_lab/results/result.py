@@ -35,6 +35,7 @@ from wale_lab.scenario import LISTENING_CC, Flow, Scenario
 from wale_lab.results.sessions import SESSION_COLUMNS, SocketNames
 from wale_lab.results.trace_work import TraceWork
 from wale_lab.timeline import LEAD_NS, flows_begin_ns
+from wale_lab.units import UNLIMITED
 from wale_lab.topologies.plan import Plan, PlannedFlow
 
 #: Counts up when a key changes its meaning.
@@ -376,7 +377,9 @@ def _mean_rate_bps(link: Link, t0_s: float, t1_s: float, epoch_s: float | None) 
     """The mean rate of a link between two times; None if the settings do not tell."""
     if link.trace is not None:
         start_s = (link.start or 0) / 1e9 if epoch_s is None else epoch_s
-        return TraceWork(link.trace, start_s).mean_bps(t0_s, t1_s)
+        if any(rate == UNLIMITED for _, rate in link.trace.rates(link.rate)):
+            return None
+        return TraceWork(link.trace, link.rate, start_s).mean_bps(t0_s, t1_s)
     if isinstance(link.rate, int) and link.sessions is None and link.qdisc is None:
         return link.rate
     return None

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from wale_lab.errors import ScenarioError
 from wale_lab.link import Trace
 from wale_lab.results.sessions import received_over_time
+from wale_lab.units import UNLIMITED
 from wale_lab.results.trace_work import TraceWork
 
 if TYPE_CHECKING:
@@ -181,9 +182,11 @@ class RunSeries:
         if not settings:
             return None
         trace = Trace.model_construct(steps=settings["steps"], end=settings["end"])
+        if any(rate == UNLIMITED for _, rate in trace.rates(self.link["rate"])):
+            return None
         planned = (self.link["start"] or 0) / 1e9
         began = (ln["epoch_s"] for ln in self.result["links"] if "epoch_s" in ln)
-        return TraceWork(trace, next(began, planned))
+        return TraceWork(trace, self.link["rate"], next(began, planned))
 
     @cached_property
     def _changes(self) -> list[float] | None:

@@ -12,11 +12,14 @@ from wale_lab.link import Trace
 class TraceWork:
     """The integral of a trace's rate; times are seconds of the scenario."""
 
-    def __init__(self, trace: Trace, start_s: float) -> None:
-        """`start_s` is when the trace began; before that, its rate is that of the first step."""
+    def __init__(self, trace: Trace, rate: int | str, start_s: float) -> None:
+        """`start_s` is when the trace began; before that, its rate is that of the first step.
+
+        `rate` is that of steps which have none."""
         self.start_s, self.end = start_s, trace.end
-        durations = [duration / 1e9 for duration, _ in trace.steps]
-        self.rates_bps = [int(rate) for _, rate in trace.steps]
+        steps = trace.rates(rate)
+        durations = [duration / 1e9 for duration, _ in steps]
+        self.rates_bps = [int(rate) for _, rate in steps]
         self.ends_s = list(accumulate(durations))
         done = accumulate(d * r for d, r in zip(durations, self.rates_bps, strict=True))
         self.bits = [0.0, *done]  # at the begin of each step, and at the end of the last

@@ -69,7 +69,7 @@ def shares(scenario: Scenario) -> dict[str, Share]:
     packet = max(min(scenario.mtus(flow)) for flow in scenario.transfers)
     capacities = {}
     for name, (_, link) in scenario.links().items():
-        steps = [rate for _, rate in link.trace.steps] if link.trace else [link.rate]
+        steps = [rate for _, rate in link.trace.rates(link.rate)] if link.trace else [link.rate]
         rates = [rate for rate in steps if isinstance(rate, int)]
         if rates and not link.qdisc:
             capacities[name] = max(rates) * packet / wire_bytes(link, packet)

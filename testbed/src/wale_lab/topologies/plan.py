@@ -56,7 +56,7 @@ class Namespace:
 
 @dataclass
 class PlannedTrace:
-    """The steps of a rate."""
+    """The steps of a link."""
 
     lines: list[str]  # of a trace file
     end: str  # what comes after the last
@@ -359,10 +359,10 @@ def planned_constant(flow: Flow, scenario: Scenario) -> PlannedConstant | None:
 
 
 def planned_trace(link: Link) -> PlannedTrace | None:
-    """The steps of a link's rate, if it has any."""
+    """The steps of a link, if it has any."""
     if link.trace is None:
         return None
-    lines = [f"{duration}ns {rate}bit" for duration, rate in link.trace.steps]
+    lines = [f"{step.duration_ns}ns {' '.join(step.words()[1:])}" for step in link.trace.each()]
     return PlannedTrace(lines, link.trace.end)
 
 
