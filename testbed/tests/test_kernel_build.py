@@ -43,7 +43,7 @@ from wale_lab.engines.kernel_source import Source
 def stop(*_):
     raise KeyboardInterrupt
 signal.signal(signal.SIGTERM, stop)
-kernel_build._need_tools = lambda: None
+kernel_build.need_tools = lambda: None
 source = Source("6.99", "6.99.1-1", Path(sys.argv[1]))
 kernel_build._build(source, "CONFIG_A=y\\n", Path(sys.argv[2]), print)
 """
@@ -137,7 +137,7 @@ def test_what_is_left_may_be_broken(archive: Path, tmp_path: Path) -> None:
 
 
 def build(archive: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_build, "_need_tools", lambda: None)
+    monkeypatch.setattr(kernel_build, "need_tools", lambda: None)
     folder.parent.mkdir(exist_ok=True)
     source = Source("6.99", "6.99.1-1", archive)
     kernel_build._build(source, "CONFIG_A=y\n", folder, lambda _: None)

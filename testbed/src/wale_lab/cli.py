@@ -116,7 +116,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         sub.add_argument(
             "--kernel",
             metavar="V",
-            help="its version, such as 6.12, or 6.12+san (WALE_KERNEL, or the newest)",
+            help="its version: 6.12, 6.12+san; or path of its source (WALE_KERNEL, or the newest)",
         )
 
     def start_option(sub: argparse.ArgumentParser) -> None:
@@ -147,7 +147,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         sub.add_argument(
             "--kernel",
             metavar="V",
-            help="version of the guest's kernel (WALE_KERNEL, or the newest)",
+            help="version of the guest's kernel, or path of its source (WALE_KERNEL, newest)",
         )
 
     def scenario_and_changes(
@@ -231,7 +231,9 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "--seeds", default="1", metavar="N", help="how many; or a range 3-5, or a list 1,7,9 (1)"
     )
     sub.add_argument(
-        "--kernel", metavar="V", help="version of the guest's kernel (WALE_KERNEL, or the newest)"
+        "--kernel",
+        metavar="V",
+        help="version of the guest's kernel, or path of its source (WALE_KERNEL, newest)",
     )
     sub.add_argument("--out", type=_folder, metavar="DIR", help="where it goes (out/sweep-NAME)")
     sub.add_argument(

@@ -5,7 +5,7 @@
 
 The launcher (testbed/wale-lab) starts this with the system's Python, so it must not import what
 pip installs.  The run itself then finds the guest's kernel in the cache, or waits for the lock of
-the build and shows how far it is (kernel_build.py).  What fails here fails again there, which says
+the build and shows how far it is (kernel_tree.py).  What fails here fails again there, which says
 why.
 """
 
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
 
-from wale_lab.engines import kernel_build
+from wale_lab.engines import kernel_tree
 from wale_lab.engines.base import EngineError, Kernel, wanted_kernel
 from wale_lab.engines.modules import check_places, find_modules, find_userspace
 from wale_lab.engines.processes import end_with_parent
@@ -34,7 +34,7 @@ def build(version: str | None) -> None:
 def _kernel(version: str | None) -> Kernel:
     """The guest's kernel."""
     check_places()
-    return kernel_build.find_or_build(wanted_kernel(version), _silent)
+    return kernel_tree.find_or_build(wanted_kernel(version), _silent)
 
 
 def _quietly(what: Callable[[], object]) -> None:

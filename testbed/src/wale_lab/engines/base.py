@@ -213,12 +213,13 @@ def ns_since_1970(date: datetime) -> int:
 
 
 def wanted_kernel(kernel: str | None) -> str | None:
-    """The version that a caller names; else that of WALE_KERNEL; None: the engine's own choice."""
+    """What a caller names, a version or a path; else WALE_KERNEL; None: the engine's own choice."""
     wanted = kernel or os.environ.get("WALE_KERNEL") or None
-    if wanted and not re.match(r"\d+\.\d|\+", wanted):
+    if wanted and "/" not in wanted and not re.match(r"\d+\.\d|\+", wanted):
         whose = "--kernel" if kernel else "WALE_KERNEL"
         raise EngineError(
-            f"{whose}: there is no version {wanted!r}; expected one such as 6.12, or 6.12+san"
+            f"{whose}: there is no version {wanted!r}; expected one such as 6.12, or 6.12+san, or "
+            "the path of a kernel's source, with a /"
         )
     return wanted
 

@@ -98,6 +98,16 @@ _OTHER_ARCHES = (
 ).split()
 
 
+def left_out() -> list[str]:
+    """Patterns of files and folders of a source that are not needed, in which * goes on below."""
+    found = [*_LEFT_OUT]
+    found += [f"{part}/*.{kind}" for part in _BARE for kind in "chS"]
+    for arch in _OTHER_ARCHES:
+        found += [f"arch/{arch}/{part}" for part in ("*.[chS]", "boot", "configs")]
+    found += ["arch/x86/kvm/*.[ch]", "Documentation/*.rst"]
+    return [*found, "Documentation/devicetree", "arch/*/boot/dts"]
+
+
 @dataclass(frozen=True)
 class Wanted:
     """A kernel as it is asked for."""
@@ -130,19 +140,29 @@ def flavours() -> list[str]:
 
 def parse_wanted(text: str | None) -> Wanted:
     """VERSION, VERSION+FLAVOUR or +FLAVOUR; None or "" is the newest version, plain."""
-    version, *chosen = (text or "").split("+")
-    for flavour in chosen:
-        if flavour not in flavours():
-            known = ", ".join(f"+{name}" for name in flavours())
-            raise EngineError(f"there is no kernel flavour {flavour!r}; flavours here: {known}")
-    return Wanted(version or None, "+".join(sorted({*chosen})))
+    version, chosen = split_flavours(text or "")
+    version, plus, flavour = version.partition("+")
+    if plus:
+        known = ", ".join(f"+{name}" for name in flavours())
+        raise EngineError(f"there is no kernel flavour {flavour!r}; flavours here: {known}")
+    return Wanted(version or None, "+".join(chosen))
+
+
+def split_flavours(text: str) -> tuple[str, list[str]]:
+    """What stands before the flavours of a kernel, and these in order."""
+    chosen = set[str]()
+    before, plus, last = text.rpartition("+")
+    while plus and last in flavours():
+        text = before
+        chosen.add(last)
+        before, plus, last = text.rpartition("+")
+    return text, sorted(chosen)
 
 
 def with_flavour(text: str | None, flavour: str) -> str:
     """The same kernel with a flavour, if it is not of that one."""
-    wanted = parse_wanted(text)
-    chosen = sorted({*filter(None, wanted.flavour.split("+")), flavour})
-    return "+".join([wanted.version or "", *chosen])
+    kernel, chosen = split_flavours(text or "")
+    return "+".join([kernel, *sorted({*chosen, flavour})])
 
 
 def cache_root() -> Path:
@@ -242,12 +262,12 @@ def _work(folder: Path) -> Path:
 
 def _build(source: Source, config: str, folder: Path, log: Log) -> None:
     """Build into `folder`; goes on with what an interrupted build has left."""
-    _need_tools()
+    need_tools()
     work = _work(folder)
     work.mkdir(parents=True, exist_ok=True)
     _remove_old(work)
-    _need_room(work)
-    build = _Build(source, config, work, log)
+    need_room(work)
+    build = Build(source, config, work, log)
     left = bool(build.done())
     try:
         build.everything()
@@ -279,7 +299,7 @@ def _remove_old(work: Path) -> None:
             shutil.rmtree(other, ignore_errors=True)
 
 
-def _need_room(work: Path) -> None:
+def need_room(work: Path) -> None:
     """EngineError if the disk has no room for all of a build, of which a part may be there."""
     there = sum(path.lstat().st_blocks * 512 for path in work.rglob("*"))
     free = shutil.disk_usage(work).free
@@ -290,7 +310,7 @@ def _need_room(work: Path) -> None:
         )
 
 
-def _need_tools() -> None:
+def need_tools() -> None:
     needs = {"gcc": "gcc", "make": "make", "flex": "flex", "bison": "bison", "bc": "bc"}
     needs |= {"xz": "xz-utils", "tar": "tar", "ld": "binutils"}
     missing = [package for tool, package in needs.items() if not shutil.which(tool)]
@@ -300,11 +320,12 @@ def _need_tools() -> None:
         )
 
 
-class _Build:
+class Build:
     """One build of one kernel in a folder of its own."""
 
     def __init__(self, source: Source, config: str, work: Path, log: Log) -> None:
         self.source, self.version = source, source.version
+        self.name = f"linux-source-{source.version}"
         self.work, self.log = work, log
         self.config = config
         self.tree = work / "src"
@@ -338,13 +359,7 @@ class _Build:
         self.log(f"unpacking {self.source.archive}")
         shutil.rmtree(self.tree, ignore_errors=True)
         self.tree.mkdir()
-        top = f"linux-source-{self.version}"
-        without = [f"{top}/{part}" for part in _LEFT_OUT]
-        without += [f"{top}/{part}/*.{kind}" for part in _BARE for kind in "chS"]
-        for arch in _OTHER_ARCHES:
-            without += [f"{top}/arch/{arch}/{part}" for part in ("*.[chS]", "boot", "configs")]
-        without += [f"{top}/arch/x86/kvm/*.[ch]", f"{top}/Documentation/*.rst"]
-        without += [f"{top}/Documentation/devicetree", f"{top}/arch/*/boot/dts"]
+        without = [f"linux-source-{self.version}/{part}" for part in left_out()]
         command = [
             "tar",
             "-xJf",
@@ -385,10 +400,13 @@ class _Build:
             raise
         if process.returncode:
             what = f"make {' '.join(targets)}".strip()
-            lines = self._said(begin)
-            wrong = [line for line in lines if "error" in line]
-            said = "".join([*wrong[:10], *lines[-15:]])
-            raise EngineError(f"{what} failed for linux-source-{self.version}:\n{said}")
+            raise self.failed(what, self._said(begin))
+
+    def failed(self, what: str, lines: list[str]) -> EngineError:
+        """What to raise when make has printed this and failed."""
+        wrong = [line for line in lines if "error" in line]
+        said = "".join([*wrong[:10], *lines[-15:]])
+        return EngineError(f"{what} failed for {self.name}:\n{said}")
 
     def _said(self, begin: int) -> list[str]:
         """The lines that a make printed that began at this place of the log."""
@@ -406,13 +424,16 @@ class _Build:
         for name, value in re.findall(r"^CONFIG_(\w+)=(\S+)$", self.config, re.M):
             absent = f"CONFIG_{name}=" not in have
             took = absent if value == "n" else f"CONFIG_{name}={value}\n" in have
-            if not took and name not in KNOWN_ABSENT.get(self.version, ()):
+            if not took and not self.may_lack(name):
                 lost.append(f"{name}={value}")
         if lost:
             raise EngineError(
-                f"linux-source-{self.version} does not take these lines of the configuration: "
-                + ", ".join(lost)
+                f"{self.name} does not take these lines of the configuration: " + ", ".join(lost)
             )
+
+    def may_lack(self, symbol: str) -> bool:
+        """Is a symbol known not to be there?"""
+        return symbol in KNOWN_ABSENT.get(self.version, ())
 
     def compile(self) -> None:
         self.log("compiling it (2 to 4 minutes on two cores)")
@@ -444,21 +465,36 @@ class _Build:
         And what netlink clients are made from: tools/net/ynl and its schemas.
         """
         self.log("pruning the tree")
-        for name in ("LICENSES", "samples", "rust", "sound"):
-            shutil.rmtree(self.tree / name, ignore_errors=True)
-        for path in (self.tree / "Documentation").iterdir():
-            if path.is_dir() and path.name != "netlink":
-                shutil.rmtree(path)
-            elif path.name != "netlink":
-                path.unlink()
-        source = re.compile(r".*\.(c|S|o|a|order|modinfo|lds|rst|dts|dtsi|txt)$|^\..*\.cmd$")
-        large = re.compile(r"^(vmlinux|\.tmp_|System\.map)")
-        for base, _, files in os.walk(self.tree, topdown=True):
-            inside = Path(base).relative_to(self.tree).parts
-            if inside[:1] in (("scripts",), ("include",)):
-                continue
-            for name in files:
-                path = Path(base) / name
-                header = name.endswith(".h") and inside[:1] not in (("arch",), ("tools",))
-                if (source.match(name) or header or large.match(name)) and name != "module.lds":
-                    path.unlink()
+        prune(self.tree)
+
+
+#: Of a tree that is built: sources, products, and what is large.
+_SOURCE = re.compile(r".*\.(c|S|o|a|order|modinfo|lds|rst|dts|dtsi|txt)$|^\..*\.cmd$")
+_LARGE = re.compile(r"^(vmlinux|\.tmp_|System\.map)")
+
+
+def is_needed(folder: tuple[str, ...], name: str) -> bool:
+    """Are modules, or netlink clients, made from a file of a tree that is built?"""
+    top = folder[:1]
+    if top in (("LICENSES",), ("samples",), ("rust",), ("sound",)):
+        return False
+    if top == ("Documentation",):
+        return folder[1:2] == ("netlink",)
+    if top in (("scripts",), ("include",)) or name == "module.lds":
+        return True
+    header = name.endswith(".h") and top not in (("arch",), ("tools",))
+    return not (_SOURCE.match(name) or header or _LARGE.match(name))
+
+
+def prune(tree: Path) -> None:
+    """Remove the rest."""
+    for base, folders, files in os.walk(tree, topdown=False):
+        inside = Path(base).relative_to(tree).parts
+        for name in files:
+            if not is_needed(inside, name):
+                Path(base, name).unlink()
+        for name in folders:
+            path = Path(base, name)
+            if inside[:1] in ((), ("Documentation",)) and not path.is_symlink():
+                with suppress(OSError):  # something is in it
+                    path.rmdir()

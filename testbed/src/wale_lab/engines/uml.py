@@ -28,7 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from wale_lab.engines import coverage, guest_clock, kernel_build, kernel_source
+from wale_lab.engines import coverage, guest_clock, kernel_build, kernel_source, kernel_tree
 from wale_lab.engines.base import (
     EXIT_PANIC,
     EXIT_TIMEOUT,
@@ -83,7 +83,7 @@ class UmlEngine:
     def prepare(self, kernel: str | None, log: Log) -> Kernel:
         kernel = wanted_kernel(kernel)
         check_places()  # before minutes of building
-        return kernel_build.find_or_build(kernel, log)
+        return kernel_tree.find_or_build(kernel, log)
 
     def run(self, kernel: Kernel, job: Job) -> Outcome:
         if job.interactive and not os.isatty(0):

@@ -127,7 +127,13 @@ class VmEngine:
         self._log = log
         machine = _machine()
         _need_tools(machine)
-        return stock_kernel.find(wanted_kernel(kernel), machine.distribution_arch, log)
+        kernel = wanted_kernel(kernel)
+        if kernel is not None and "/" in kernel:
+            raise EngineError(
+                f"--kernel {kernel}: the vm engine boots packaged kernels; one of your own runs in "
+                "the uml engine"
+            )
+        return stock_kernel.find(kernel, machine.distribution_arch, log)
 
     def run(self, kernel: Kernel, job: Job) -> Outcome:
         if job.time == "virtual":
