@@ -32,7 +32,13 @@ from wale_lab.engines import kernel_source
 from wale_lab.engines.base import EngineError, Kernel, Log
 from wale_lab.engines.kernel_progress import REPORT_S, KernelProgress
 from wale_lab.engines.kernel_source import Source
-from wale_lab.engines.processes import end_group, end_with_parent, ended_within, for_kbuild
+from wale_lab.engines.processes import (
+    GRACE_S,
+    end_group,
+    end_with_parent,
+    ended_within,
+    for_kbuild,
+)
 
 HERE = Path(__file__).parent
 
@@ -47,9 +53,6 @@ FULL_BYTES = 50 * 10**6
 
 #: What is left of a build for so long, nobody goes on with.
 KEPT_S = 14 * 86400
-
-#: How long an interrupted make may take to remove what it has half done.
-GRACE_S = 10
 
 #: Flags after those of the kernel's own makefiles, which for User-Mode Linux choose slow
 #: code: every call through a register, as if the kernel were larger than 2 GB, and a call for

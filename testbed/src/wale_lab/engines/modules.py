@@ -18,13 +18,14 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from wale_lab.engines.base import EngineError, Kernel, Log
 from wale_lab.engines.kernel_build import cache_root, locked
-from wale_lab.engines.processes import for_kbuild, without_make
+from wale_lab.engines.processes import for_kbuild, run_make, without_make
 from wale_lab.engines.products import fill, key_of
 from wale_lab.tree import IN_CHECKOUT, INSTALLED_PROGRAMS, SOURCES
 
@@ -96,10 +97,11 @@ def _build(log: Log, name: str, command: Sequence[str | Path]) -> None:
     env = without_make()
     env["WALE_BUILD"] = str(BUILD)
     log(f"running {name}")
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
-    if done.returncode:
-        said = (done.stdout + done.stderr)[-3000:].strip()
-        raise EngineError(f"{name} failed:\n{said}")
+    with tempfile.TemporaryFile("w+", errors="replace") as said:  # a pipe to us ends too early
+        code = run_make(command, stdout=said, stderr=said, env=env)
+        if code:
+            said.seek(0)
+            raise EngineError(f"{name} failed:\n{said.read()[-3000:].strip()}")
 
 
 def _mark_current(products: Iterable[Path], began: float) -> None:

@@ -9,13 +9,16 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
+
+#: How long an interrupted make may take to remove what it has half done.
+GRACE_S = 10
 
 _SESSION_FIELD = 3  # in /proc/PID/stat after the command name: state, ppid, pgrp, session
 
@@ -74,6 +77,20 @@ def end_group(leader: subprocess.Popen[Any], grace_s: float) -> None:
     finally:
         with suppress(ProcessLookupError):
             os.killpg(leader.pid, signal.SIGKILL)
+
+
+def run_make(command: Sequence[str | Path], **options: Any) -> int:
+    """Run make, whose exit code this is; if we end before it does, it ends what it has started.
+
+    It stays in our session: it may install packages, for which sudo asks on the terminal.
+    """
+    process = subprocess.Popen(command, preexec_fn=end_with_parent, **options)
+    try:
+        return process.wait()
+    except BaseException:
+        process.terminate()
+        ended_within(process, GRACE_S)
+        raise
 
 
 def _members(session: int) -> Iterator[tuple[int, str]]:
