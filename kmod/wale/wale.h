@@ -22,6 +22,7 @@
 #include "wale_classes.h"
 #include "wale_counts.h"
 #include "wale_feedback.h"
+#include "wale_follow.h"
 #include "wale_gso.h"
 #include "wale_impair.h"
 #include "wale_line.h"
@@ -72,15 +73,17 @@ struct wale_entry {
  * @line_bound: the most that may be on @line, and of @impair->overtakers
  * @line_limit: bytes on @line, and of @impair->overtakers, with which it is full
  * @last_departure_ns: the latest; no packet may overtake this one
- * @delay_ns: propagation delay
+ * @delay_ns: propagation delay; see @follow
  * @loss_stream: draws for @loss
  * @buffer_stream: draws of random_tail
  * @mark_stream: draws of rem
  * @rem: the price of policy rem
- * @loss: probability, fraction of 2^32; WALE_LOSS_ALWAYS
+ * @loss: probability, fraction of 2^32; WALE_LOSS_ALWAYS; see @follow
  * @overhead: enum wale_overhead
  * @drops: enum wale_drops
  * @gso: enum wale_gso_mode
+ * @follow: what @delay_ns, @loss and the limits in @buffer follow, if steps of a trace say
+ *	them; and what the options say
  * @feedback: not NULL: publishes the rate; replaced with RTNL too
  * @impair: not NULL: what else happens to packets; set with RTNL too
  * @child: with a qdisc: it replaces the buffer
@@ -127,6 +130,7 @@ struct wale_sched_data {
 	u8 overhead;
 	u8 drops;
 	u8 gso;
+	struct wale_follow follow;
 	struct wale_feedback *feedback;
 	struct wale_impair *impair;
 	struct wale_child child;
@@ -273,6 +277,8 @@ void wale_packet_discard(struct Qdisc *sch, struct sk_buff *skb,
 			 enum wale_drop_reason reason, u64 now);
 void wale_packet_vanish(struct Qdisc *sch, struct sk_buff *skb, u64 now);
 bool wale_packet_overflow(struct Qdisc *sch, struct sk_buff *skb, u64 now);
+bool wale_packet_cut(struct Qdisc *sch, struct sk_buff *skb, u64 departure_ns,
+		     u64 now);
 void wale_packet_count_line(struct Qdisc *sch, struct sk_buff *skb,
 			    u64 departure_ns, u64 now);
 

@@ -58,7 +58,11 @@ static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 		wale_timer_set(sch, now);
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
 	wale_link_count_offered(q, skb);
-	if (!wale_link_takes(q, skb))
+	if (q->follow.on)
+		wale_follow_step(q);
+	if (wale_schedule_is_down(&q->schedule))
+		wale_packet_refuse(sch, skb, WALE_DROP_DOWN, now, to_free);
+	else if (!wale_link_takes(q, skb))
 		wale_packet_refuse(sch, skb, wale_link_crowded(q), now, to_free);
 	else
 		q->station->accept(sch, skb, now, to_free);

@@ -141,6 +141,8 @@ static void wale_atm_arrived(struct Qdisc *sch, u16 class, bool admitted,
 	input->coming = skb->next;
 	cb->merged = input->endless;
 	input->endless = !admitted && wale_atm_by_cell(q);
+	if (q->follow.on)
+		wale_follow_step(q);
 	if (cb->dropped_cells || cb->merged || wale_packet_draw_loss(q, skb))
 		wale_parents_forget(sch, skb);
 	if (!cb->cells)

@@ -114,6 +114,8 @@ static void wale_child_draw(struct Qdisc *sch, struct sk_buff *skb)
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 
+	if (q->follow.on)
+		wale_follow_step(q);
 	cb->lost = wale_child_is_listed(q, skb);
 	qdisc_skb_cb(skb)->tc_classid = 0;
 	if (q->impair)
@@ -178,6 +180,7 @@ static struct sk_buff *wale_child_take(struct Qdisc *sch, u64 now)
 	struct sk_buff *skb = child->qdisc->dequeue(child->qdisc);
 	u32 len;
 
+	wale_schedule_run(&q->schedule, now);	/* a step may begin with the service */
 	if (skb) {
 		len = qdisc_pkt_len(skb);
 		child->packets--;

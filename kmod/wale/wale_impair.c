@@ -52,16 +52,22 @@ void wale_impair_free(struct wale_impair *impair)
 	kvfree(impair);
 }
 
+/* Is the delay of each packet one of its own? */
+static bool wale_impair_varies(const struct wale_sched_data *q)
+{
+	return q->impair->params.jitter_ns || wale_follow_moves_delay(q);
+}
+
 /**
  * wale_impair_may_overtake() - can a packet depart before one ahead of it?
- * @impair: the impairments
+ * @q: the link, which has impairments
  *
  * Return: true if it can.
  */
-bool wale_impair_may_overtake(const struct wale_impair *impair)
+bool wale_impair_may_overtake(const struct wale_sched_data *q)
 {
-	return impair->params.reorder ||
-	       (impair->params.jitter_ns && impair->params.reordering);
+	return q->impair->params.reorder ||
+	       (wale_impair_varies(q) && q->impair->params.reordering);
 }
 
 /* What impairments count. */
@@ -173,7 +179,7 @@ static u64 wale_impair_departure(struct wale_sched_data *q, u64 now)
 {
 	struct wale_impair *impair = q->impair;
 	const struct wale_impair_params *params = &impair->params;
-	bool overtakes = params->jitter_ns && params->reordering;
+	bool overtakes = wale_impair_varies(q) && params->reordering;
 	u64 delay_ns = q->delay_ns, draw;
 
 	if (params->jitter_ns) {
@@ -314,7 +320,8 @@ void wale_impair_complete(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 		wale_packet_vanish(sch, skb, now);
 		return;
 	}
-	if (wale_packet_overflow(sch, skb, now))
+	if (wale_packet_overflow(sch, skb, now) ||
+	    wale_packet_cut(sch, skb, departure_ns, now))
 		return;
 	if (draw >> 32 < wale_chance(impair->params.corrupt))
 		wale_impair_corrupt(q, skb, draw);

@@ -84,7 +84,7 @@ void wale_impair_admit(const struct wale_sched_data *q, struct sk_buff *skb);
 bool wale_impair_lists(const struct wale_sched_data *q,
 		       const struct sk_buff *skb);
 bool wale_impair_draws_copy(struct wale_impair *impair);
-bool wale_impair_may_overtake(const struct wale_impair *impair);
+bool wale_impair_may_overtake(const struct wale_sched_data *q);
 
 /* the line, where packets may overtake others */
 const struct sk_buff *

@@ -109,7 +109,7 @@ static u64 wale_link_earliest_departure(const struct wale_sched_data *q)
 
 	if (end == U64_MAX || q->impair)
 		return end;
-	return max(end + q->delay_ns, q->last_departure_ns);
+	return max(end + wale_follow_least_delay(q), q->last_departure_ns);
 }
 
 /* When the packet behind the next one departs; 0: there is none. */
@@ -155,7 +155,7 @@ void wale_link_set_alarm(struct Qdisc *sch)
 		asked_ns = q->station->asked_ns(q);
 	if (asked_ns != U64_MAX)
 		at_ns = min(at_ns, asked_ns);
-	else if (!next || (q->impair && wale_impair_may_overtake(q->impair)))
+	else if (!next || (q->impair && wale_impair_may_overtake(q)))
 		at_ns = min(at_ns, wale_link_earliest_departure(q));
 	if (at_ns != U64_MAX)
 		wale_alarm_set(&q->alarm, at_ns, 0);
@@ -277,7 +277,7 @@ void wale_link_set_plain(struct wale_sched_data *q)
 	q->station = wale_link_station(q);
 	q->plain = q->station == &wale_queue_station &&
 		   q->policy.kind == WALE_POLICY_TAIL && !q->classes &&
-		   !q->feedback && !q->impair &&
+		   !q->feedback && !q->impair && !q->follow.on &&
 		   q->line_bound.packets == U32_MAX &&
 		   q->line_bound.bytes == U64_MAX;
 }
@@ -288,9 +288,9 @@ static u64 wale_link_reach_ns(const struct wale_sched_data *q)
 	const struct wale_impair_params *params;
 
 	if (!q->impair)
-		return q->delay_ns;
+		return wale_follow_peak_delay(q);
 	params = &q->impair->params;
-	return q->delay_ns + WALE_JITTER_REACH * params->jitter_ns +
+	return wale_follow_peak_delay(q) + WALE_JITTER_REACH * params->jitter_ns +
 	       params->slot.max_ns;
 }
 
@@ -300,11 +300,7 @@ static u64 wale_link_reach_ns(const struct wale_sched_data *q)
  */
 void wale_link_set_line_limit(struct wale_sched_data *q)
 {
-	const struct wale_schedule *schedule = &q->schedule;
-
-	q->line_limit = wale_line_limit(schedule->trace ?
-					schedule->trace->peak_rate :
-					schedule->capacity,
+	q->line_limit = wale_line_limit(wale_schedule_peak_rate(&q->schedule),
 					wale_link_reach_ns(q),
 					q->counts.line.bytes,
 					wale_memory_share(&q->memory));

@@ -146,8 +146,11 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request, u64 now,
 	err = wale_buffer_apply(sch, &request->buffer, now, extack);
 	if (err)
 		return err;
-	q->delay_ns = wale_attr_get(tb[TCA_WALE_DELAY64], q->delay_ns);
-	q->loss = wale_attr_get(tb[TCA_WALE_LOSS], q->loss);
+	q->follow.delay_ns = wale_attr_get(tb[TCA_WALE_DELAY64],
+					   q->follow.delay_ns);
+	q->follow.loss = wale_attr_get(tb[TCA_WALE_LOSS], q->follow.loss);
+	q->follow.cuts = wale_attr_get(tb[TCA_WALE_DOWN_DROPS],
+				       q->follow.cuts);
 	q->overhead = wale_attr_get(tb[TCA_WALE_OVERHEAD], q->overhead);
 	q->drops = wale_attr_get(tb[TCA_WALE_DROPS], q->drops);
 	q->gso = wale_attr_get(tb[TCA_WALE_GSO], q->gso);
@@ -158,6 +161,7 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request, u64 now,
 	if (tb[TCA_WALE_SEED])
 		wale_link_seed(q, nla_get_u64(tb[TCA_WALE_SEED]));
 	wale_schedule_apply(q, &request->schedule, tb, now);
+	wale_follow_restart(q);
 	wale_apply_feedback(sch, request, now);
 	wale_link_set_plain(q);
 	wale_link_set_line_limit(q);
@@ -204,6 +208,9 @@ int wale_configure(struct Qdisc *sch, struct nlattr *opt,
 	      wale_parse_feedback(&request, extack) ?:
 	      wale_buffer_check(sch, &request.buffer, tb, extack) ?:
 	      wale_schedule_check(q, &request.schedule, tb, extack) ?:
+	      wale_buffer_check_steps(sch, &request.buffer,
+				      wale_schedule_request_trace(q, &request.schedule, tb),
+				      tb, extack) ?:
 	      wale_impair_parse(q, &request.impair, request.buffer.flows, tb,
 				extack) ?:
 	      wale_check_gso(q, &request, extack) ?:
@@ -260,7 +267,8 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 	if (!nest)
 		return -EMSGSIZE;
 	if (wale_dump_schedule(&q->schedule, skb) ||
-	    wale_option_put(skb, TCA_WALE_DELAY64, q->delay_ns) ||
+	    wale_option_put(skb, TCA_WALE_DELAY64,
+			    q->follow.delay_ns) ||
 	    wale_dump_buffer(q, skb) ||
 	    wale_dump_impair(q, skb) ||
 	    wale_option_put(skb, TCA_WALE_OVERHEAD, q->overhead) ||
@@ -270,6 +278,8 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 				   q->line_bound.packets, U32_MAX) ||
 	    wale_option_put_unless(skb, TCA_WALE_LINE_BYTES,
 				   q->line_bound.bytes, WALE_LINE_UNLIMITED) ||
+	    wale_option_put_unless(skb, TCA_WALE_DOWN_DROPS, q->follow.cuts,
+				   WALE_DOWN_DROPS_ARRIVALS) ||
 	    wale_option_put_unless(skb, TCA_WALE_GSO, q->gso, WALE_GSO_SPLIT) ||
 	    wale_option_put(skb, TCA_WALE_SEED, q->seed) ||
 	    wale_dump_feedback(q->feedback, skb)) {

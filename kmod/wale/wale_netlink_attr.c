@@ -5,9 +5,17 @@
 
 #include "wale_netlink_attr.h"
 
-static int wale_attr_refuse(struct netlink_ext_ack *extack,
-			    const struct nlattr *attr, const char *sentence,
-			    int err)
+/**
+ * wale_attr_refuse() - say what is wrong with an attribute
+ * @extack: where
+ * @attr: the attribute
+ * @sentence: what is wrong; it stays where it is
+ * @err: what to return
+ *
+ * Return: @err.
+ */
+int wale_attr_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr,
+		     const char *sentence, int err)
 {
 	if (extack)
 		extack->_msg = sentence;

@@ -53,6 +53,8 @@ extern const struct wale_nest wale_state_nest;
 extern const struct wale_nest wale_jitter_nest;
 extern const struct wale_nest wale_slot_nest;
 
+int wale_attr_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr,
+		     const char *sentence, int err);
 int wale_attr_parse(struct nlattr **tb, const struct wale_nest *nest,
 		    const struct nlattr *attr, struct netlink_ext_ack *extack);
 int wale_attr_put(struct sk_buff *skb, const struct wale_nest *nest, int attr,

@@ -53,7 +53,7 @@ static enum wale_unit wale_unit(u64 limit_bytes, u32 limit_cells)
 }
 
 /* The limits as they will be: one that is given ends the others. */
-static void wale_merge_limit(const struct wale_buffer *buffer,
+static void wale_merge_limit(const struct wale_sched_data *q,
 			     struct wale_buffer_request *request,
 			     struct nlattr **tb)
 {
@@ -62,13 +62,13 @@ static void wale_merge_limit(const struct wale_buffer *buffer,
 
 	request->limit_packets =
 		wale_attr_get(tb[TCA_WALE_LIMIT_PACKETS],
-			      given ? U32_MAX : buffer->limit_packets);
+			      given ? U32_MAX : q->follow.limit_packets);
 	request->limit_bytes =
 		wale_attr_get(tb[TCA_WALE_LIMIT_BYTES],
-			      given ? U64_MAX : buffer->limit_bytes);
+			      given ? U64_MAX : q->follow.limit_bytes);
 	request->limit_cells =
 		wale_attr_get(tb[TCA_WALE_LIMIT_CELLS],
-			      given ? U32_MAX : buffer->limit_cells);
+			      given ? U32_MAX : q->buffer.limit_cells);
 }
 
 static u64 wale_request_limit(const struct wale_buffer_request *request)
@@ -99,7 +99,7 @@ static bool wale_changes_unit(const struct wale_sched_data *q,
 			      const struct wale_buffer_request *request)
 {
 	return wale_unit(request->limit_bytes, request->limit_cells) !=
-	       wale_unit(q->buffer.limit_bytes, q->buffer.limit_cells);
+	       wale_unit(q->follow.limit_bytes, q->buffer.limit_cells);
 }
 
 /* Is there a threshold that nobody sees, and that cannot be one with this limit? */
@@ -310,7 +310,7 @@ int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
 	if (err)
 		return err;
 	request->flows = wale_attr_get(tb[TCA_WALE_FLOWS], 0);
-	wale_merge_limit(&q->buffer, request, tb);
+	wale_merge_limit(q, request, tb);
 	wale_merge_policy(q, request, tb);
 	request->input_rate = wale_attr_get(tb[TCA_WALE_INPUT_RATE64],
 					    q->input_rate);
@@ -326,6 +326,60 @@ int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
 	if (request->limit_cells == U32_MAX)
 		request->input_rate = WALE_RATE_UNLIMITED;
 	return err;
+}
+
+/**
+ * wale_buffer_check_steps() - the limits of the steps of a trace
+ * @sch: the qdisc
+ * @request: checked; the buffer as it will be
+ * @trace: that the link will follow, or NULL
+ * @tb: the attributes
+ * @extack: what was expected
+ *
+ * Return: 0, or -EINVAL, -ERANGE or -EBUSY.
+ */
+int wale_buffer_check_steps(struct Qdisc *sch,
+			    const struct wale_buffer_request *request,
+			    const struct wale_trace *trace, struct nlattr **tb,
+			    struct netlink_ext_ack *extack)
+{
+	const struct nlattr *attr = tb[TCA_WALE_TRACE] ?: tb[TCA_WALE_TRACE_FD];
+	const struct wale_sched_data *q = qdisc_priv(sch);
+	const struct wale_policy *policy = &request->policy;
+	u32 packet;
+
+	if (!trace || !trace->limit_at)
+		return 0;
+	if (q->child.qdisc && attr) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: the child qdisc is the buffer: steps of a trace cannot have a limit");
+		return -EBUSY;
+	}
+	if (request->limit_cells != U32_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, attr ?: tb[TCA_WALE_LIMIT_CELLS],
+				    "wale: the limits of steps of a trace are in packets or bytes: the limit must not be in cells");
+		return -EINVAL;
+	}
+	if (wale_policy_has_threshold(policy) && !policy->share) {
+		NL_SET_ERR_MSG_ATTR(extack, attr ?: tb[TCA_WALE_THRESHOLD],
+				    "wale: while the limit follows a trace, threshold must be a share of it");
+		return -EINVAL;
+	}
+	if (wale_policy_by_flow(policy) &&
+	    trace->peak_limit > WALE_POLICY_LIMIT_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, attr ?: tb[TCA_WALE_POLICY],
+				    "wale: with policy seldrop and fba, each limit in trace must be at most 4294967295");
+		return -ERANGE;
+	}
+	packet = wale_wire_len(wale_attr_get(tb[TCA_WALE_OVERHEAD],
+					     q->overhead),
+			       wale_packet_len(qdisc_dev(sch)));
+	if (wale_trace_limits_packets(trace) || trace->least_limit >= packet ||
+	    (!attr && !tb[TCA_WALE_OVERHEAD]))
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr ?: tb[TCA_WALE_OVERHEAD],
+			    "wale: each limit in trace must be at least what one packet takes on the wire (of the device's MTU, or of 1500 bytes if that is above 9216)");
+	return -ERANGE;
 }
 
 /**
@@ -414,8 +468,8 @@ int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,
 		if (q->classes)
 			wale_ends_forget(&q->classes->ends);
 	}
-	buffer->limit_packets = request->limit_packets;
-	buffer->limit_bytes = request->limit_bytes;
+	q->follow.limit_packets = request->limit_packets;
+	q->follow.limit_bytes = request->limit_bytes;
 	buffer->limit_cells = request->limit_cells;
 	wale_rem_apply(q, &request->rem,
 		       request->policy.kind == WALE_POLICY_REM &&
@@ -434,19 +488,18 @@ void wale_buffer_request_free(struct wale_buffer_request *request)
 	kvfree(request->ring);
 }
 
-static int wale_dump_limit(const struct wale_buffer *buffer,
-			   struct sk_buff *skb)
+static int wale_dump_limit(const struct wale_sched_data *q, struct sk_buff *skb)
 {
-	switch (wale_unit(buffer->limit_bytes, buffer->limit_cells)) {
+	switch (wale_unit(q->follow.limit_bytes, q->buffer.limit_cells)) {
 	case WALE_UNIT_CELLS:
 		return wale_option_put(skb, TCA_WALE_LIMIT_CELLS,
-				       buffer->limit_cells);
+				       q->buffer.limit_cells);
 	case WALE_UNIT_BYTES:
 		return wale_option_put(skb, TCA_WALE_LIMIT_BYTES,
-				       buffer->limit_bytes);
+				       q->follow.limit_bytes);
 	default:
 		return wale_option_put(skb, TCA_WALE_LIMIT_PACKETS,
-				       buffer->limit_packets);
+				       q->follow.limit_packets);
 	}
 }
 
@@ -497,7 +550,7 @@ int wale_dump_buffer(const struct wale_sched_data *q, struct sk_buff *skb)
 {
 	if (q->child.qdisc)
 		return 0;
-	if (wale_dump_limit(&q->buffer, skb) ||
+	if (wale_dump_limit(q, skb) ||
 	    wale_dump_policy(&q->policy, &q->rem.params, skb))
 		return -EMSGSIZE;
 	if (q->classes &&

@@ -47,6 +47,10 @@ struct wale_buffer_request {
 
 int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
 		      struct nlattr **tb, struct netlink_ext_ack *extack);
+int wale_buffer_check_steps(struct Qdisc *sch,
+			    const struct wale_buffer_request *request,
+			    const struct wale_trace *trace, struct nlattr **tb,
+			    struct netlink_ext_ack *extack);
 int wale_buffer_prepare(struct Qdisc *sch, struct wale_buffer_request *request,
 			struct netlink_ext_ack *extack);
 int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,

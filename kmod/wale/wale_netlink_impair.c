@@ -309,7 +309,7 @@ void wale_impair_apply(struct wale_sched_data *q,
 			    sizeof(q->impair->table->name));
 	if (!request->loss_begins)
 		return;
-	q->loss = 0;
+	q->follow.loss = 0;
 	wale_loss_start(&q->impair->loss, &request->params.loss);
 }
 
@@ -395,10 +395,10 @@ int wale_dump_impair(const struct wale_sched_data *q, struct sk_buff *skb)
 	const struct wale_impair_params *params;
 
 	if (!q->impair)
-		return wale_option_put(skb, TCA_WALE_LOSS, q->loss);
+		return wale_option_put(skb, TCA_WALE_LOSS, q->follow.loss);
 	params = &q->impair->params;
 	if (params->loss.kind == WALE_LOSS_INDEPENDENT ?
-	    wale_option_put(skb, TCA_WALE_LOSS, q->loss) :
+	    wale_option_put(skb, TCA_WALE_LOSS, q->follow.loss) :
 	    wale_dump_model(&params->loss, skb))
 		return -EMSGSIZE;
 	if (wale_option_put_unless(skb, TCA_WALE_LOSS_ECN, params->ecn, 0) ||

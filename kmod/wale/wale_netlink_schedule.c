@@ -18,57 +18,43 @@
 #include "wale_trace_file.h"
 #include "wale_trace_store.h"
 
-static int wale_refuse_step(int err, const struct nlattr *attr,
-			    struct netlink_ext_ack *extack)
-{
-	switch (err) {
-	case -EDOM:
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: each duration in trace must be 1 us to 1 day");
-		return -ERANGE;
-	case -ERANGE:
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: each rate in trace must be 0 to 10^15 bytes/s");
-		return -ERANGE;
-	case -EFBIG:
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: trace must not be longer than 4000 days");
-		return -ERANGE;
-	default:
-		return err;
-	}
-}
-
 /* @more: how many steps are to come, with these. */
 static int wale_parse_steps(struct wale_trace *trace, const void *steps,
 			    u32 count, u32 more, const struct nlattr *attr,
 			    struct netlink_ext_ack *extack)
 {
-	struct wale_trace_step step;
+	u32 size = wale_trace_step_size(trace->columns), i;
+	u64 step[WALE_TRACE_VALUES];
+	const char *refusal;
 	int err = 0;
-	u32 i;
 
 	for (i = 0; !err && i < count; i++) {
 		/* in @attr they are not aligned */
-		memcpy(&step, steps + i * sizeof(step), sizeof(step));
-		err = wale_trace_store(trace, &step, more - i);
+		memcpy(step, steps + i * size, size);
+		err = wale_trace_store(trace, step, more - i, &refusal);
 	}
-	return err ? wale_refuse_step(err, attr, extack) : 0;
+	if (err == -ERANGE || err == -EFBIG)
+		return wale_attr_refuse(extack, attr, refusal, -ERANGE);
+	return err;
 }
 
 static int wale_parse_trace(struct wale_schedule_request *request,
 			    const struct nlattr *attr,
 			    struct netlink_ext_ack *extack)
 {
-	const size_t size = sizeof(struct wale_trace_step);
+	u32 size = wale_trace_step_size(request->columns);
 	u32 count = nla_len(attr) / size;
 
+	if (!nla_len(attr)) {
+		request->trace_off = true;
+		return 0;
+	}
 	if (!count || count > WALE_TRACE_STEPS_MAX || nla_len(attr) % size) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: trace must be 1 to 4000 steps of 16 bytes: a duration in ns and a rate in bytes/s, both u64");
+				    "wale: trace must be 1 to 4000 steps of 8 bytes for the duration and 8 for each column: without trace_columns, of 16 bytes, a duration in ns and a rate in bytes/s");
 		return -EINVAL;
 	}
-	request->trace = wale_trace_new();
+	request->trace = wale_trace_new(request->columns);
 	if (!request->trace)
 		return -ENOMEM;
 	return wale_parse_steps(request->trace, nla_data(attr), count, count,
@@ -81,7 +67,8 @@ static int wale_parse_trace(struct wale_schedule_request *request,
  *
  * Return: how many steps are in the file, or -EINVAL.
  */
-static int wale_count_steps(const struct file *file, const struct nlattr *attr,
+static int wale_count_steps(const struct file *file, u32 step_size,
+			    const struct nlattr *attr,
 			    struct netlink_ext_ack *extack)
 {
 	const struct inode *inode = file_inode(file);
@@ -93,39 +80,40 @@ static int wale_count_steps(const struct file *file, const struct nlattr *attr,
 				    "wale: the file of a trace must be one in memory (memfd_create, or of tmpfs), open for reading, or of the family wale");
 		return -EINVAL;
 	}
-	if (!size || size % sizeof(struct wale_trace_step) ||
-	    size / sizeof(struct wale_trace_step) > WALE_TRACE_FILE_STEPS_MAX) {
+	if (!size || size % step_size ||
+	    size / step_size > WALE_TRACE_FILE_STEPS_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: the file of a trace must have 1 to 65536 steps of 16 bytes: a duration in ns and a rate in bytes/s, both u64; more of them must be written to a file of the family wale");
+				    "wale: the file of a trace must have 1 to 65536 steps of 8 bytes for the duration and 8 for each column: without trace_columns, of 16 bytes; more of them must be written to a file of the family wale");
 		return -EINVAL;
 	}
-	return size / sizeof(struct wale_trace_step);
+	return size / step_size;
 }
 
-/* So many steps are read at a time. */
-#define WALE_TRACE_READ_STEPS	32
+/* So many numbers, or somewhat fewer, are read at a time. */
+#define WALE_TRACE_READ_VALUES	64
 
 static int wale_read_steps(struct wale_trace *trace, struct file *file,
 			   u32 count, const struct nlattr *attr,
 			   struct netlink_ext_ack *extack)
 {
-	struct wale_trace_step steps[WALE_TRACE_READ_STEPS];
+	u32 size = wale_trace_step_size(trace->columns);
+	u64 values[WALE_TRACE_READ_VALUES];
 	u32 left = count, n;
 	loff_t at = 0;
 	ssize_t read;
 	int err = 0;
 
 	for (; !err && left; left -= n) {
-		n = min_t(u32, left, WALE_TRACE_READ_STEPS);
-		read = kernel_read(file, steps, n * sizeof(steps[0]), &at);
+		n = min_t(u32, left, sizeof(values) / size);
+		read = kernel_read(file, values, n * size, &at);
 		if (read < 0)
 			return read;
-		if (read != n * sizeof(steps[0])) {
+		if (read != n * size) {
 			NL_SET_ERR_MSG_ATTR(extack, attr,
 					    "wale: the file of the trace became shorter while it was read");
 			return -EINVAL;
 		}
-		err = wale_parse_steps(trace, steps, n, left, attr, extack);
+		err = wale_parse_steps(trace, values, n, left, attr, extack);
 	}
 	return err;
 }
@@ -135,11 +123,13 @@ static int wale_read_trace(struct wale_schedule_request *request,
 			   struct file *file, const struct nlattr *attr,
 			   struct netlink_ext_ack *extack)
 {
-	int count = wale_count_steps(file, attr, extack);
+	int count = wale_count_steps(file,
+				     wale_trace_step_size(request->columns),
+				     attr, extack);
 
 	if (count < 0)
 		return count;
-	request->trace = wale_trace_new();
+	request->trace = wale_trace_new(request->columns);
 	if (!request->trace)
 		return -ENOMEM;
 	return wale_read_steps(request->trace, file, count, attr, extack);
@@ -161,7 +151,12 @@ static int wale_take_trace(struct wale_schedule_request *request,
 	if (err)
 		return err == -ENODATA ? -EINVAL : err;
 	request->trace_file = get_file(file);
-	return 0;
+	if (!request->columns_given ||
+	    request->columns == request->trace->columns)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr,
+			    "wale: trace_columns must be those that the file of the trace was opened with");
+	return -EINVAL;
 }
 
 /* The request is dealt with by the task that sent it, whose descriptor it is. */
@@ -215,6 +210,26 @@ static int wale_parse_sessions(struct wale_schedule_request *request,
 	return err;
 }
 
+static int wale_parse_columns(struct wale_schedule_request *request,
+			      struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
+{
+	const struct nlattr *attr = tb[TCA_WALE_TRACE_COLUMNS];
+
+	request->columns_given = attr;
+	request->columns = wale_attr_get(attr, WALE_TRACE_RATE);
+	if (!wale_trace_may_have(request->columns)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, WALE_WRONG_COLUMNS);
+		return -EINVAL;
+	}
+	if (attr && !tb[TCA_WALE_TRACE] && !tb[TCA_WALE_TRACE_FD]) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "wale: trace_columns say what the steps of a trace have: they must come with the trace");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int wale_parse_either_trace(struct wale_schedule_request *request,
 				   struct nlattr **tb,
 				   struct netlink_ext_ack *extack)
@@ -222,8 +237,9 @@ static int wale_parse_either_trace(struct wale_schedule_request *request,
 	const struct nlattr *attr = tb[TCA_WALE_TRACE] ?: tb[TCA_WALE_TRACE_FD];
 	int err;
 
-	if (!attr)
-		return 0;
+	err = wale_parse_columns(request, tb, extack);
+	if (err || !attr)
+		return err;
 	if (tb[TCA_WALE_TRACE] && tb[TCA_WALE_TRACE_FD]) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_TRACE_FD],
 				    "wale: a trace comes in the request or in a file, not both");
@@ -231,13 +247,13 @@ static int wale_parse_either_trace(struct wale_schedule_request *request,
 	}
 	err = tb[TCA_WALE_TRACE] ? wale_parse_trace(request, attr, extack) :
 				   wale_open_trace(request, attr, extack);
-	if (err)
+	if (err || request->trace_off)
 		return err;
 	request->trace->end = wale_attr_get(tb[TCA_WALE_TRACE_END],
 					    WALE_TRACE_LOOP);
-	if (!request->trace->peak_rate) {
+	if (!request->trace->peak_rate && !wale_trace_is_open(request->trace)) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "wale: trace must have a step with a rate above 0, or nothing would ever be sent");
+				    "wale: trace must have a step with a rate above 0, or that leaves it to the option, or nothing would ever be sent");
 		return -ERANGE;
 	}
 	return 0;
@@ -283,6 +299,30 @@ static s64 wale_start_elapsed(u64 start_ns, u64 now)
 	return ktime_to_ns(ktime_mono_to_any(now, TK_OFFS_REAL)) - start_ns;
 }
 
+/**
+ * wale_schedule_request_trace() - the trace that a link will follow
+ * @q: the link
+ * @request: what came
+ * @tb: the attributes
+ *
+ * A rate ends the trace that sets the rate in each step, and is that of other steps.
+ *
+ * Return: the trace, or NULL.
+ */
+const struct wale_trace *
+wale_schedule_request_trace(const struct wale_sched_data *q,
+			    const struct wale_schedule_request *request,
+			    struct nlattr **tb)
+{
+	const struct wale_trace *trace = q->schedule.trace;
+
+	if (request->trace)
+		return request->trace;
+	if (!trace || request->trace_off || request->sessions)
+		return NULL;
+	return tb[TCA_WALE_RATE64] && !wale_trace_is_open(trace) ? NULL : trace;
+}
+
 /* Sessions share a finite constant rate. */
 static int wale_check_sharing(const struct wale_sched_data *q,
 			      const struct wale_schedule_request *request,
@@ -314,8 +354,7 @@ static int wale_check_start(const struct wale_sched_data *q,
 			    struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	const struct wale_sessions *sessions = q->schedule.sessions;
-	bool trace = request->trace ||
-		     (q->schedule.trace && !tb[TCA_WALE_RATE64]);
+	bool trace = wale_schedule_request_trace(q, request, tb);
 	s64 elapsed_ns;
 
 	if (!tb[TCA_WALE_START])
@@ -354,7 +393,10 @@ int wale_schedule_check(const struct wale_sched_data *q,
 			const struct wale_schedule_request *request,
 			struct nlattr **tb, struct netlink_ext_ack *extack)
 {
-	if (request->trace && (tb[TCA_WALE_RATE64] || tb[TCA_WALE_SESSIONS])) {
+	bool sets_rate = request->trace && !wale_trace_is_open(request->trace);
+
+	if (request->trace && ((tb[TCA_WALE_RATE64] && sets_rate) ||
+			       tb[TCA_WALE_SESSIONS])) {
 		NL_SET_ERR_MSG_ATTR(extack,
 				    tb[TCA_WALE_TRACE] ?: tb[TCA_WALE_TRACE_FD],
 				    "wale: trace sets the rate: it must come without rate and sessions");
@@ -386,15 +428,17 @@ void wale_schedule_apply(struct wale_sched_data *q,
 	struct wale_trace *trace = schedule->trace;
 	struct wale_sessions *sessions = schedule->sessions;
 	u64 start_ns = wale_attr_get(tb[TCA_WALE_START], 0);
+	u64 capacity = wale_attr_get(tb[TCA_WALE_RATE64], schedule->capacity);
 	s64 elapsed_ns = 0;
 
 	if (start_ns)
 		elapsed_ns = wale_start_elapsed(start_ns, now);
 	wale_server_settle(&q->server, schedule, now);
-	if (tb[TCA_WALE_RATE64])
-		wale_schedule_set_constant(schedule,
-					   nla_get_u64(tb[TCA_WALE_RATE64]),
-					   now);
+	if (!wale_schedule_request_trace(q, request, tb) &&
+	    (schedule->trace || tb[TCA_WALE_RATE64]))
+		wale_schedule_set_constant(schedule, capacity, now);
+	else if (tb[TCA_WALE_RATE64])
+		wale_schedule_set_capacity(schedule, capacity);
 	if (request->trace || (start_ns && schedule->trace)) {
 		wale_schedule_set_trace(schedule, request->trace ?: trace, now,
 					elapsed_ns);
@@ -438,25 +482,31 @@ void wale_schedule_request_free(struct wale_schedule_request *request)
 
 static int wale_dump_steps(const struct wale_trace *trace, struct sk_buff *skb)
 {
-	struct wale_trace_step step;
+	u32 size = wale_trace_step_size(trace->columns), i;
+	u64 step[WALE_TRACE_VALUES];
 	struct nlattr *attr;
-	u32 i;
 
-	attr = nla_reserve(skb, TCA_WALE_TRACE, trace->count * sizeof(step));
+	attr = nla_reserve(skb, TCA_WALE_TRACE, trace->count * size);
 	if (!attr)
 		return -EMSGSIZE;
 	for (i = 0; i < trace->count; i++) {
-		step.duration_ns = wale_trace_duration(trace, i);
-		step.rate = wale_trace_step(trace, i)->rate;
-		memcpy(nla_data(attr) + i * sizeof(step), &step, sizeof(step));
+		wale_trace_write(trace, i, step);
+		memcpy(nla_data(attr) + i * size, step, size);
 	}
 	return 0;
 }
 
-static int wale_dump_trace(const struct wale_trace *trace, struct sk_buff *skb)
+static int wale_dump_trace(const struct wale_schedule *schedule,
+			   struct sk_buff *skb)
 {
-	if (wale_option_put(skb, TCA_WALE_TRACE_STEPS, trace->count) ||
-	    wale_option_put(skb, TCA_WALE_TRACE_END, trace->end))
+	const struct wale_trace *trace = schedule->trace;
+
+	if ((wale_trace_is_open(trace) &&
+	     wale_option_put(skb, TCA_WALE_RATE64, schedule->capacity)) ||
+	    wale_option_put(skb, TCA_WALE_TRACE_STEPS, trace->count) ||
+	    wale_option_put(skb, TCA_WALE_TRACE_END, trace->end) ||
+	    wale_option_put_unless(skb, TCA_WALE_TRACE_COLUMNS, trace->columns,
+				   WALE_TRACE_RATE))
 		return -EMSGSIZE;
 	if (trace->count > WALE_TRACE_DUMP_MAX)
 		return 0;
@@ -503,7 +553,7 @@ int wale_dump_schedule(const struct wale_schedule *schedule,
 	int err;
 
 	if (schedule->trace)
-		return wale_dump_trace(schedule->trace, skb) ?:
+		return wale_dump_trace(schedule, skb) ?:
 		       wale_dump_start(schedule, skb);
 	err = wale_option_put(skb, TCA_WALE_RATE64, schedule->capacity);
 	if (!err && schedule->sessions)

@@ -21,12 +21,18 @@ struct wale_trace;
 /**
  * struct wale_schedule_request - what a request makes of the rate
  * @applied: the link is as asked for
+ * @columns_given: the columns of the trace came with it
+ * @columns: those, or what a trace has without
+ * @trace_off: the trace ends
  * @trace: a new one, or once applied the one that was replaced, or NULL
  * @trace_file: where the new one was taken from, or NULL
  * @sessions: new ones, or those that were replaced, or NULL; if given: none
  */
 struct wale_schedule_request {
 	bool applied;
+	bool columns_given;
+	u32 columns;
+	bool trace_off;
 	struct wale_trace *trace;
 	struct file *trace_file;
 	struct wale_sessions *sessions;
@@ -37,6 +43,10 @@ int wale_schedule_parse(struct wale_schedule_request *request,
 int wale_schedule_check(const struct wale_sched_data *q,
 			const struct wale_schedule_request *request,
 			struct nlattr **tb, struct netlink_ext_ack *extack);
+const struct wale_trace *
+wale_schedule_request_trace(const struct wale_sched_data *q,
+			    const struct wale_schedule_request *request,
+			    struct nlattr **tb);
 void wale_schedule_apply(struct wale_sched_data *q,
 			 struct wale_schedule_request *request,
 			 struct nlattr **tb, u64 now);

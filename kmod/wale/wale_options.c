@@ -51,6 +51,8 @@ static const struct nla_policy wale_options_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_GSO] = { .type = NLA_U32 },
 	[TCA_WALE_LINE_PACKETS] = { .type = NLA_U32 },
 	[TCA_WALE_LINE_BYTES] = { .type = NLA_U64 },
+	[TCA_WALE_TRACE_COLUMNS] = { .type = NLA_U32 },
+	[TCA_WALE_DOWN_DROPS] = { .type = NLA_U32 },
 };
 
 static const struct wale_range wale_options_ranges[] = {
@@ -204,6 +206,18 @@ static const struct wale_range wale_options_ranges[] = {
 		.also = WALE_LINE_UNLIMITED,
 		.refusal =
 			"wale: line in bytes must be 1 to 2^64 - 2 bytes, or unlimited",
+	},
+	{
+		.attr = TCA_WALE_TRACE_COLUMNS,
+		.min = 1,
+		.max = WALE_TRACE_COLUMNS_MAX,
+		.refusal = "wale: trace_columns must be 1 to 31",
+	},
+	{
+		.attr = TCA_WALE_DOWN_DROPS,
+		.min = 0,
+		.max = __WALE_DOWN_DROPS_MAX - 1,
+		.refusal = "wale: down_drops must be 0 or 1: arrivals or all",
 	},
 };
 

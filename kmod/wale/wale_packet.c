@@ -15,7 +15,8 @@ static bool wale_packet_draws_loss(struct wale_sched_data *q)
 {
 	if (q->loss)
 		return wale_packet_draws_lone_loss(q);
-	if (!q->impair || q->impair->params.loss.kind == WALE_LOSS_INDEPENDENT)
+	if (!q->impair || q->follow.loss_given ||
+	    q->impair->params.loss.kind == WALE_LOSS_INDEPENDENT)
 		return false;
 	return wale_loss_next(&q->impair->loss,
 			      wale_stream_draw(&q->loss_stream));
@@ -155,6 +156,27 @@ bool wale_packet_overflow(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 			    cb->wire_len))
 		return false;
 	wale_packet_end(sch, skb, WALE_DROP_LINE, now);
+	return true;
+}
+
+/**
+ * wale_packet_cut() - drop a packet whose service has ended, if the link goes down on its way
+ * @sch: the qdisc
+ * @skb: the packet, on no list and not lost
+ * @departure_ns: when it would leave the line
+ * @now: ns
+ *
+ * Return: true if it was dropped.
+ */
+bool wale_packet_cut(struct Qdisc *sch, struct sk_buff *skb, u64 departure_ns,
+		     u64 now)
+{
+	const struct wale_sched_data *q = qdisc_priv(sch);
+
+	if (!q->follow.cuts ||
+	    !wale_schedule_was_down(&q->schedule, now, departure_ns))
+		return false;
+	wale_packet_end(sch, skb, WALE_DROP_DOWN, now);
 	return true;
 }
 

@@ -110,11 +110,16 @@ static __always_inline void wale_packet_complete_plain(struct Qdisc *sch,
 static inline void wale_packet_complete(struct Qdisc *sch,
 					struct sk_buff *skb, u64 now)
 {
-	const struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_sched_data *q = qdisc_priv(sch);
 
+	if (q->follow.on)
+		wale_follow_end(q, now);
 	if (q->impair)
 		wale_impair_complete(sch, skb, now);
-	else if (wale_skb_cb(skb)->lost || !wale_packet_overflow(sch, skb, now))
+	else if (wale_skb_cb(skb)->lost ||
+		 (!wale_packet_overflow(sch, skb, now) &&
+		  !wale_packet_cut(sch, skb, max(q->last_departure_ns,
+						 now + q->delay_ns), now)))
 		wale_packet_complete_plain(sch, skb, now);
 }
 

@@ -85,8 +85,8 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 	int err;
 
 	wale_init_link(sch);
-	q->buffer.limit_packets = 1000;
-	q->buffer.limit_bytes = U64_MAX;
+	q->follow.limit_packets = 1000;
+	q->follow.limit_bytes = U64_MAX;
 	q->buffer.limit_cells = U32_MAX;
 	q->policy.share = WALE_POLICY_SHARE_DEFAULT;
 	q->policy.z = WALE_POLICY_UNIT / 10 * 8;
@@ -98,6 +98,7 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 	q->drops = WALE_DROPS_REMOTE;
 	q->gso = WALE_GSO_SPLIT;
 	wale_link_seed(q, get_random_u64() >> (64 - WALE_SEED_DRAWN_BITS));
+	wale_follow_restart(q);
 	wale_link_set_plain(q);
 	wale_link_set_line_limit(q);
 

@@ -13,129 +13,41 @@
 
 #include "wale_schedule.h"
 
-static void wale_work_add(struct wale_work_sum *sum, u64 rate, u64 ns)
+/* The rate C, in units of the schedule. */
+static u64 wale_schedule_open_rate(const struct wale_schedule *schedule)
 {
-	sum->high += mul_u64_u64_shr(rate, ns, 64);
-	if (check_add_overflow(sum->low, rate * ns, &sum->low))
-		sum->high++;
+	return schedule->capacity == WALE_RATE_UNLIMITED ?
+	       WALE_RATE_UNLIMITED : schedule->capacity * WALE_RATE_UNIT;
 }
 
-/* Is less than @need done from one sum to a later one? */
-static bool wale_work_is_less(const struct wale_work_sum *from,
-			      const struct wale_work_sum *to, u64 need)
-{
-	u64 borrow = to->low < from->low;
-
-	return to->high - from->high == borrow && to->low - from->low < need;
-}
-
-/* In units of the schedule. */
-static u64 wale_trace_rate(const struct wale_trace *trace, u32 step)
-{
-	return wale_trace_step(trace, step)->rate * WALE_RATE_UNIT;
-}
-
-/* When a step is over, from the start of the trace. */
-static u64 wale_trace_over(const struct wale_trace *trace, u32 step)
-{
-	return wale_trace_step(trace, step)->end_ns;
-}
-
-/* When a step begins, or when the last is over, from the start of the trace. */
-static u64 wale_trace_begin(const struct wale_trace *trace, u32 step)
-{
-	return step ? wale_trace_over(trace, step - 1) : 0;
-}
-
-/**
- * wale_trace_append() - one more step at the end of a trace
- * @trace: the trace, with room for it; its sums and its peak are kept
- * @duration_ns: how long the step is, above 0
- * @rate: bytes/s
- */
-void wale_trace_append(struct wale_trace *trace, u64 duration_ns, u64 rate)
-{
-	u32 block = trace->count / WALE_TRACE_BLOCK;
-	struct wale_rate_step *step;
-
-	if (trace->count % WALE_TRACE_BLOCK == 0) {
-		wale_trace_block(trace, block)->begin_ns = trace->period_ns;
-		wale_trace_block(trace, block)->work = trace->period_work;
-	}
-	trace->period_ns += duration_ns;
-	trace->peak_rate = max(trace->peak_rate, rate);
-	wale_work_add(&trace->period_work, rate * WALE_RATE_UNIT, duration_ns);
-	step = wale_trace_step(trace, trace->count);
-	step->end_ns = trace->period_ns;
-	step->rate = rate;
-	trace->count++;
-}
-
-/**
- * wale_trace_duration() - how long a step is
- * @trace: the trace
- * @step: its index
+/*
+ * The rate of a step, in units of the schedule.
  *
- * Return: ns.
+ * @open: that of steps that leave it to the option
  */
-u64 wale_trace_duration(const struct wale_trace *trace, u32 step)
+static u64 wale_step_rate(const struct wale_trace *trace, u32 step, u64 open)
 {
-	return wale_trace_over(trace, step) - wale_trace_begin(trace, step);
-}
+	u64 rate = wale_trace_rate(trace, step);
 
-/* The first step that is not over @ns after the start; there is one. */
-static u32 wale_trace_find(const struct wale_trace *trace, u64 ns)
-{
-	u32 low = 0, high = trace->count - 1;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (wale_trace_over(trace, middle) > ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
-
-/**
- * wale_trace_locate() - where is a trace, so long after its start?
- * @trace: the trace
- * @elapsed_ns: since its start
- * @position: set
- *
- * As many comparisons as the number of steps has bits, whatever has elapsed.
- */
-void wale_trace_locate(const struct wale_trace *trace, u64 elapsed_ns,
-		       struct wale_trace_position *position)
-{
-	if (trace->end == WALE_TRACE_LOOP) {
-		div64_u64_rem(elapsed_ns, trace->period_ns, &elapsed_ns);
-	} else if (elapsed_ns >= trace->period_ns) {
-		position->step = trace->count;
-		position->gone_ns = elapsed_ns - trace->period_ns;
-		position->left_ns = U64_MAX;
-		return;
-	}
-	position->step = wale_trace_find(trace, elapsed_ns);
-	position->left_ns = wale_trace_over(trace, position->step) - elapsed_ns;
-	position->gone_ns = elapsed_ns - wale_trace_begin(trace, position->step);
+	if (rate <= WALE_RATE_MAX)
+		return rate * WALE_RATE_UNIT;
+	return rate == WALE_TRACE_SAME ? open : 0;
 }
 
 static u64 wale_schedule_rate(const struct wale_schedule *schedule)
 {
 	const struct wale_trace *trace = schedule->trace;
+	u64 open = wale_schedule_open_rate(schedule);
 
 	if (trace) {
 		if (schedule->step < trace->count)
-			return wale_trace_rate(trace, schedule->step);
+			return wale_step_rate(trace, schedule->step, open);
 		return trace->end == WALE_TRACE_STOP ? 0 :
-		       wale_trace_rate(trace, trace->count - 1);
+		       wale_step_rate(trace, trace->count - 1, open);
 	}
-	if (schedule->capacity == WALE_RATE_UNLIMITED)
-		return WALE_RATE_UNLIMITED;
-	return div_u64(schedule->capacity * WALE_RATE_UNIT, schedule->m + 1);
+	if (open == WALE_RATE_UNLIMITED)
+		return open;
+	return div_u64(open, schedule->m + 1);
 }
 
 /**
@@ -148,6 +60,22 @@ u64 wale_schedule_bytes_per_s(const struct wale_schedule *schedule)
 {
 	return schedule->rate == WALE_RATE_UNLIMITED ?
 	       WALE_RATE_UNLIMITED : div_u64(schedule->rate, WALE_RATE_UNIT);
+}
+
+/**
+ * wale_schedule_peak_rate() - no rate is larger than which?
+ * @schedule: the schedule
+ *
+ * Return: bytes/s; or WALE_RATE_UNLIMITED.
+ */
+u64 wale_schedule_peak_rate(const struct wale_schedule *schedule)
+{
+	const struct wale_trace *trace = schedule->trace;
+
+	if (!trace)
+		return schedule->capacity;
+	return wale_trace_is_open(trace) ?
+	       max(trace->peak_rate, schedule->capacity) : trace->peak_rate;
 }
 
 /**
@@ -164,6 +92,17 @@ void wale_schedule_set_constant(struct wale_schedule *schedule, u64 capacity,
 	schedule->since_ns = now;
 	if (!schedule->sessions)
 		schedule->until_ns = U64_MAX;
+	schedule->rate = wale_schedule_rate(schedule);
+}
+
+/**
+ * wale_schedule_set_capacity() - set C, and follow the trace further
+ * @schedule: the schedule, which must have been run up to now
+ * @capacity: bytes/s, or WALE_RATE_UNLIMITED
+ */
+void wale_schedule_set_capacity(struct wale_schedule *schedule, u64 capacity)
+{
+	schedule->capacity = capacity;
 	schedule->rate = wale_schedule_rate(schedule);
 }
 
@@ -282,12 +221,14 @@ static void wale_schedule_next(struct wale_schedule *schedule)
 /**
  * struct wale_walk - a service that goes on while the steps of a trace pass
  * @trace: the trace
+ * @open: rate of the steps that leave it to the option
  * @need: work that is left when @step begins; above 0
  * @until_ns: no step passes that is not over by then, from the start of the trace
  * @step: the next to pass
  */
 struct wale_walk {
 	const struct wale_trace *trace;
+	u64 open;
 	u64 need;
 	u64 until_ns;
 	u32 step;
@@ -300,7 +241,7 @@ static bool wale_walk_step(struct wale_walk *walk)
 	u64 work;
 
 	if (wale_trace_over(trace, walk->step) > walk->until_ns ||
-	    check_mul_overflow(wale_trace_rate(trace, walk->step),
+	    check_mul_overflow(wale_step_rate(trace, walk->step, walk->open),
 			       wale_trace_duration(trace, walk->step), &work) ||
 	    work >= walk->need)
 		return false;
@@ -326,8 +267,17 @@ static bool wale_walk_reaches(const struct wale_walk *walk, u32 block)
 	const struct wale_trace_block *from =
 		wale_trace_block(trace, walk->step / WALE_TRACE_BLOCK);
 
-	return to->begin_ns <= walk->until_ns &&
-	       wale_work_is_less(&from->work, &to->work, walk->need);
+	return to->before.ns <= walk->until_ns &&
+	       wale_work_is_less(&from->before, &to->before, walk->open,
+				 walk->need);
+}
+
+/* Work from one sum to a later one, which is known to fit. */
+static u64 wale_walk_work(const struct wale_step_sum *from,
+			  const struct wale_step_sum *to, u64 open)
+{
+	return to->work.low - from->work.low +
+	       (to->open_ns - from->open_ns) * open;
 }
 
 /*
@@ -350,8 +300,9 @@ static void wale_walk_blocks(struct wale_walk *walk)
 		if (stride <= last - block &&
 		    wale_walk_reaches(walk, block + stride))
 			block += stride;
-	walk->need -= wale_trace_block(trace, block)->work.low -
-		      wale_trace_block(trace, from)->work.low;
+	walk->need -= wale_walk_work(&wale_trace_block(trace, from)->before,
+				     &wale_trace_block(trace, block)->before,
+				     walk->open);
 	walk->step = block * WALE_TRACE_BLOCK;
 }
 
@@ -382,15 +333,17 @@ static bool wale_walk_to_end(struct wale_walk *walk)
  */
 static u64 wale_walk_again(struct wale_walk *walk)
 {
-	const struct wale_trace *trace = walk->trace;
-	u64 ns = trace->period_ns, left_ns = walk->until_ns - ns, n;
+	static const struct wale_step_sum none;
+	const struct wale_step_sum *period = &walk->trace->total;
+	u64 ns = period->ns, left_ns = walk->until_ns - ns, n, work;
 
-	if (left_ns >= trace->period_ns && !trace->period_work.high &&
-	    trace->period_work.low < walk->need) {
-		n = min(div64_u64(walk->need - 1, trace->period_work.low),
-			div64_u64(left_ns, trace->period_ns));
-		walk->need -= n * trace->period_work.low;
-		ns += n * trace->period_ns;
+	if (left_ns >= period->ns &&
+	    wale_work_is_less(&none, period, walk->open, walk->need)) {
+		work = wale_walk_work(&none, period, walk->open);
+		n = min(div64_u64(walk->need - 1, work),
+			div64_u64(left_ns, period->ns));
+		walk->need -= n * work;
+		ns += n * period->ns;
 	}
 	walk->until_ns -= ns;
 	walk->step = 0;
@@ -414,6 +367,7 @@ void wale_schedule_serve(struct wale_schedule *schedule, u64 *need, u64 now)
 		       wale_trace_begin(trace, schedule->step);
 	struct wale_walk walk = {
 		.trace = trace,
+		.open = wale_schedule_open_rate(schedule),
 		.need = *need,
 		.until_ns = now - start_ns,
 		.step = schedule->step,
@@ -454,7 +408,7 @@ u64 wale_schedule_change_ns(const struct wale_schedule *schedule, u32 n)
 		return U64_MAX;
 	return schedule->until_ns + wale_trace_over(trace, step % trace->count) -
 	       wale_trace_over(trace, schedule->step) +
-	       step / trace->count * trace->period_ns;
+	       step / trace->count * trace->total.ns;
 }
 
 /**
@@ -481,6 +435,8 @@ u64 wale_schedule_reach_ns(const struct wale_schedule *schedule, u64 work)
 	wale_schedule_serve(&ahead, &work, S64_MAX);
 	if (!ahead.rate)
 		return U64_MAX;
+	if (ahead.rate == WALE_RATE_UNLIMITED)
+		return ahead.since_ns;
 	end_ns = ahead.since_ns +
 		 div64_u64(work + ahead.rate - 1, ahead.rate);
 	return end_ns > S64_MAX ? U64_MAX : end_ns;
@@ -506,4 +462,70 @@ void wale_schedule_pass(struct wale_schedule *schedule, u64 now)
 	}
 	wale_schedule_seek(schedule, now);
 	schedule->rate = wale_schedule_rate(schedule);
+}
+
+/**
+ * wale_schedule_step_before() - the step of the trace that held until an instant
+ * @schedule: the schedule, which follows a trace, in the step that holds at the instant
+ * @ns: the instant; a step that begins then does not hold yet
+ *
+ * Return: its index; after the last step that one, and before the start the first.
+ */
+u32 wale_schedule_step_before(const struct wale_schedule *schedule, u64 ns)
+{
+	const struct wale_trace *trace = schedule->trace;
+	u32 step = schedule->step;
+
+	if (step == trace->count)
+		return step - 1;
+	if (ns != schedule->until_ns - wale_trace_duration(trace, step) ||
+	    ns == schedule->epoch_ns)
+		return step;
+	return (step ?: trace->count) - 1;
+}
+
+/**
+ * wale_schedule_is_down() - is the link down now?
+ * @schedule: the schedule
+ *
+ * Return: true if it is.
+ */
+bool wale_schedule_is_down(const struct wale_schedule *schedule)
+{
+	const struct wale_trace *trace = schedule->trace;
+
+	if (!trace || !trace->total.down_ns)
+		return false;
+	if (schedule->step < trace->count)
+		return wale_trace_rate(trace, schedule->step) ==
+		       WALE_TRACE_DOWN;
+	return trace->end == WALE_TRACE_HOLD &&
+	       wale_trace_rate(trace, trace->count - 1) == WALE_TRACE_DOWN;
+}
+
+/**
+ * wale_schedule_was_down() - is the link down between two instants?
+ * @schedule: the schedule, which was run up to one not before @from_ns
+ * @from_ns: the first; a step that ends then does not count
+ * @to_ns: the second; a step that begins then does not count
+ *
+ * Return: true if it is.
+ */
+bool wale_schedule_was_down(const struct wale_schedule *schedule, u64 from_ns,
+			    u64 to_ns)
+{
+	const struct wale_trace *trace = schedule->trace;
+	u64 epoch_ns = schedule->epoch_ns;
+
+	if (!trace || !trace->total.down_ns || from_ns >= to_ns)
+		return false;
+	if ((s64)(from_ns - epoch_ns) < 0) {
+		if (wale_trace_rate(trace, 0) == WALE_TRACE_DOWN)
+			return true;
+		if ((s64)(to_ns - epoch_ns) <= 0)
+			return false;
+		from_ns = epoch_ns;
+	}
+	return wale_trace_down_ns(trace, to_ns - epoch_ns) !=
+	       wale_trace_down_ns(trace, from_ns - epoch_ns);
 }

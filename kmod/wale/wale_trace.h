@@ -52,6 +52,7 @@ TRACE_DEFINE_ENUM(WALE_DROP_EARLY);
 TRACE_DEFINE_ENUM(WALE_DROP_PARTIAL);
 TRACE_DEFINE_ENUM(WALE_DROP_CHILD);
 TRACE_DEFINE_ENUM(WALE_DROP_LINE);
+TRACE_DEFINE_ENUM(WALE_DROP_DOWN);
 TRACE_DEFINE_ENUM(__WALE_DROP_MAX);
 
 TRACE_EVENT(wale_enqueue,
@@ -124,7 +125,8 @@ TRACE_EVENT(wale_drop,
 				   { WALE_DROP_EARLY, "early" },
 				   { WALE_DROP_PARTIAL, "partial" },
 				   { WALE_DROP_CHILD, "child" },
-				   { WALE_DROP_LINE, "line" }),
+				   { WALE_DROP_LINE, "line" },
+				   { WALE_DROP_DOWN, "down" }),
 		  __entry->arrival, __entry->now)
 );
 
@@ -282,6 +284,7 @@ TRACE_EVENT(wale_packet,
 				   { WALE_DROP_PARTIAL, "partial" },
 				   { WALE_DROP_CHILD, "child" },
 				   { WALE_DROP_LINE, "line" },
+				   { WALE_DROP_DOWN, "down" },
 				   { __WALE_DROP_MAX, "delivered" }),
 		  __entry->arrival, __entry->start, __entry->now,
 		  __entry->departure, __entry->rate, __entry->len,

@@ -19,29 +19,33 @@
 #include <net/genetlink.h>
 
 #include "../compat.h"
-#include "wale_schedule.h"
+#include "wale_step.h"
 #include "wale_trace_file.h"
 #include "wale_trace_store.h"
 
 /**
  * struct wale_trace_file - an open file
  * @mutex: protects the rest
+ * @columns: WALE_TRACE_RATE and others: what each step has
  * @trace: what was written; NULL: nothing
  * @taken: a request has it, which may fail: nothing can be written meanwhile
  */
 struct wale_trace_file {
 	struct mutex mutex;	/* of the rest */
+	u32 columns;
 	struct wale_trace *trace;
 	bool taken;
 };
 
-/* So many steps are copied from the writer at a time. */
-#define WALE_TRACE_FILE_STEPS	32
+/* So many numbers, or somewhat fewer, are copied from the writer at a time. */
+#define WALE_TRACE_FILE_VALUES	64
 
 /* Return: how many of the steps are in the file now; or why not one is. */
 static int wale_trace_file_add(struct wale_trace_file *trace_file,
-			       const struct wale_trace_step *steps, u32 count)
+			       const u64 *values, u32 count)
 {
+	u32 size = wale_trace_step_size(trace_file->columns) / sizeof(u64);
+	const char *refusal;
 	int err = 0;
 	u32 i = 0;
 
@@ -49,35 +53,37 @@ static int wale_trace_file_add(struct wale_trace_file *trace_file,
 	if (trace_file->taken)
 		err = -EBUSY;
 	else if (!trace_file->trace)
-		trace_file->trace = wale_trace_new();
+		trace_file->trace = wale_trace_new(trace_file->columns);
 	if (!err && !trace_file->trace)
 		err = -ENOMEM;
 	for (; !err && i < count; i += !err)
-		err = wale_trace_store(trace_file->trace, &steps[i], U32_MAX);
+		err = wale_trace_store(trace_file->trace, values + i * size,
+				       U32_MAX, &refusal);
 	mutex_unlock(&trace_file->mutex);
-	return i ? i : err == -EDOM ? -ERANGE : err;
+	return i ? i : err;
 }
 
 static ssize_t wale_trace_file_write(struct file *file, const char __user *data,
 				     size_t size, loff_t *at)
 {
-	struct wale_trace_step steps[WALE_TRACE_FILE_STEPS];
+	struct wale_trace_file *trace_file = file->private_data;
+	u32 step = wale_trace_step_size(trace_file->columns);
+	u64 values[WALE_TRACE_FILE_VALUES];
 	size_t done = 0, part;
 	int added;
 
-	if (size % sizeof(steps[0]))
+	if (size % step)
 		return -EINVAL;
 	while (done < size) {
-		part = min(size - done, sizeof(steps));
+		part = min(size - done, sizeof(values) / step * step);
 		/* it may wait for a page of the writer's: not with the mutex */
-		if (copy_from_user(steps, data + done, part))
+		if (copy_from_user(values, data + done, part))
 			return done ? done : -EFAULT;
-		added = wale_trace_file_add(file->private_data, steps,
-					    part / sizeof(steps[0]));
+		added = wale_trace_file_add(trace_file, values, part / step);
 		if (added < 0)
 			return done ? done : added;
-		done += added * sizeof(steps[0]);
-		if (added * sizeof(steps[0]) < part || signal_pending(current))
+		done += added * step;
+		if (added * step < part || signal_pending(current))
 			break;
 		cond_resched();
 	}
@@ -156,7 +162,7 @@ void wale_trace_file_return(struct file *file, struct wale_trace *trace)
 	mutex_unlock(&trace_file->mutex);
 }
 
-static struct file *wale_trace_file_open(void)
+static struct file *wale_trace_file_open(u32 columns)
 {
 	struct wale_trace_file *trace_file;
 	struct file *file;
@@ -165,6 +171,7 @@ static struct file *wale_trace_file_open(void)
 	if (!trace_file)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&trace_file->mutex);
+	trace_file->columns = columns;
 	file = anon_inode_getfile("[wale-trace]", &wale_trace_fops, trace_file,
 				  O_WRONLY);
 	if (IS_ERR(file))
@@ -194,13 +201,19 @@ static int wale_trace_file_answer(struct genl_info *info, int fd)
 /* The request is dealt with by the task that sent it, which gets the descriptor. */
 static int wale_trace_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	int fd = get_unused_fd_flags(O_CLOEXEC);
+	const struct nlattr *attr = info->attrs[WALE_A_COLUMNS];
+	u32 columns = attr ? nla_get_u32(attr) : WALE_TRACE_RATE;
 	struct file *file;
-	int err;
+	int fd, err;
 
+	if (!wale_trace_may_have(columns)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, WALE_WRONG_COLUMNS);
+		return -EINVAL;
+	}
+	fd = get_unused_fd_flags(O_CLOEXEC);
 	if (fd < 0)
 		return fd;
-	file = wale_trace_file_open();
+	file = wale_trace_file_open(columns);
 	err = PTR_ERR_OR_ZERO(file);
 	if (err)
 		goto out_fd;
@@ -217,6 +230,10 @@ out_fd:
 	return err;
 }
 
+static const struct nla_policy wale_trace_policy[__WALE_A_MAX] = {
+	[WALE_A_COLUMNS] = { .type = NLA_U32 },
+};
+
 static const struct genl_small_ops wale_ops[] = {
 	{
 		.cmd = WALE_CMD_TRACE_NEW,
@@ -230,6 +247,8 @@ static struct genl_family wale_family __ro_after_init = {
 	.version = WALE_GENL_VERSION,
 	.netnsok = true,
 	.parallel_ops = true,
+	.maxattr = __WALE_A_MAX - 1,
+	.policy = wale_trace_policy,
 	.module = THIS_MODULE,
 	.small_ops = wale_ops,
 	.n_small_ops = ARRAY_SIZE(wale_ops),

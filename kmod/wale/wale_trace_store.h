@@ -8,13 +8,17 @@
 #include <linux/types.h>
 
 struct wale_trace;
-struct wale_trace_step;
+
+#define WALE_WRONG_COLUMNS	\
+	"wale: columns of a trace must be 1 to 31, and its limits in packets or in bytes, not both"
 
 int wale_trace_store_init(void);
 void wale_trace_store_exit(void);
-struct wale_trace *wale_trace_new(void);
+struct wale_trace *wale_trace_new(u32 columns);
 void wale_trace_free(struct wale_trace *trace);
-int wale_trace_store(struct wale_trace *trace,
-		     const struct wale_trace_step *step, u32 more);
+u32 wale_trace_step_size(u32 columns);
+void wale_trace_write(const struct wale_trace *trace, u32 number, u64 *value);
+int wale_trace_store(struct wale_trace *trace, const u64 *value, u32 more,
+		     const char **refusal);
 
 #endif /* _WALE_TRACE_STORE_H */

@@ -16,6 +16,9 @@ specifications has no keys for:
   needed       a nest must have it
   dump-only    no request may have it
   struct       what an array consists of: ynl knows a struct, but no array of them
+  columns      of such an array: the attribute that says which members its elements have
+  column       of a member: its bit in that attribute
+  extra        of a member: it is not there without that attribute
   usual        what the fuzzer sends often
   after        shown behind that attribute (default: the one with the number before)
   syntax       of a form of its own; the name comes first
@@ -287,6 +290,7 @@ class Spec:
             entry["name"]: tuple(
                 self._attribute("", number, one)
                 for number, one in enumerate(entry["members"], start=1)
+                if not one.get("option", {}).get("extra")
             )
             for entry in self._of_type("struct")
             if entry["name"] in used

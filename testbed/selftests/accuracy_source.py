@@ -38,13 +38,15 @@ def options(values: dict[str, Any]) -> dict[str, Any]:
     result = dict(values)
     if len(result.get("trace", ())) > wale.TRACE_STEPS_MAX:
         steps = result.pop("trace")
-        result["trace_fd"] = wale.trace_file(b"".join(struct.pack("QQ", *one) for one in steps))
+        data = b"".join(struct.pack(f"{len(one)}Q", *one) for one in steps)
+        result["trace_fd"] = wale.trace_file(data, result.get("trace_columns"))
     if "start" in result:  # in the plan, from now
         result["start"] += time.clock_gettime_ns(time.CLOCK_REALTIME)
     for name, table in (
         ("overhead", wale.OVERHEAD),
         ("drops", wale.DROPS),
         ("trace_end", wale.TRACE_END),
+        ("down_drops", wale.DOWN_DROPS),
     ):
         if name in result:
             result[name] = table[result[name]]

@@ -18,6 +18,7 @@ from wale_lab.selftest.tap import equal, main, true, virtual_time
 from wale_lab.selftest.wale import DROPPED, LOSS_ALWAYS, POLICY, RATE_UNLIMITED, encode
 
 BASE = {"rate": 10**6, "delay": 20 * MS, "limit_packets": 100_000, "seed": 424242}
+SAME = RATE_UNLIMITED  # of a step: as the option says
 TRACE = [(5 * MS, 10**6), (5 * MS, 2 * 10**6)]
 SESSIONS = {"arrival": 1 << 30, "mean": 3 << 32, "max": 3, "step": MS}
 
@@ -65,6 +66,13 @@ CHANGES: list[dict[str, Any]] = [
     {"feedback": {"idle": 10**9}},
     {"feedback": {"idle": 10**6}, "rate": 10**6},
     {"feedback": {}},
+    {"trace": [(5 * MS, 10**6, MS), (5 * MS, SAME, 30 * MS)], "trace_columns": 3},
+    {"rate": 2 * 10**6},
+    {"trace": [(MS, SAME, 0, 90_000), (MS, MS, SAME, SAME)], "trace_columns": 14},
+    {"down_drops": 1},
+    {"trace": [(MS, 10**8, SAME), (MS, 10**6, SAME)], "trace_columns": 17, "trace_end": 1},
+    {"down_drops": 0},
+    {"trace": b""},
     {},
 ]
 
@@ -112,6 +120,8 @@ PLAIN_AND_NOT: list[dict[str, Any]] = [
     {"drops": 0, "slack": 20_000},
     {"feedback": {"idle": 10**9}, "slack": 0},
     {"feedback": {}},
+    {"trace": [(2 * MS, SAME, 4), (MS, SAME - 1, SAME)], "trace_columns": 9, "down_drops": 1},
+    {"trace": b"", "rate": 10**5},
 ]
 
 
@@ -134,7 +144,7 @@ def test_plain_and_not() -> None:
     equal((qdisc.qlen, qdisc.backlog), (0, 0), "qlen and backlog of an empty link")
     equal(qdisc.stats["offered_packets"], pair.sent, "offered")
     equal(len(pair.received()), qdisc.stats["sent_packets"], "packets at the receiver")
-    for reason in ("buffer", "loss", "early"):
+    for reason in ("buffer", "loss", "early", "down"):
         true(qdisc.stats[f"dropped_{reason}_packets"] > 10, f"no {reason} in this test")
     pair.close()
 

@@ -43,6 +43,7 @@ NEVER = {
 
 FULL: dict[str, Any] = {"rate": 10**6, "delay": 50 * MS, "loss": 1 << 28, "seed": 1}
 TRACE: dict[str, Any] = {"trace": [(MS, 10**5), (MS, 0)] * 50, "delay": 50 * MS, "seed": 1}
+COLUMNS: dict[str, Any] = {"trace": [(MS, 10**5, 9, 1, 5)] * 900, "trace_columns": 15, "seed": 1}
 LONG_TRACE: dict[str, Any] = {"trace": [(MS, 10**5), (MS, 0)] * 2000, "seed": 1}
 FILED_TRACE: dict[str, Any] = {"trace_fd": trace_file(struct.pack("QQ", MS, 10**5) * 9), "seed": 1}
 SESSIONS: dict[str, Any] = {
@@ -62,6 +63,7 @@ LINKS = {
     "switch": SWITCH,
     "trace": TRACE,
     "long trace": LONG_TRACE,
+    "trace of columns": COLUMNS,
     "trace in a file": FILED_TRACE,
     "sessions": SESSIONS,
     "feedback": FEEDBACK,

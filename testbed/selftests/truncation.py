@@ -36,8 +36,10 @@ SHARED: dict[str, Any] = {
     "feedback": {"idle": 1000 * MS},
 }
 TRACED: dict[str, Any] = {
-    "trace": [(MS, 10**5), (2 * MS, 10**6), (3 * MS, 10**4)],
+    "trace": [(MS, 10**5, 5, 7, 9), (2 * MS, 10**6, MS, 1, 1), (3 * MS, 10**4, 0, 0, 8)],
+    "trace_columns": 15,
     "trace_end": 1,
+    "down_drops": 1,
     "limit_bytes": 100_000,
     "delay": 6 * MS,
     "feedback": {},

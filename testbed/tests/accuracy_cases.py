@@ -350,6 +350,60 @@ def _changes() -> list[Case]:
     ]
 
 
+SAME = (1 << 64) - 1  # of a step of a trace: as the option says
+LINK_DOWN = SAME - 1
+
+
+def _random_columns(rng: random.Random, packet_ns: int) -> dict[str, Any]:
+    """Return a trace whose steps have any of rate, delay, loss and limit."""
+    columns = rng.choice([2, 3, 7, 15, 23, rng.randint(1, 15), 16 | rng.randint(0, 7)])
+    scale = 1500 * 10**9 // packet_ns
+
+    def value(bit: int) -> int:
+        if rng.random() < 0.25:
+            return SAME
+        if bit == 1:
+            return rng.choice([LINK_DOWN, 0, scale, 2 * scale, rng.randint(1, 5 * scale)])
+        if bit == 2:
+            return rng.choice([0, packet_ns, rng.randint(1, 20 * packet_ns)])
+        if bit == 4:
+            return rng.choice([0, HALF, rng.randint(0, TWO32 - 1)])
+        return rng.randint(1, 20) if bit == 8 else rng.randint(1500, 30_000)
+
+    bits = [bit for bit in (1, 2, 4, 8, 16) if columns & bit]
+    steps = [
+        [max(rng.randint(1, 4 * packet_ns), 1000), *(value(bit) for bit in bits)]
+        for _ in range(rng.choice([1, 3, 70, 200]))
+    ]
+    steps.append([max(packet_ns, 1000), *(scale if bit == 1 else SAME for bit in bits)])
+    values: dict[str, Any] = {"trace": steps, "trace_end": rng.choice(["loop", "hold"])}
+    if columns != 1:
+        values["trace_columns"] = columns
+    if any(step[1] == SAME for step in steps) or not columns & 1:
+        values["rate"] = scale
+    return values
+
+
+def _columns() -> list[Case]:
+    """Return links whose delay, loss and limit move, and that go down, at random."""
+    result = []
+    for number in range(36):
+        rng = random.Random(7000 + number)
+        way = rng.choice(["local", "routed", "gso"])
+        packet_ns = int(1500 * 10**9 / 10 ** rng.uniform(4, 8))
+        options: dict[str, Any] = {"limit_packets": 12, "delay": rng.choice([0, 5 * packet_ns])}
+        options |= {"loss": rng.choice([0, HALF]), "seed": rng.getrandbits(64)}
+        options |= _random_columns(rng, packet_ns)
+        if rng.random() < 0.5:
+            options["down_drops"] = "all"
+        if rng.random() < 0.4:
+            options["jitter"] = {"time": 0, "reordering": 1}
+        make = gso_stream if way == "gso" else stream
+        packets = make(number, 40 if way == "gso" else 250, min(packet_ns, 10**8))
+        result.append(_case(f"columns-{number}", way, packets, options))
+    return result
+
+
 def _random_rate(rng: random.Random) -> dict[str, Any]:
     """Return options of a rate: constant, a trace, or with sessions."""
     scale = 10 ** rng.uniform(4, 8)
@@ -433,6 +487,6 @@ def cases() -> list[Case]:
     """Return every case, with names of its own; those of a plain link both ways."""
     result = [*_constant(), *_overhead(), *_trace(), *_sessions(), *_loss(), *_gso()]
     result += [*_changes(), *_random()]
-    result += [*map(_not_plain, result), *_line(), *_slack()]
+    result += [*map(_not_plain, result), *_line(), *_slack(), *_columns()]
     assert len({case["name"] for case in result}) == len(result)
     return result

@@ -23,6 +23,7 @@ import pytest
 from accuracy_cases import Case, cases
 from wale_lab.conform.statistics import binomial_interval
 from wale_lab.models.link import (
+    DOWN,
     Buffer,
     Change,
     Config,
@@ -42,6 +43,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "selftests" / "accuracy_source.py
 CASES = cases()
 QUANTUM_NS = 256  # of the guest's clock
 UNLIMITED = (1 << 64) - 1
+SAME = UNLIMITED  # of a step: as the option says
 UDP_IP = 28
 
 EVENT = re.compile(r"wale_(enqueue|drop|dequeue): (.*)")
@@ -58,6 +60,26 @@ class Event:
 
     def __getitem__(self, name: str) -> int:
         return int(self.fields[name])
+
+    @property
+    def arrives(self) -> bool:
+        """Does a packet come, which enters the buffer or is refused?"""
+        return self.kind == "enqueue" or self.is_refusal
+
+    @property
+    def is_refusal(self) -> bool:
+        """Is it refused?  A link with a rate drops others later, because it went down."""
+        reason = self.fields.get("reason")
+        return reason == "buffer" or (
+            reason == "down" and self.fields["arrival_ns"] == self.fields["now_ns"]
+        )
+
+
+def is_refused(packet: Packet) -> bool:
+    """Does a packet not enter the buffer?"""
+    return packet.verdict is Verdict.BUFFER or (
+        packet.verdict is Verdict.DOWN and packet.completion_ns is None
+    )
 
 
 def read_events(path: Path) -> list[Event]:
@@ -84,6 +106,18 @@ def planned_sizes(case: Case) -> list[tuple[int, int]]:
     return sizes
 
 
+def model_trace(steps: list[list[int]], columns: int, end: TraceEnd) -> Trace:
+    """Return what steps with these columns mean."""
+    places = [n for n, bits in enumerate((1, 2, 4, 8 | 16), start=1) if columns & bits]
+    whole = []
+    for duration_ns, *values in steps:
+        step: list[int | None] = [duration_ns, None, None, None, None]
+        for place, value in zip(places, values, strict=True):
+            step[place] = {SAME: None, SAME - 1: DOWN}.get(value, value)
+        whole.append(tuple(step))
+    return Trace(tuple(whole), end, limit_in_bytes=bool(columns & 16))
+
+
 def model_values(options: dict[str, Any]) -> dict[str, Any]:
     """Return what options of the plan mean in the model's words."""
     values: dict[str, Any] = {}
@@ -94,7 +128,11 @@ def model_values(options: dict[str, Any]) -> dict[str, Any]:
             values["delay_ns"] = value
         elif name == "trace":
             end = TraceEnd(options.get("trace_end", "loop"))
-            values["trace"] = Trace(tuple((d, r) for d, r in value), end)
+            values["trace"] = model_trace(value, options.get("trace_columns", 1), end)
+        elif name == "down_drops":
+            values["cuts"] = value == "all"
+        elif name == "jitter":
+            values["overtaking"] = bool(value["reordering"])
         elif name == "sessions":
             values["sessions"] = (
                 Parameters(value["arrival"], value["mean"], value["max"], value["step"])
@@ -118,18 +156,19 @@ class Evidence:
         self.arrivals = [
             (event["now_ns"] if event.kind == "enqueue" else event["arrival_ns"], event["len"])
             for event in self.events
-            if event.kind == "enqueue" or event.fields.get("reason") == "buffer"
+            if event.arrives
         ]
         self.departures = [event for event in self.events if event.kind == "dequeue"]
         self.losses = self._dropped("loss")
         self.overflows = self._dropped("line")
+        self.cuts = self._dropped("down")
 
     def _dropped(self, reason: str) -> list[tuple[int, int, int]]:
         """Arrival, length and end of service of the packets that vanished then."""
         return [
             (event["arrival_ns"], event["len"], event["now_ns"])
             for event in self.events
-            if event.fields.get("reason") == reason
+            if event.fields.get("reason") == reason and not event.is_refusal
         ]
 
     @functools.cached_property
@@ -258,10 +297,8 @@ def test_wire_lengths(one: Evidence) -> None:
 def test_every_packet_is_where_the_model_says(one: Evidence) -> None:
     """Verdicts, ends of service of lost packets and departures are the model's."""
     packets = one.prediction
-    assert [p.verdict is Verdict.BUFFER for p in packets] == [
-        event.kind == "drop"
-        for event in one.events
-        if event.kind == "enqueue" or event.fields.get("reason") == "buffer"
+    assert [is_refused(p) for p in packets] == [
+        event.kind == "drop" for event in one.events if event.arrives
     ]
     sent = [
         (p.arrival_ns, p.wire_len, p.departure_ns)
@@ -269,12 +306,19 @@ def test_every_packet_is_where_the_model_says(one: Evidence) -> None:
         if p.verdict is Verdict.SENT and p.departure_ns is not None
     ]
     got = [(e["arrival_ns"], e["len"], e["departure_ns"]) for e in one.departures]
+    if "jitter" in one.case["options"]:  # with overtaking, they leave in another order
+        sent.sort(key=lambda packet: packet[2])
     assert got == sent
-    lost, overflowed = (
-        [(p.arrival_ns, p.wire_len, p.completion_ns) for p in packets if p.verdict is verdict]
-        for verdict in (Verdict.LOSS, Verdict.LINE)
+    lost, overflowed, cut = (
+        [
+            (p.arrival_ns, p.wire_len, p.completion_ns)
+            for p in packets
+            if p.verdict is verdict and not is_refused(p)
+        ]
+        for verdict in (Verdict.LOSS, Verdict.LINE, Verdict.DOWN)
     )
     assert one.overflows == overflowed
+    assert one.cuts == cut
     if one.case["options"].get("loss") != UNLIMITED >> 32:
         assert one.losses[: len(lost)] == lost[: len(one.losses)]
         assert len(lost) - len(one.losses) <= 1
@@ -314,12 +358,13 @@ def test_statistics_are_those_of_the_model(one: Evidence) -> None:
     now = stats["now_ns"]
     count = dict.fromkeys(Verdict, 0)
     for p in packets:
-        done = p.verdict is Verdict.BUFFER or (p.departure_ns or p.completion_ns or math.inf) <= now
+        done = is_refused(p) or (p.departure_ns or p.completion_ns or math.inf) <= now
         count[p.verdict] += done
     assert stats["sent_packets"] == count[Verdict.SENT]
     assert stats["dropped_buffer_packets"] == count[Verdict.BUFFER]
     assert stats["dropped_loss_packets"] == count[Verdict.LOSS]
     assert stats["dropped_line_packets"] == count[Verdict.LINE]
+    assert stats["dropped_down_packets"] == count[Verdict.DOWN]
     assert stats["dropped_memory_packets"] == 0
     backlog = [e["backlog_packets"] for e in one.events if e.kind == "enqueue"]
     assert stats["peak_backlog_packets"] == max(backlog, default=0)
@@ -332,13 +377,11 @@ def test_backlog_seen_by_each_arrival(one: Evidence) -> None:
     expected = []
     for packet in one.prediction:
         buffer.advance(packet.arrival_ns)
-        if packet.verdict is not Verdict.BUFFER:
+        if not is_refused(packet):
             buffer.enter(packet.completion_ns, packet.wire_len)
         expected.append((buffer.packets, buffer.bytes))
     got = [
-        (event["backlog_packets"], event["backlog_bytes"])
-        for event in one.events
-        if event.kind == "enqueue" or event.fields.get("reason") == "buffer"
+        (event["backlog_packets"], event["backlog_bytes"]) for event in one.events if event.arrives
     ]
     options = one.case["options"]
     if options.get("rate", UNLIMITED) == UNLIMITED and "trace" not in options:
@@ -374,10 +417,33 @@ def test_configuration_is_what_was_asked_for(one: Evidence) -> None:
         del wanted["start"]
     got = one.found["options"]
     names = {"raw": 0, "ethernet": 1, "atm": 2, "loop": 0, "hold": 1, "stop": 2}
+    names["all"] = 1
     for name, value in wanted.items():
         if name == "trace":
             assert got["trace_steps"] == len(value)
             if len(value) <= 100:
                 assert [tuple(step) for step in got["trace"]] == [tuple(s) for s in value]
+        elif name == "jitter":
+            assert got[name]["reordering"] == value["reordering"]
+        elif name == "rate" and "trace" in wanted and "rate" not in got:
+            raise AssertionError("a rate beside a trace that leaves it open")
         else:
-            assert got[name] == (names[value] if isinstance(value, str) else value), name
+            assert got.get(name) == (names[value] if isinstance(value, str) else value), name
+
+
+def test_columns_have_every_fate(evidence: dict[str, Evidence]) -> None:
+    """Traces at random with delay, loss, limit and down meet all that can happen to a packet."""
+    packets = [
+        packet
+        for name, one in evidence.items()
+        if name.startswith("columns-")
+        for packet in one.prediction
+    ]
+    refused = [p.verdict for p in packets if is_refused(p)]
+    assert min(refused.count(Verdict.BUFFER), refused.count(Verdict.DOWN)) > 100
+    fates = [p.verdict for p in packets if not is_refused(p)]
+    assert min(fates.count(v) for v in (Verdict.SENT, Verdict.LOSS, Verdict.DOWN)) > 50
+    overtook = sum(
+        one.stats["reordered_packets"] for n, one in evidence.items() if n.startswith("columns-")
+    )
+    assert overtook > 100

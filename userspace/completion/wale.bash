@@ -14,9 +14,9 @@ _wale_interfaces()
 _wale_link_options()
 {
 	# generated: options
-	echo --rate --trace --loop --hold --stop --delay --jitter --limit --line --policy \
-		--threshold --share_factor --victims --policy_ecn --nopolicy_ecn --rem --flows \
-		--input_rate --loss --loss_ecn --noloss_ecn --drop_list --slot --reorder \
+	echo --rate --trace --loop --hold --stop --delay --jitter --limit --line --down_drops \
+		--policy --threshold --share_factor --victims --policy_ecn --nopolicy_ecn --rem \
+		--flows --input_rate --loss --loss_ecn --noloss_ecn --drop_list --slot --reorder \
 		--duplicate --corrupt --overhead --drop_report --gso --seed --slack --sessions \
 		--start --feedback --nofeedback
 	# generated: end
@@ -33,7 +33,7 @@ _wale_link_add()
 		echo unlimited
 		;;
 	--trace)
-		echo file
+		echo file off
 		;;
 	--jitter)
 		echo distribution overtaking noovertaking
@@ -43,6 +43,9 @@ _wale_link_add()
 		;;
 	--line)
 		echo unlimited
+		;;
+	--down_drops)
+		echo arrivals all
 		;;
 	--policy)
 		echo tail epd seldrop fba random_tail rem

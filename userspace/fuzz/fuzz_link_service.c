@@ -71,32 +71,28 @@ struct link {
 /* Work of a trace in @ns from its beginning. */
 static u128 trace_work(const struct wale_trace *trace, u64 ns)
 {
-	u64 period_ns = wale_trace_step(trace, trace->count - 1)->end_ns,
-	    begin_ns = 0;
+	u64 period_ns = wale_trace_over(trace, trace->count - 1), begin_ns = 0;
 	u128 period_work = 0, work = 0;
 	u32 i;
 
 	for (i = 0; i < trace->count; i++) {
-		period_work +=
-			(u128)(wale_trace_step(trace, i)->end_ns - begin_ns) *
-			wale_trace_step(trace, i)->rate;
-		begin_ns = wale_trace_step(trace, i)->end_ns;
+		period_work += (u128)(wale_trace_over(trace, i) - begin_ns) *
+			       wale_trace_rate(trace, i);
+		begin_ns = wale_trace_over(trace, i);
 	}
 	if (trace->end == WALE_TRACE_LOOP) {
 		work = ns / period_ns * period_work;
 		ns %= period_ns;
 	}
 	for (i = 0, begin_ns = 0; i < trace->count; i++) {
-		u64 part =
-			min(ns, wale_trace_step(trace, i)->end_ns - begin_ns);
+		u64 part = min(ns, wale_trace_over(trace, i) - begin_ns);
 
-		begin_ns = wale_trace_step(trace, i)->end_ns;
-		work += (u128)part * wale_trace_step(trace, i)->rate;
+		begin_ns = wale_trace_over(trace, i);
+		work += (u128)part * wale_trace_rate(trace, i);
 		ns -= part;
 	}
 	if (trace->end == WALE_TRACE_HOLD)
-		work += (u128)ns *
-			wale_trace_step(trace, trace->count - 1)->rate;
+		work += (u128)ns * wale_trace_rate(trace, trace->count - 1);
 	return work * WALE_RATE_UNIT;
 }
 
@@ -110,8 +106,7 @@ static u128 trace_work_since(const struct model *m, u64 t)
 	if (!ahead)
 		return trace_work(m->trace, t - m->start_ns) -
 		       trace_work(m->trace, m->base_ns - m->start_ns);
-	return (u128)ahead * wale_trace_step(m->trace, 0)->rate *
-		       WALE_RATE_UNIT +
+	return (u128)ahead * wale_trace_rate(m->trace, 0) * WALE_RATE_UNIT +
 	       trace_work(m->trace, t - m->base_ns - ahead);
 }
 
@@ -343,7 +338,7 @@ static void change_trace(struct link *link, struct tape *tape)
 	}
 	for (; i < count * tiles; i++)
 		wale_trace_append(trace, wale_trace_duration(trace, i - count),
-				  wale_trace_step(trace, i - count)->rate);
+				  wale_trace_rate(trace, i - count));
 	if (!trace->peak_rate) { /* refused */
 		free(trace);
 		return;

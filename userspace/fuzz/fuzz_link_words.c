@@ -78,8 +78,10 @@ static bool same(const struct link_config *a, const struct link_config *b)
 {
 	return a->trace.n_steps == b->trace.n_steps && a->n_drop == b->n_drop &&
 	       (!a->trace.n_steps ||
-		!memcmp(a->trace.steps, b->trace.steps,
-			a->trace.n_steps * sizeof(*a->trace.steps))) &&
+		(a->trace.columns == b->trace.columns &&
+		 !memcmp(a->trace.values, b->trace.values,
+			 a->trace.n_steps *
+				 link_trace_step_size(a->trace.columns)))) &&
 	       !memcmp(a->drop, b->drop, a->n_drop * sizeof(a->drop[0])) &&
 	       !memcmp(&a->link, &b->link, sizeof(a->link)) &&
 	       !memcmp(a->nest, b->nest, sizeof(a->nest));

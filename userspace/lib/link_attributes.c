@@ -83,16 +83,23 @@ static int encode_trace(const struct link_config *c, attribute_put_fn put,
 			void *to)
 {
 	const struct link_trace *trace = &c->trace;
-	const size_t room = WALE_TRACE_STEPS_MAX * sizeof(*trace->steps);
-	const size_t size = trace->n_steps * sizeof(*trace->steps);
+	const size_t room =
+		WALE_TRACE_STEPS_MAX * sizeof(struct wale_trace_step);
+	const size_t size =
+		trace->n_steps * link_trace_step_size(trace->columns);
 	const size_t beside =
 		link_is_set(&c->link, TCA_WALE_JITTER)
 			? c->table.n_entries * sizeof(*c->table.entries)
 			: 0;
-	int fd;
+	int fd, err = 0;
 
+	if (trace->n_steps && trace->columns != WALE_TRACE_RATE)
+		err = put(to, TCA_WALE_TRACE_COLUMNS, &trace->columns,
+			  sizeof(trace->columns));
+	if (err)
+		return err;
 	if (size + beside <= room)
-		return put(to, TCA_WALE_TRACE, trace->steps, size);
+		return put(to, TCA_WALE_TRACE, trace->values, size);
 	fd = link_trace_fd(trace);
 	if (fd >= 0)
 		return put(to, TCA_WALE_TRACE_FD, &fd, sizeof(fd));
@@ -161,15 +168,25 @@ static void decode_nest(struct link_config *c, int nest,
 	}
 }
 
+/* How many steps that is, will be known when the columns are. */
 static int decode_trace(struct link_trace *trace, const struct attribute *a)
 {
-	free(trace->steps);
-	trace->steps = malloc(a->length ? a->length : 1);
-	if (!trace->steps)
+	free(trace->values);
+	trace->values = malloc(a->length ? a->length : 1);
+	if (!trace->values)
 		return -ENOMEM;
-	memcpy(trace->steps, a->data, a->length);
-	trace->n_steps = a->length / sizeof(*trace->steps);
+	memcpy(trace->values, a->data, a->length);
+	trace->room = a->length / sizeof(*trace->values);
 	return 0;
+}
+
+static void decode_columns(struct link_trace *trace)
+{
+	if (trace->columns > WALE_TRACE_COLUMNS_MAX)
+		trace->columns = WALE_TRACE_COLUMNS_MAX;
+	if (trace->values)
+		trace->n_steps = trace->room * sizeof(*trace->values) /
+				 link_trace_step_size(trace->columns);
 }
 
 static void decode_drop(struct link_config *c, const struct attribute *a)
@@ -187,8 +204,10 @@ static int decode_option(struct link_config *c, const struct attribute *a)
 	switch (a->type) {
 	case TCA_WALE_TRACE_STEPS: /* of a trace that is too long to be shown */
 		c->link.set |= LINK_BIT(TCA_WALE_TRACE);
-		if (!c->trace.steps)
-			c->trace.n_steps = attribute_u32(a);
+		c->trace.n_steps = attribute_u32(a);
+		return 0;
+	case TCA_WALE_TRACE_COLUMNS:
+		c->trace.columns = attribute_u32(a);
 		return 0;
 	case TCA_WALE_TRACE:
 		c->link.set |= LINK_BIT(a->type);
@@ -216,6 +235,7 @@ int link_config_decode(struct link_config *c, const void *data, size_t length)
 	int err;
 
 	memset(c, 0, sizeof(*c));
+	c->trace.columns = WALE_TRACE_RATE;
 	while (attribute_next(&at, &length, &a)) {
 		if (a.type > link_options_set.max)
 			continue;
@@ -223,5 +243,6 @@ int link_config_decode(struct link_config *c, const void *data, size_t length)
 		if (err)
 			return err;
 	}
+	decode_columns(&c->trace);
 	return length ? -EINVAL : 0;
 }

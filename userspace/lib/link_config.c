@@ -12,11 +12,9 @@
 
 void link_config_free(struct link_config *c)
 {
-	free(c->trace.steps);
+	link_trace_free(&c->trace);
 	free(c->table.entries);
-	c->trace.steps = NULL;
 	c->table.entries = NULL;
-	c->trace.n_steps = 0;
 }
 
 void link_config_take(struct link_config *c, const struct link_config *from,
@@ -328,8 +326,6 @@ bool link_config_shows(const struct link_config *c, int type)
 	const bool trace = link_is_set(&c->link, TCA_WALE_TRACE);
 
 	switch (type) {
-	case TCA_WALE_RATE64:
-		return !trace && link_is_set(&c->link, type);
 	case TCA_WALE_TRACE_END:
 		return trace && link_is_set(&c->link, type);
 	default:

@@ -27,9 +27,12 @@ struct link_values {
 	uint64_t value[LINK_VALUES_MAX + 1];
 };
 
+/* Steps as netlink has them: see linux/pkt_sched_wale.h. */
 struct link_trace {
-	struct wale_trace_step *steps; /* none, if there were too many */
-	uint32_t n_steps;
+	uint64_t *values; /* NULL: there were too many, or there is no trace */
+	size_t room; /* numbers for which there is room in @values */
+	uint32_t n_steps; /* 0: no more trace */
+	uint32_t columns; /* WALE_TRACE_RATE and others */
 };
 
 /* How jitter is distributed. */
@@ -124,11 +127,19 @@ int link_config_encode(const struct link_config *c, attribute_put_fn put,
  */
 int link_config_decode(struct link_config *c, const void *data, size_t length);
 
-/* link_trace.c: "DURATION:RATE,..." and files of "DURATION RATE" lines. */
+/* link_trace.c: "DURATION:RATE,..." and files of "DURATION RATE" lines; and more columns. */
 int link_trace_parse(struct link_trace *trace, const char *text,
 		     struct link_error *error);
 int link_trace_read(struct link_trace *trace, const char *path,
 		    struct link_error *error);
+void link_trace_free(struct link_trace *trace);
+/* Bytes of a step. */
+size_t link_trace_step_size(uint32_t columns);
+struct trace_step;
+void link_trace_step(const struct link_trace *trace, uint32_t number,
+		     struct trace_step *step);
+struct json;
+void link_trace_json(struct json *j, const struct link_trace *trace);
 /*
  * link_trace_file.c: the steps in a file, for a request that cannot carry so many: its
  * descriptor, or -errno.  It is open until the next one is made: whoever

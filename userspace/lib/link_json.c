@@ -17,19 +17,8 @@ static void json_rate(struct json *j, const char *key, uint64_t rate)
 
 static void json_trace(struct json *j, const struct link_config *c)
 {
-	uint32_t i;
-
-	if (c->trace.steps) {
-		json_open(j, "trace", '[');
-		for (i = 0; i < c->trace.n_steps; i++) {
-			json_open(j, NULL, '{');
-			json_put_u64(j, "duration_ns",
-				     c->trace.steps[i].duration_ns);
-			json_rate(j, "rate", c->trace.steps[i].rate);
-			json_close(j, '}');
-		}
-		json_close(j, ']');
-	}
+	if (c->trace.values)
+		link_trace_json(j, &c->trace);
 	if (link_is_set(&c->link, TCA_WALE_TRACE_END))
 		link_value_json(j, &c->link, &link_options_set,
 				TCA_WALE_TRACE_END);

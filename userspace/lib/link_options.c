@@ -18,6 +18,8 @@ static const char *const policy_names[] = { "tail", "epd", "seldrop", "fba", "ra
 
 static const char *const gso_names[] = { "split", "keep", NULL };
 
+static const char *const down_drops_names[] = { "arrivals", "all", NULL };
+
 static const struct link_attribute sessions_attributes[TCA_WALE_SESSIONS_MAX + 1] = {
 	[TCA_WALE_SESSIONS_ARRIVAL] = {
 		.form = LINK_PROBABILITY, .word = "arrival", .key = "arrival",
@@ -297,6 +299,12 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 		.form = LINK_AMOUNT, .word = "line", .key = "line_bytes", .unit = LINK_BYTES,
 		.expected = "a line from 1p to 4294967295p (packets), or a size, such as 30kb, or unlimited",
 		.width = 8, .min = 1, .max = 18446744073709551614ULL, .also = 18446744073709551615ULL, .usual = 18446744073709551615ULL },
+	[TCA_WALE_TRACE_COLUMNS] = {
+		.width = 4, .min = 1, .max = 31ULL },
+	[TCA_WALE_DOWN_DROPS] = {
+		.form = LINK_ENUM, .word = "down_drops", .key = "down_drops", .names = down_drops_names,
+		.expected = "down_drops arrivals or down_drops all",
+		.width = 4, .min = 0, .max = 1ULL },
 };
 
 const struct link_set link_options_set = {
@@ -314,6 +322,7 @@ const unsigned char link_order[] = {
 	TCA_WALE_LIMIT_CELLS,
 	TCA_WALE_LINE_PACKETS,
 	TCA_WALE_LINE_BYTES,
+	TCA_WALE_DOWN_DROPS,
 	TCA_WALE_POLICY,
 	TCA_WALE_THRESHOLD,
 	TCA_WALE_THRESHOLD_SHARE,
@@ -349,8 +358,8 @@ const struct link_option link_options[] = {
 		.help = "such as 10mbit, or unlimited",
 		.type = TCA_WALE_RATE64, .form = LINK_RATE,
 		.bits = LINK_BIT(TCA_WALE_RATE64) },
-	{ .syntax = "trace STEPS|file PATH",
-		.help = "STEPS: DURATION:RATE[,DURATION:RATE...]",
+	{ .syntax = "trace STEPS|file PATH|off",
+		.help = "STEPS: 5s:8mbit,20ms,0.1%,100p 1s:down",
 		.type = TCA_WALE_TRACE, .form = LINK_TRACE,
 		.bits = LINK_BIT(TCA_WALE_TRACE) },
 	{ .syntax = "loop",
@@ -358,7 +367,7 @@ const struct link_option link_options[] = {
 		.type = TCA_WALE_TRACE_END, .form = LINK_WORD, .bare = true,
 		.bits = LINK_BIT(TCA_WALE_TRACE_END) },
 	{ .syntax = "hold",
-		.help = "after the last step of a trace: the last rate, for ever",
+		.help = "after the last step of a trace: the last step, for ever",
 		.type = TCA_WALE_TRACE_END, .form = LINK_WORD, .value = 1, .bare = true,
 		.bits = LINK_BIT(TCA_WALE_TRACE_END) },
 	{ .syntax = "stop",
@@ -383,6 +392,10 @@ const struct link_option link_options[] = {
 		.type = TCA_WALE_LINE_PACKETS, .form = LINK_AMOUNT,
 		.bits = LINK_BIT(TCA_WALE_LINE_PACKETS) |
 			LINK_BIT(TCA_WALE_LINE_BYTES) },
+	{ .syntax = "down_drops arrivals|all",
+		.help = "what a link that is down drops:",
+		.type = TCA_WALE_DOWN_DROPS, .form = LINK_ENUM,
+		.bits = LINK_BIT(TCA_WALE_DOWN_DROPS) },
 	{ .syntax = "policy tail|epd|seldrop|fba|random_tail|rem",
 		.help = "how it is shared",
 		.type = TCA_WALE_POLICY, .form = LINK_ENUM,
@@ -575,6 +588,8 @@ const char *const link_stats_names[TCA_WALE_STATS_MAX + 1] = {
 	[TCA_WALE_STATS_DROPPED_LINE_BYTES] = "dropped_line_bytes",
 	[TCA_WALE_STATS_LINE_LIMIT] = "line_limit",
 	[TCA_WALE_STATS_MEMORY] = "memory",
+	[TCA_WALE_STATS_DROPPED_DOWN_PACKETS] = "dropped_down_packets",
+	[TCA_WALE_STATS_DROPPED_DOWN_BYTES] = "dropped_down_bytes",
 };
 
 /* clang-format on */

@@ -89,10 +89,11 @@ static int family_find(int sock)
 }
 
 /* An empty file for steps: its descriptor, or -errno. */
-static int family_file(void)
+static int family_file(uint32_t columns)
 {
 	struct family_message m = { .genl.cmd = WALE_CMD_TRACE_NEW,
 				    .genl.version = WALE_GENL_VERSION };
+	size_t length = 0;
 	int sock, err;
 
 	sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
@@ -101,7 +102,13 @@ static int family_file(void)
 	err = family_find(sock);
 	if (err >= 0) {
 		m.header.nlmsg_type = err;
-		err = family_ask(sock, &m, 0);
+		err = 0;
+		if (columns != WALE_TRACE_RATE)
+			err = attribute_append(
+				m.attributes, sizeof(m.attributes), &length,
+				WALE_A_COLUMNS, &columns, sizeof(columns));
+		if (!err)
+			err = family_ask(sock, &m, length);
 	}
 	if (!err)
 		err = family_number(&m, WALE_A_FD);
@@ -138,12 +145,13 @@ int link_trace_fd(const struct link_trace *trace)
 
 	if (fd >= 0)
 		close(fd);
-	fd = trace->n_steps > WALE_TRACE_FILE_STEPS_MAX ? family_file()
-							: file_in_memory();
+	fd = trace->n_steps > WALE_TRACE_FILE_STEPS_MAX
+		     ? family_file(trace->columns)
+		     : file_in_memory();
 	if (fd < 0)
 		return fd;
-	err = write_all(fd, (const char *)trace->steps,
-			trace->n_steps * sizeof(*trace->steps));
+	err = write_all(fd, (const char *)trace->values,
+			trace->n_steps * link_trace_step_size(trace->columns));
 	if (!err)
 		return fd;
 	close(fd);

@@ -6,9 +6,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "rate_trace.h"
 #include "trace_lines.h"
+#include "trace_step.h"
 #include "units.h"
 
 /* 73 years: added to any time of the clock, it stays a number. */
@@ -77,6 +79,38 @@ static int parse_time(uint64_t *ns, const char *word, const struct place *at,
 	return 0;
 }
 
+/*
+ * The rate of a step of a link's trace: what else the step has is checked, and left out.
+ * A link that is down has a rate of zero.
+ */
+static const char *rate_of(const struct trace_header *header,
+			   const struct trace_line *line,
+			   const struct place *at, struct rate_error *error)
+{
+	char wrong[TRACE_WRONG_MAX];
+	const char *rate = NULL;
+	struct trace_step step;
+	unsigned int i;
+
+	trace_step_begin(&step);
+	/* advice may be unlimited, and of any size */
+	for (i = 1; !rate && i < line->n_words; i++)
+		if (!strcasecmp(line->word[i], "unlimited") ||
+		    (line->n_words == 2 && !header->n))
+			rate = line->word[i];
+	if (!rate && trace_step_take_line(&step, header, line, wrong)) {
+		rate_error_set(error, "%s:%u: %s", at->name, at->line, wrong);
+		return NULL;
+	}
+	for (i = 1; !rate && i < line->n_words; i++)
+		if (trace_word_is_rate(line->word[i]))
+			rate = line->word[i];
+	if (!rate)
+		rate_error_set(error, "%s:%u: expected a rate in each step",
+			       at->name, at->line);
+	return rate && !strcmp(rate, "down") ? "0" : rate;
+}
+
 /* DURATION RATE */
 static int parse_duration(struct rate_trace *trace, const char *duration,
 			  const char *rate, const struct place *at,
@@ -124,28 +158,45 @@ struct reading {
 	struct rate_trace *trace;
 	struct place at;
 	struct rate_error *error;
+	struct trace_header header;
+	bool began; /* there was a line */
 };
 
 static int parse_line(void *to, const struct trace_line *line)
 {
 	struct reading *r = to;
 	char *const *word = line->word;
+	char wrong[TRACE_WRONG_MAX];
+	const char *rate;
+	int header = 0;
 
 	r->at.line = line->number;
-	if (line->n_words == 2)
-		return parse_duration(r->trace, word[0], word[1], &r->at,
-				      r->error);
+	if (!r->began)
+		header = trace_header_read(&r->header, line, wrong);
+	r->began = true;
+	if (header < 0)
+		return rate_error_set(r->error, "%s:%u: %s", r->at.name,
+				      r->at.line, wrong);
+	if (header)
+		return 0;
 	if (line->n_words == 3 && !strcmp(word[0], "at"))
 		return parse_at(r->trace, word[1], word[2], &r->at, r->error);
-	return rate_error_set(r->error,
-			      "%s:%u: expected DURATION RATE or at TIME RATE",
-			      r->at.name, r->at.line);
+	if (line->n_words < 2 || !strcmp(word[0], "at"))
+		return rate_error_set(
+			r->error,
+			"%s:%u: expected DURATION RATE or at TIME RATE",
+			r->at.name, r->at.line);
+	rate = rate_of(&r->header, line, &r->at, r->error);
+	return rate ? parse_duration(r->trace, word[0], rate, &r->at, r->error)
+		    : -1;
 }
 
 int rate_trace_read_file(struct rate_trace *trace, FILE *file, const char *name,
 			 struct rate_error *error)
 {
-	struct reading r = { trace, { .name = name }, error };
+	struct reading r = { .trace = trace,
+			     .at = { .name = name },
+			     .error = error };
 	int err;
 
 	memset(trace, 0, sizeof(*trace));

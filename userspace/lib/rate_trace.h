@@ -4,7 +4,8 @@
  *
  * A line is a step, in one of two forms, and what follows a # is a comment:
  *
- *	DURATION RATE		the rate holds for so long, after what came before
+ *	DURATION RATE		the rate holds for so long, after what came before; there may
+ *				be what else a link's trace has
  *	at TIME RATE		the rate holds from this time of the trace on
  *	at TIME end		the trace ends then
  *

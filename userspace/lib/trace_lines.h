@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#define TRACE_WORDS_MAX 4 /* one more than any line has */
+#define TRACE_WORDS_MAX 6 /* one more than any line has */
 
 struct trace_line {
 	unsigned int number; /* in the file, from 1 on */

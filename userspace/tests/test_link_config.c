@@ -163,8 +163,8 @@ static void test_errors(void)
 	test_error("gso on", LINK_ERROR_INVALID, "gso split or gso keep");
 	test_error("gso keep gso split", LINK_ERROR_DUPLICATE, "split");
 	test_error("seed -1", LINK_ERROR_INVALID, "whole number");
-	test_error("trace 1s:2mbit,3", LINK_ERROR_INVALID, "step 2");
-	test_error("trace 1s:2mbit,", LINK_ERROR_INVALID, "step 2");
+	test_error("trace 1s:2mbit,3", LINK_ERROR_INVALID, "step 1");
+	test_error("trace 1s:2mbit,", LINK_ERROR_INVALID, "side of a comma");
 	test_error("trace 1x:2mbit", LINK_ERROR_INVALID, "a time such");
 	test_error("trace 1s:unlimited", LINK_ERROR_INVALID,
 		   "step 1 of the trace: \"unlimited\": expected a rate");

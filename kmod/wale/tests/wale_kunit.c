@@ -16,6 +16,7 @@
 #include "../wale_schedule.c"
 #include "../wale_server.c"
 #include "../wale_sessions.c"
+#include "../wale_step.c"
 #include "wale_test_trace.h"
 
 #include "vectors/wale_vectors_random.h"

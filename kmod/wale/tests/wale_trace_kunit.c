@@ -13,6 +13,7 @@
 #include "../wale_schedule.c"
 #include "../wale_server.c"
 #include "../wale_sessions.c"
+#include "../wale_step.c"
 #include "wale_test_trace.h"
 
 #define WALE_TEST_STEPS_MAX	700
@@ -30,6 +31,7 @@
  * @now: ns
  * @pace_ns: time from one thing that happens to the next, at most
  * @len_max: of a packet
+ * @open: steps may leave the rate to the option
  */
 struct wale_trace_test {
 	struct kunit *test;
@@ -42,6 +44,7 @@ struct wale_trace_test {
 	u64 now;
 	u64 pace_ns;
 	u32 len_max;
+	bool open;
 };
 
 /* Below @n. */
@@ -74,6 +77,8 @@ static void wale_test_trace_steps(struct wale_trace_test *t, u32 count)
 				  kind < 4 ? 1 : wale_test_draw_size(t, duration_ns),
 				  kind % 4 == 0 ? 0 :
 				  kind == 15 ? WALE_RATE_MAX :
+				  kind == 14 ? WALE_TRACE_DOWN :
+				  kind == 13 && t->open ? WALE_TRACE_SAME :
 				  wale_test_draw_size(t, rate));
 	}
 	/* a packet takes some steps, or some periods */
@@ -90,9 +95,13 @@ static void wale_test_trace_begin(struct wale_trace_test *t, u64 seed)
 	t->trace = kunit_kzalloc(t->test, wale_trace_size(count), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(t->test, t->trace);
 	wale_trace_init(t->trace, count, seed % __WALE_TRACE_END_MAX);
+	t->open = wale_test_draw(t, 2);
 	wale_test_trace_steps(t, count);
 
 	t->now = 1000000000;
+	t->schedule.capacity = wale_test_draw(t, 3) ?
+			       wale_test_draw_size(t, WALE_RATE_MAX) :
+			       WALE_RATE_UNLIMITED;
 	wale_server_init(&t->server);
 	wale_schedule_set_trace(&t->schedule, t->trace, t->now,
 				(s64)wale_test_draw(t, 2 * t->pace_ns) -
@@ -108,7 +117,8 @@ static bool wale_test_slow_run(struct wale_server *server,
 	u64 done;
 
 	while (server->event_ns <= now) {
-		done = (server->event_ns - server->time_ns) * schedule->rate;
+		done = schedule->rate == WALE_RATE_UNLIMITED ? server->need :
+		       (server->event_ns - server->time_ns) * schedule->rate;
 		server->time_ns = server->event_ns;
 		if (done >= server->need) {
 			server->credit += done - server->need;
@@ -222,7 +232,7 @@ static void wale_trace_sums_are_long(struct kunit *test)
 	for (; i < count - 1; i++)
 		wale_trace_append(trace, 1000, 1000000);
 	wale_trace_append(trace, WALE_TIME_MAX, WALE_RATE_MAX);
-	KUNIT_EXPECT_GT(test, trace->period_work.high, BIT_ULL(36));
+	KUNIT_EXPECT_GT(test, trace->total.work.high, BIT_ULL(36));
 
 	/* in the first step of 1 us, of which there are 192 */
 	wale_server_init(&server);
@@ -238,16 +248,113 @@ static void wale_trace_sums_are_long(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wale_server_run(&server, &schedule, 192001));
 
 	/* the last ns of the trace, and the first */
-	wale_schedule_set_trace(&schedule, trace, 0, trace->period_ns - 1);
+	wale_schedule_set_trace(&schedule, trace, 0, trace->total.ns - 1);
 	wale_server_start(&server, &schedule, 0, 1000001);
 	KUNIT_EXPECT_EQ(test, wale_server_earliest_end(&server, &schedule, 0), 2);
 	KUNIT_EXPECT_TRUE(test, wale_server_run(&server, &schedule, U64_MAX - 1));
 	KUNIT_EXPECT_EQ(test, server.time_ns, 2);
 }
 
+/* The first columns of a step are there, or all: what it should give back. */
+static struct wale_step wale_test_step(u32 i, u32 columns)
+{
+	bool same = i % 5 == 0;
+
+	return (struct wale_step){
+		.duration_ns = 1 + i % 7,
+		.rate = !(columns & WALE_TRACE_RATE) || same ? WALE_TRACE_SAME :
+			i % 4 ? i : WALE_TRACE_DOWN,
+		.delay_ns = !(columns & WALE_TRACE_DELAY) || same ?
+			    WALE_TRACE_SAME : WALE_TIME_MAX - i,
+		.loss = !(columns & WALE_TRACE_LOSS) || same ?
+			WALE_TRACE_SAME : WALE_LOSS_ALWAYS - i,
+		.limit = !(columns & WALE_TRACE_LIMITS) || same ?
+			 WALE_TRACE_SAME : i,
+	};
+}
+
+/* Each combination of columns keeps what it is given, and knows when the link is down. */
+static void wale_trace_keeps_columns(struct kunit *test)
+{
+	const u32 count = 3000;
+	struct wale_trace *trace;
+	struct wale_step step;
+	u64 ns, down_ns;
+	u32 columns, i;
+
+	trace = kunit_kzalloc(test, wale_trace_size(count), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, trace);
+	for (columns = 1; columns <= WALE_TRACE_COLUMNS_MAX; columns++) {
+		if (!wale_trace_may_have(columns))
+			continue;
+		wale_trace_init_columns(trace, count, columns % 3, columns);
+		KUNIT_EXPECT_LE(test, trace->piece_blocks * trace->block_size,
+				WALE_TRACE_PIECE);
+		for (i = 0; i < count; i++) {
+			step = wale_test_step(i, columns);
+			wale_trace_add(trace, &step);
+		}
+		for (i = 0, ns = 0, down_ns = 0; i < count; i++) {
+			step = wale_test_step(i, columns);
+			KUNIT_ASSERT_EQ(test, wale_trace_rate(trace, i), step.rate);
+			KUNIT_ASSERT_EQ(test, wale_trace_delay(trace, i), step.delay_ns);
+			KUNIT_ASSERT_EQ(test, wale_trace_loss(trace, i), step.loss);
+			KUNIT_ASSERT_EQ(test, wale_trace_limit(trace, i), step.limit);
+			KUNIT_ASSERT_EQ(test, wale_trace_begin(trace, i), ns);
+			KUNIT_ASSERT_EQ(test, wale_trace_down_ns(trace, ns), down_ns);
+			ns += step.duration_ns;
+			if (step.rate == WALE_TRACE_DOWN)
+				down_ns += step.duration_ns;
+		}
+		KUNIT_EXPECT_EQ(test, trace->total.ns, ns);
+		KUNIT_EXPECT_EQ(test, wale_trace_down_ns(trace, 10 * ns),
+				trace->end == WALE_TRACE_LOOP ? 10 * down_ns : down_ns);
+	}
+}
+
+/* Which step held just before an instant: of two that meet there, the earlier one. */
+static void wale_trace_knows_the_step_before(struct kunit *test)
+{
+	struct wale_schedule schedule = { .capacity = 1 };
+	struct wale_trace *trace;
+
+	trace = kunit_kzalloc(test, wale_trace_size(3), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, trace);
+	wale_trace_init(trace, 3, WALE_TRACE_LOOP);
+	wale_trace_append(trace, 10, 1);
+	wale_trace_append(trace, 10, WALE_TRACE_DOWN);
+	wale_trace_append(trace, 10, 1);
+	wale_schedule_set_trace(&schedule, trace, 100, 0);
+	KUNIT_EXPECT_EQ(test, wale_schedule_step_before(&schedule, 100), 0);
+	KUNIT_EXPECT_EQ(test, wale_schedule_step_before(&schedule, 101), 0);
+	KUNIT_EXPECT_FALSE(test, wale_schedule_is_down(&schedule));
+	wale_schedule_run(&schedule, 110);
+	KUNIT_EXPECT_EQ(test, wale_schedule_step_before(&schedule, 110), 0);
+	KUNIT_EXPECT_EQ(test, wale_schedule_step_before(&schedule, 111), 1);
+	KUNIT_EXPECT_TRUE(test, wale_schedule_is_down(&schedule));
+	wale_schedule_run(&schedule, 130);
+	KUNIT_EXPECT_EQ(test, wale_schedule_step_before(&schedule, 130), 2);
+	KUNIT_EXPECT_EQ(test, wale_schedule_step_before(&schedule, 131), 0);
+
+	KUNIT_EXPECT_FALSE(test, wale_schedule_was_down(&schedule, 130, 140));
+	KUNIT_EXPECT_TRUE(test, wale_schedule_was_down(&schedule, 130, 141));
+	KUNIT_EXPECT_TRUE(test, wale_schedule_was_down(&schedule, 149, 150));
+	KUNIT_EXPECT_FALSE(test, wale_schedule_was_down(&schedule, 150, 170));
+	KUNIT_EXPECT_TRUE(test, wale_schedule_was_down(&schedule, 150, 1000000));
+	KUNIT_EXPECT_FALSE(test, wale_schedule_was_down(&schedule, 145, 145));
+
+	/* before the start, the first step holds */
+	wale_schedule_set_trace(&schedule, trace, 200, -50);
+	KUNIT_EXPECT_EQ(test, wale_schedule_step_before(&schedule, 220), 0);
+	KUNIT_EXPECT_FALSE(test, wale_schedule_was_down(&schedule, 210, 260));
+	KUNIT_EXPECT_TRUE(test, wale_schedule_was_down(&schedule, 210, 261));
+}
+
 static struct kunit_case wale_trace_cases[] = {
 	KUNIT_CASE(wale_trace_is_passed_at_once),
 	KUNIT_CASE(wale_trace_sums_are_long),
+	KUNIT_CASE(wale_trace_keeps_columns),
+	KUNIT_CASE(wale_trace_knows_the_step_before),
 	{}
 };
 

@@ -32,7 +32,7 @@ from wale_lab.fields import (
 from wale_lab.impairments import Impairments
 from wale_lab.link_words import is_new
 from wale_lab.models.sessions import Parameters
-from wale_lab.options import Drops, Gso, Overhead, Policy, TraceEnd
+from wale_lab.options import DownDrops, Drops, Gso, Overhead, Policy, TraceEnd
 from wale_lab.trace_format.step import Step, as_step
 from wale_lab.trace_format.trace_file import wrong_in
 
@@ -196,6 +196,8 @@ class Link(Impairments):
     """is a GSO packet split into those on the wire, or served, counted and lost in one piece?"""
     trace: Trace | None = None
     """a rate that changes in steps, instead of rate"""
+    down_drops: DownDrops | None = None
+    """what a link that is down drops: what arrives, or all that is on its way, too (arrivals)"""
     sessions: Sessions | None = None
     """sessions that share the rate"""
     start: Start | None = None

@@ -63,6 +63,14 @@ TRACE_DUMP_MAX = 100
 TRACE_FILE_STEPS_MAX = 65536
 TRACE_FD_STEPS_MAX = 16777216
 TRACE_PERIOD_MAX = 345600000000000000
+TRACE_SAME = 18446744073709551615
+TRACE_DOWN = 18446744073709551614
+TRACE_RATE = 1
+TRACE_DELAY = 2
+TRACE_LOSS = 4
+TRACE_LIMIT_PACKETS = 8
+TRACE_LIMIT_BYTES = 16
+TRACE_COLUMNS_MAX = 31
 SLACK_MAX = 1000000000
 START_AHEAD_MAX = 31622400000000000
 START_MOVES_MAX = 100000
@@ -85,6 +93,8 @@ Policy = Literal["tail", "epd", "seldrop", "fba", "random_tail", "rem"]
 POLICY = {"tail": 0, "epd": 1, "seldrop": 2, "fba": 3, "random_tail": 4, "rem": 5}
 TraceEnd = Literal["loop", "hold", "stop"]
 TRACE_END = {"loop": 0, "hold": 1, "stop": 2}
+DownDrops = Literal["arrivals", "all"]
+DOWN_DROPS = {"arrivals": 0, "all": 1}
 
 STRUCTS = {
     "trace-step": "QQ",
@@ -221,6 +231,8 @@ LINK = {
         "1 to 2^64 - 2 bytes, or unlimited",
         "30kb",
     ),
+    "trace_columns": Option(41, "I", "trace_columns", "", 1, 31, None, "1 to 31", ""),
+    "down_drops": Option(42, "I", "down_drops", "enum", 0, 1, 0, "0 or 1: arrivals or all", ""),
 }
 NESTS = {
     "sessions": {
@@ -375,4 +387,6 @@ STATISTICS = {
     "dropped_line_bytes": (54, "Q"),
     "line_limit": (55, "Q"),
     "memory": (56, "Q"),
+    "dropped_down_packets": (57, "Q"),
+    "dropped_down_bytes": (58, "Q"),
 }

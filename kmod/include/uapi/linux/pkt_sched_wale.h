@@ -16,14 +16,28 @@
  * A change without an attribute leaves what it sets as it is.  The rate is
  * constant, or follows a trace, or is modulated by sessions:
  *
- *   - TCA_WALE_TRACE starts a trace now; it may not come with TCA_WALE_RATE64
- *     or TCA_WALE_SESSIONS.  A later TCA_WALE_RATE64 ends the trace.
+ *   - TCA_WALE_TRACE starts a trace now, and ends sessions; it may not come with
+ *     TCA_WALE_SESSIONS.  An empty one ends the trace.
+ *   - TCA_WALE_TRACE_COLUMNS says what steps have: a step is an array of __u64, its
+ *     duration and then, in the order of WALE_TRACE_RATE, _DELAY, _LOSS and _LIMIT_*,
+ *     those that it has.  WALE_TRACE_SAME stands for one that it has not: it is then
+ *     that of TCA_WALE_RATE64, _DELAY64, _LOSS (or _LOSS_*) or _LIMIT_*.  Limits are
+ *     in packets or in bytes.  Without it, a step is a struct wale_trace_step.
+ *   - If each step has a rate, TCA_WALE_RATE64 may not come with the trace, and ends it
+ *     later.  If not, it sets the rate of the other steps, then and later.
+ *   - WALE_TRACE_DOWN, for a rate, is a rate of zero, and what arrives is dropped.
+ *     TCA_WALE_DOWN_DROPS says if what is on the line when the link goes down is, too;
+ *     that is decided when the service of a packet ends.
+ *   - The delay of a packet is that of the step in which its service ends, the limit that
+ *     of the step in which it arrives, the loss that of the step in which it is drawn:
+ *     at the arrival of the packet, of its last cell, or when a child gives it back.  A
+ *     step applies to what arrives from its begin on, and to services that end after it.
  *   - TCA_WALE_SESSIONS starts the chain of sessions now, at zero sessions;
  *     it needs a rate (then or before), which the sessions share.  A later
  *     TCA_WALE_RATE64 changes the rate that they share and leaves the chain
  *     alone; an empty TCA_WALE_SESSIONS nest ends the chain.
  *   - A trace of more than WALE_TRACE_STEPS_MAX steps comes in a file: an array of
- *     struct wale_trace_step.  Up to WALE_TRACE_FILE_STEPS_MAX of them may come in a
+ *     steps.  Up to WALE_TRACE_FILE_STEPS_MAX of them may come in a
  *     file in memory (memfd_create(), or of a tmpfs) that the sender has open for
  *     reading; it is read once, and need not exist when the request is done.  More
  *     of them, up to WALE_TRACE_FD_STEPS_MAX, are written to a file of the family
@@ -64,7 +78,9 @@
  *
  * No change moves a packet that is on the line, and none overtakes another, unless
  * TCA_WALE_REORDER or TCA_WALE_JITTER_REORDERING says so: one that is served after
- * the delay was made shorter leaves with the packets ahead of it, or later.
+ * the delay was made shorter leaves with the packets ahead of it, or later.  The same
+ * holds where the steps of a trace have delays: with TCA_WALE_JITTER_REORDERING, each
+ * packet leaves when its own delay is over.
  *
  * The steps of a trace are dumped if there are at most WALE_TRACE_DUMP_MAX of
  * them; TCA_WALE_TRACE_STEPS is always dumped with a trace.  TCA_WALE_START is
@@ -139,6 +155,18 @@
 #define WALE_TRACE_FILE_STEPS_MAX	65536U			/* read while RTNL is held */
 #define WALE_TRACE_FD_STEPS_MAX		16777216U		/* 256 MB */
 #define WALE_TRACE_PERIOD_MAX		345600000000000000ULL	/* 4000 days, in ns */
+/* of a step: as the option says */
+#define WALE_TRACE_SAME			(~0ULL)
+/* rate of a step: the link is down */
+#define WALE_TRACE_DOWN			18446744073709551614ULL
+/* steps have a rate, in bytes/s */
+#define WALE_TRACE_RATE			1U
+#define WALE_TRACE_DELAY		2U			/* a delay, in ns */
+/* a loss probability, fraction of 2^32 */
+#define WALE_TRACE_LOSS			4U
+#define WALE_TRACE_LIMIT_PACKETS	8U			/* a limit, in packets; or */
+#define WALE_TRACE_LIMIT_BYTES		16U			/* in bytes */
+#define WALE_TRACE_COLUMNS_MAX		31U
 #define WALE_SLACK_MAX			1000000000U		/* 1 s, in ns */
 #define WALE_START_AHEAD_MAX		31622400000000000ULL	/* 366 days, in ns */
 /* of a chain, drawn while the qdisc waits */
@@ -204,15 +232,23 @@ enum wale_policy_kind {
 /* What comes after the last step of a trace. */
 enum wale_trace_end {
 	WALE_TRACE_LOOP,		/* the first step again */
-	WALE_TRACE_HOLD,		/* the last rate, for ever */
+	WALE_TRACE_HOLD,		/* the last step, for ever */
 	WALE_TRACE_STOP,		/* rate zero, for ever */
 	__WALE_TRACE_END_MAX
+};
+
+/* What is dropped of a link that is down. */
+enum wale_down_drops {
+	WALE_DOWN_DROPS_ARRIVALS,	/* what arrives then */
+	/* and what is on its way, after service, when it goes down */
+	WALE_DOWN_DROPS_ALL,
+	__WALE_DOWN_DROPS_MAX
 };
 
 /* generated: end */
 
 /**
- * struct wale_trace_step - the link has this rate for this long
+ * struct wale_trace_step - the link has this rate for this long (WALE_TRACE_RATE)
  * @duration_ns: WALE_TRACE_STEP_MIN .. WALE_TIME_MAX
  * @rate: bytes/s, 0 .. WALE_RATE_MAX; 0 is an outage
  */
@@ -306,6 +342,12 @@ enum {
 	TCA_WALE_LINE_PACKETS,		/* u32, most packets on their way after service, or */
 	/* u64, most bytes on their way after service; 1 .. WALE_LIMIT_BYTES_MAX */
 	TCA_WALE_LINE_BYTES,
+	/*
+	 * u32, (with a trace) WALE_TRACE_RATE and others: what steps have; 1 ..
+	 * WALE_TRACE_COLUMNS_MAX
+	 */
+	TCA_WALE_TRACE_COLUMNS,
+	TCA_WALE_DOWN_DROPS,		/* u32, enum wale_down_drops */
 	__TCA_WALE_MAX
 };
 
@@ -315,8 +357,8 @@ enum {
 /*
  * Files for long traces.  While a request to a qdisc is dealt with, all configuration
  * of networks waits (RTNL): too long for reading millions of steps.  So these are handed
- * over before.  WALE_CMD_TRACE_NEW of this family of generic netlink, which has no
- * attributes, is answered by WALE_A_FD: a descriptor of the sender's.  Steps are written
+ * over before.  WALE_CMD_TRACE_NEW of this family of generic netlink, which may have
+ * WALE_A_COLUMNS as in TCA_WALE_TRACE_COLUMNS, is answered by WALE_A_FD: a descriptor of the sender's.  Steps are written
  * to it with write(), in their order, whole ones (-EINVAL), in as many calls as one
  * likes; each must be as in TCA_WALE_TRACE (-ERANGE), and all together, too (-EFBIG).
  *
@@ -335,6 +377,7 @@ enum {
 enum {
 	WALE_A_UNSPEC,
 	WALE_A_FD,	/* u32 */
+	WALE_A_COLUMNS,	/* u32; without it, WALE_TRACE_RATE */
 	__WALE_A_MAX
 };
 
@@ -581,6 +624,8 @@ enum {
 	TCA_WALE_STATS_DROPPED_LINE_BYTES,	/* u64 */
 	TCA_WALE_STATS_LINE_LIMIT,	/* u64, bytes on the line with which it is full */
 	TCA_WALE_STATS_MEMORY,		/* u64, bytes of memory that packets take now */
+	TCA_WALE_STATS_DROPPED_DOWN_PACKETS,	/* u64, the link was down, or went down */
+	TCA_WALE_STATS_DROPPED_DOWN_BYTES,	/* u64 */
 	__TCA_WALE_STATS_MAX
 };
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 SIZES = {"u8": 1, "u16": 2, "s16": 2, "u32": 4, "u64": 8, "s64": 8}
@@ -25,6 +25,9 @@ class Attribute:
     inner: tuple[Attribute, ...]  # attributes of a nest, members of a struct
     most: int  # elements of an array
     dump_only: bool  # no request may have it
+    columns: str  # of an array: the attribute that says which members there are
+    column: int  # of such a member: its bit there; 0: it always is
+    extra: bool  # it is not without that attribute
 
     @property
     def size(self) -> int:
@@ -43,6 +46,17 @@ class Attribute:
     def unpack(self, payload: bytes) -> int:
         """Return the number of a payload."""
         return int.from_bytes(payload, "big" if self.big else "little")
+
+    def with_columns(self, bits: int | None) -> Attribute:
+        """Return an array whose elements have the members of these columns; None: the usual."""
+        if not self.columns:
+            return self
+        members = (
+            a
+            for a in self.inner
+            if (not a.extra if bits is None else not a.column or a.column & bits)
+        )
+        return replace(self, inner=tuple(members), columns="")
 
     @property
     def big(self) -> bool:
@@ -105,6 +119,9 @@ class Grammar:
             inner=inner,
             most=self._constant(option.get("max-elements", 1)),
             dump_only=option.get("dump-only", False),
+            columns=option.get("columns", ""),
+            column=self._constant(option.get("column", 0)),
+            extra=option.get("extra", False),
         )
 
     def _operation(self, number: int, entry: Mapping[str, Any]) -> Operation:

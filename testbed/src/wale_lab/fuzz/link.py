@@ -58,7 +58,9 @@ SPLIT = 0
 #: What is not shown if it bounds nothing.
 UNBOUNDED = {"line-packets": b"\xff" * 4, "line-bytes": b"\xff" * 8}
 #: What is not shown if it is 0, or empty.
-ONLY_IF_ON = ("mark", "loss-ecn", "reorder", "duplicate", "corrupt", "slack", "gso", "drop-list")
+ONLY_IF_ON = frozenset(
+    "mark loss-ecn reorder duplicate corrupt slack gso drop-list down-drops".split()
+)
 
 Position = tuple[int, int, int]  # ifindex, parent, handle
 
@@ -133,7 +135,10 @@ class Link:
         chosen = rng.sample(self.settable, count)
         if rng.random() < 0.8:
             chosen = [a for a in chosen if not self._excluded(a.name, [c.name for c in chosen])]
+        if any(a.name == "trace" for a in chosen) and rng.random() < 0.5:
+            chosen += [a for a in self.settable if a.name == "trace-columns" and a not in chosen]
         options = [values.node(rng, attribute, self.pools) for attribute in chosen]
+        values.fit_columns(rng, options, self.options, self.pools)
         return [values.Node(TCA_KIND, name), values.Node(TCA_OPTIONS | flag, options)]
 
     def _switch(self, rng: Random) -> list[values.Node]:
@@ -154,7 +159,7 @@ class Link:
             return not any(other in others for other in timed)
         if name in ("trace", "trace-fd"):
             return any(other in others for other in ("rate64", *timed) if other != name)
-        if name == "trace-end":
+        if name in ("trace-end", "trace-columns"):
             some = "trace" in others or "trace-fd" in others
             return not some or "rate64" in others or "sessions" in others
         if name == "limit-cells":
@@ -263,7 +268,7 @@ class Link:
             if place[0] != ifindex or not asked or kind != "wale":
                 continue
             shown = self._decode(options)
-            for name in given.keys() - self.nested - {"pad", "trace", "trace-fd"}:
+            for name in given.keys() - self.nested - {"pad", "trace", "trace-fd", "trace-columns"}:
                 off = name in ONLY_IF_ON and not any(given[name])  # and is not shown then
                 off |= name == "reorder-gap" and "reorder" not in shown
                 off |= given[name] == UNBOUNDED.get(name)
@@ -275,12 +280,16 @@ class Link:
 
     def _in_range(self, data: bytes, known: tuple[Attribute, ...]) -> Iterator[str]:
         """Yield what is shown out of its range."""
+        columns: int | None = None  # which come before what has them
         for number, begin, end in walk(data, 0, len(data)):
             attribute = known[(number & NLA_TYPE_MASK) - 1]
             payload = data[begin:end]
+            if attribute.name == "trace-columns":
+                columns = attribute.unpack(payload)
             if attribute.kind == "nest":
                 yield from self._in_range(payload, attribute.inner)
             elif attribute.kind == "struct":
+                attribute = attribute.with_columns(columns)
                 sizes = [member.size for member in attribute.inner]
                 for place in range(0, len(payload), sum(sizes)):
                     for member, size in zip(attribute.inner, sizes, strict=True):
@@ -309,6 +318,7 @@ class Link:
             return
         if "trace" not in known:  # a long one is not
             known.pop("trace-end", None)
+            known.pop("trace-columns", None)
         nodes = [values.Node(self.number[name], data) for name, data in known.items()]
         body = TCMSG.pack(0, place[0], place[2], place[1], 0)
         body += values.encode([values.Node(TCA_KIND, b"wale\0"), values.Node(TCA_OPTIONS, nodes)])

@@ -59,6 +59,7 @@ def _good_array(rng: Random, attribute: Attribute, pools: Pools) -> bytes:
     if rng.random() < 0.02:
         count = rng.choice((100, 101, attribute.most - 1, attribute.most))
     one = b"".join(good(rng, member, pools) for member in attribute.inner)
+    count = min(count, LONGEST_PAYLOAD // len(one))
     if count > 10:  # the same again: what matters is how many
         return one * count
     more = (good(rng, member, pools) for _ in range(count - 1) for member in attribute.inner)
@@ -71,9 +72,21 @@ def good(rng: Random, attribute: Attribute, pools: Pools) -> bytes:
     if attribute.size:
         return attribute.pack(_good_number(rng, attribute, pool))
     if attribute.kind == "struct":
-        return _good_array(rng, attribute, pools)
+        return _good_array(rng, attribute.with_columns(None), pools)
     some = rng.choice(pool) if pool else b""
     return some if isinstance(some, bytes) and some else rng.randbytes(rng.choice((4, 16)))
+
+
+def fit_columns(rng: Random, nodes: list[Node], known: Sequence[Attribute], pools: Pools) -> None:
+    """Give arrays the members that another attribute says."""
+    numbers = {attribute.name: attribute.number for attribute in known}
+    for attribute in known:
+        saying = [node for node in nodes if node.number == numbers.get(attribute.columns)]
+        for one in nodes:
+            if saying and one.number == attribute.number:
+                assert isinstance(saying[0].payload, bytes)
+                bits = int.from_bytes(saying[0].payload, "little")
+                one.payload = _good_array(rng, attribute.with_columns(bits), pools)
 
 
 def node(rng: Random, attribute: Attribute, pools: Pools) -> Node:
@@ -127,7 +140,8 @@ def _no_value(rng: Random, nodes: list[Node], place: int, known: Known) -> None:
         if attribute.size:
             one.payload = wrong_number(rng, attribute)
         elif attribute.kind == "struct":
-            one.payload = b"".join(wrong_number(rng, member) for member in attribute.inner)
+            members = attribute.with_columns(None).inner
+            one.payload = b"".join(wrong_number(rng, member) for member in members)
             one.payload *= rng.choice((1, 2, attribute.most, min(attribute.most + 1, 3700)))
         return
     one.payload = rng.randbytes(8)

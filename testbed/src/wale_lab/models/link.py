@@ -33,6 +33,14 @@ the rate with M sessions is floor(2520 C / (M + 1)) units.
 
 A change at time t applies to services that end after t, and to arrivals from t
 on.  The packet in service when the rate changes ends at the new rate.
+
+A step of a trace may have more than a rate, and it applies like a change: the limit
+and the loss of a packet are those of the step in which it arrives, its delay is that
+of the step in which its service ends.  What a step has not, the configuration says.
+What arrives while the link is down is dropped: verdict DOWN.  With `cuts`, so is a
+packet, at its completion, if the link is down at any time from then until its
+departure; the line does not hold it.  With `overtaking`, departure = completion +
+delay where the trace has delays.
 """
 
 from __future__ import annotations
@@ -44,6 +52,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
 
 from wale_lab.models import sessions
 from wale_lab.models.streams import Purpose, Stream
@@ -91,16 +102,69 @@ class Verdict(enum.Enum):
     BUFFER = "buffer"
     LOSS = "loss"
     LINE = "line"
+    DOWN = "down"
     EARLY = "early"  # models.switch alone
     PARTIAL = "partial"
 
 
+#: A rate of a step: none, and the link is down.
+DOWN = -1
+
+
+class TraceStep(NamedTuple):
+    """A step; None stands for what the configuration says."""
+
+    duration_ns: int
+    rate: int | None = None  # bytes/s, or DOWN
+    delay_ns: int | None = None
+    loss: int | None = None  # fraction of 2^32
+    limit: int | None = None  # in the unit of the trace
+
+
 @dataclass(frozen=True)
 class Trace:
-    """Steps of (duration in ns, bytes/s)."""
+    """Steps of (duration in ns, bytes/s), or with more of what a TraceStep has."""
 
-    steps: tuple[tuple[int, int], ...]
+    steps: tuple[tuple[int | None, ...], ...]
     end: TraceEnd = TraceEnd.LOOP
+    limit_in_bytes: bool = False
+
+    @cached_property
+    def whole(self) -> list[TraceStep]:
+        """The steps with all that they can have."""
+        return [TraceStep(*step) for step in self.steps]  # type: ignore[arg-type]
+
+    @cached_property
+    def ends_ns(self) -> list[int]:
+        """When each step is over, from the start of the trace."""
+        return list(accumulate(step.duration_ns for step in self.whole))
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Does a step leave the rate to the configuration?"""
+        return any(step.rate is None for step in self.whole)
+
+    @cached_property
+    def has_more(self) -> bool:
+        """Is there more than rates?"""
+        return any(step.rate == DOWN or step[2:] != (None, None, None) for step in self.whole)
+
+    @cached_property
+    def has_delays(self) -> bool:
+        """Does a step say the delay?"""
+        return any(step.delay_ns is not None for step in self.whole)
+
+    def at(self, elapsed_ns: int) -> tuple[TraceStep, int | None]:
+        """Return the step that holds so long after the start, and when it is over."""
+        period_ns = self.ends_ns[-1]
+        if elapsed_ns < 0:
+            return self.whole[0], self.ends_ns[0]
+        if self.end is not TraceEnd.LOOP and elapsed_ns >= period_ns:
+            last = self.whole[-1]
+            return last._replace(rate=0) if self.end is TraceEnd.STOP else last, None
+        periods, rest = divmod(elapsed_ns, period_ns)
+        number = bisect_right(self.ends_ns, rest)
+        return self.whole[number], periods * period_ns + self.ends_ns[number]
 
 
 @dataclass(frozen=True)
@@ -117,6 +181,8 @@ class Config:
     seed: int = 0
     trace: Trace | None = None
     sessions: sessions.Parameters | None = None
+    cuts: bool = False  # what is on its way when the link goes down is dropped
+    overtaking: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,7 +209,8 @@ class Change:
             values.setdefault("line_packets", None)
         elif "line_packets" in values:
             values.setdefault("line_bytes", None)
-        if "rate" in values:
+        trace = values.get("trace", config.trace)
+        if "rate" in values and not (isinstance(trace, Trace) and trace.is_open):
             values.setdefault("trace", None)
         if values.get("trace") is not None:
             values.setdefault("sessions", None)
@@ -165,12 +232,13 @@ def _constant_steps(start_ns: int, rate: int | None) -> Iterator[Step]:
     yield start_ns, None if rate is None else rate * RATE_UNITS
 
 
-def _trace_steps(epoch_ns: int, trace: Trace) -> Iterator[Step]:
+def _trace_steps(epoch_ns: int, trace: Trace, open_rate: int | None) -> Iterator[Step]:
     time_ns = epoch_ns
     while True:
-        for duration_ns, rate in trace.steps:
-            yield time_ns, rate * RATE_UNITS
-            time_ns += duration_ns
+        for step in trace.whole:
+            rate = open_rate if step.rate is None else max(step.rate, 0)
+            yield time_ns, None if rate is None else rate * RATE_UNITS
+            time_ns += step.duration_ns
         if trace.end is not TraceEnd.LOOP:
             break
     if trace.end is TraceEnd.STOP:
@@ -211,7 +279,7 @@ class Schedule:
             config = era.config
             until = eras[number + 1].start_ns if number + 1 < len(eras) else None
             if config.trace is not None:
-                steps = _trace_steps(era.epoch_ns, config.trace)
+                steps = _trace_steps(era.epoch_ns, config.trace, config.rate)
             elif config.sessions is not None:
                 steps = _session_steps(era.epoch_ns, config.rate, config.sessions, era.chain_seed)
             else:
@@ -303,6 +371,7 @@ class Link:
         self._eras = eras
         self._era_starts = [era.start_ns for era in eras]
         self.schedule = Schedule(eras)
+        self._configs: dict[tuple[int, TraceStep], tuple[Config, bool]] = {}
 
     def _era_before(self, time_ns: int) -> int:
         """Return the era in force just before an instant."""
@@ -322,15 +391,19 @@ class Link:
         draws = _LossDraws(self._eras)
         for arrival_ns, wire_len in packets:
             era = self._era_at(arrival_ns)
+            arriving, down = self._config(era, arrival_ns)
             buffer.advance(arrival_ns)
-            if not buffer.fits(self._eras[era].config, wire_len):
+            if down:
+                results.append(Packet(arrival_ns, wire_len, Verdict.DOWN))
+                continue
+            if not buffer.fits(arriving, wire_len):
                 results.append(Packet(arrival_ns, wire_len, Verdict.BUFFER))
                 continue
             if server_free is not None:
                 server_free = self.schedule.finish(
                     max(Fraction(arrival_ns), server_free), wire_len * WORK_PER_BYTE
                 )
-            lost = draws.is_lost(era)
+            lost = draws.is_lost(era, arriving.loss)
             if server_free is None:
                 buffer.enter(None, wire_len)
                 results.append(Packet(arrival_ns, wire_len, Verdict.LOSS if lost else Verdict.SENT))
@@ -340,16 +413,48 @@ class Link:
             if lost:
                 results.append(Packet(arrival_ns, wire_len, Verdict.LOSS, completion_ns))
                 continue
-            config = self._eras[self._era_before(completion_ns)].config
+            era = self._era_before(completion_ns)
+            config, _ = self._config(era, max(completion_ns - 1, self._eras[era].start_ns))
             if not line.fits(config, completion_ns, wire_len):
                 results.append(Packet(arrival_ns, wire_len, Verdict.LINE, completion_ns))
                 continue
-            last_departure = max(last_departure, completion_ns + config.delay_ns)
-            line.enter(last_departure, wire_len)
-            results.append(
-                Packet(arrival_ns, wire_len, Verdict.SENT, completion_ns, last_departure)
-            )
+            departure_ns = completion_ns + config.delay_ns
+            if not (config.overtaking and config.trace and config.trace.has_delays):
+                departure_ns = max(last_departure, departure_ns)
+            if config.cuts and self._is_cut(era, completion_ns, departure_ns):
+                results.append(Packet(arrival_ns, wire_len, Verdict.DOWN, completion_ns))
+                continue
+            last_departure = max(last_departure, departure_ns)
+            line.enter(departure_ns, wire_len)
+            results.append(Packet(arrival_ns, wire_len, Verdict.SENT, completion_ns, departure_ns))
         return results
+
+    def _config(self, era: int, time_ns: int) -> tuple[Config, bool]:
+        """Return the configuration at an instant, with what a step says; and is the link down?"""
+        config, epoch_ns = self._eras[era].config, self._eras[era].epoch_ns
+        trace = config.trace
+        if trace is None or not trace.has_more:
+            return config, False
+        step, _ = trace.at(time_ns - epoch_ns)
+        key = era, step
+        if key not in self._configs:
+            limit = "limit_bytes" if trace.limit_in_bytes else "limit_packets"
+            values: dict[str, object] = {"delay_ns": step.delay_ns, "loss": step.loss}
+            values |= {limit: step.limit}
+            given = {name: value for name, value in values.items() if value is not None}
+            self._configs[key] = Change(time_ns, given).apply(config), step.rate == DOWN
+        return self._configs[key]
+
+    def _is_cut(self, era: int, from_ns: int, to_ns: int) -> bool:
+        """Is the link down at any time between two instants?"""
+        trace, epoch_ns = self._eras[era].config.trace, self._eras[era].epoch_ns
+        time_ns: int | None = from_ns
+        while trace is not None and time_ns is not None and time_ns < to_ns:
+            step, over_ns = trace.at(time_ns - epoch_ns)
+            if step.rate == DOWN:
+                return True
+            time_ns = over_ns if over_ns is None else epoch_ns + over_ns
+        return False
 
 
 class _LossDraws:
@@ -361,14 +466,13 @@ class _LossDraws:
         self._stream = Stream(eras[0].config.seed, Purpose.LOSS)
         self._count = 0
 
-    def is_lost(self, era: int) -> bool:
-        """Return the verdict of the next packet, admitted in this era."""
+    def is_lost(self, era: int, loss: int) -> bool:
+        """Return the verdict of the next packet, admitted in this era with this probability."""
         while self._era < era:
             self._era += 1
             if self._eras[self._era].draws_restart:
                 self._stream = Stream(self._eras[self._era].config.seed, Purpose.LOSS)
                 self._count = 0
-        loss = self._eras[era].config.loss
         if loss == 0:
             return False
         value = self._stream.draw32(self._count)

@@ -446,7 +446,7 @@ def _trace_arrays(prefix: str, cases: Sequence[TraceCase]) -> str:
     for number, (name, given, epoch, trace, packets) in enumerate(cases):
         link = Link(Config(), [Change(given, {"trace": trace, "start_ns": epoch})])
         served = _serve(link.schedule, packets)
-        rows = [f"{{ {_ull(duration)}, {_ull(rate)} }}" for duration, rate in trace.steps]
+        rows = [f"{{ {_ull(one.duration_ns)}, {_ull(one.rate or 0)} }}" for one in trace.whole]
         text += _array(f"struct wale_vec_trace_step {prefix}_steps_{number}[]", rows)
         text += _array(
             f"struct wale_vec_packet {prefix}_packets_{number}[]",

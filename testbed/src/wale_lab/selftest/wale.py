@@ -26,8 +26,17 @@ from wale_lab.netlink import (
     attribute,
     attributes,
 )
+from wale_lab.options import DOWN_DROPS as DOWN_DROPS
 from wale_lab.options import DROPS as DROPS
-from wale_lab.options import LINK, NESTS, STATISTICS, STRUCTS, TRACE_FILE_STEPS_MAX, Option
+from wale_lab.options import (
+    LINK,
+    NESTS,
+    STATISTICS,
+    STRUCTS,
+    TRACE_FILE_STEPS_MAX,
+    TRACE_RATE,
+    Option,
+)
 from wale_lab.options import LOSS_ALWAYS as LOSS_ALWAYS
 from wale_lab.options import OVERHEAD as OVERHEAD
 from wale_lab.options import POLICY as POLICY
@@ -41,7 +50,7 @@ TCA_KIND, TCA_OPTIONS, TCA_STATS2, TCA_STAB = 1, 2, 7, 8
 TCA_STATS_BASIC, TCA_STATS_QUEUE, TCA_STATS_APP = 1, 3, 4
 TC_H_ROOT = 0xFFFFFFFF
 NLM_F_ECHO = 8
-WALE_CMD_TRACE_NEW, WALE_A_FD = 1, 1
+WALE_CMD_TRACE_NEW, WALE_A_FD, WALE_A_COLUMNS = 1, 1, 2
 
 Table = Mapping[str, Option]
 DROPPED = tuple(
@@ -51,18 +60,20 @@ DROPPED = tuple(
 )
 
 
-def new_trace_file() -> int:
+def new_trace_file(columns: int | None = None) -> int:
     """Return an empty file of the family, for many steps; whoever made it closes it."""
     family = Family("wale")
-    answer = dict(attributes(family.request(WALE_CMD_TRACE_NEW)[0].payload))
+    asked = attribute(WALE_A_COLUMNS, struct.pack("I", columns)) if columns else b""
+    answer = dict(attributes(family.request(WALE_CMD_TRACE_NEW, asked)[0].payload))
     family.close()
     return int(struct.unpack("I", answer[WALE_A_FD])[0])
 
 
-def trace_file(data: bytes) -> int:
+def trace_file(data: bytes, columns: int | None = None) -> int:
     """Return a file with steps, in memory if they are few; whoever made it closes it."""
-    few = len(data) <= 16 * TRACE_FILE_STEPS_MAX
-    file = os.memfd_create("trace") if few else new_trace_file()
+    size = 8 * (1 + (columns or TRACE_RATE).bit_count())
+    few = len(data) <= size * TRACE_FILE_STEPS_MAX
+    file = os.memfd_create("trace") if few else new_trace_file(columns)
     with open(file, "wb", closefd=False) as writer:
         writer.write(data)
     return file
@@ -78,6 +89,8 @@ def _payload(value: Any, form: str) -> bytes:
         return bytes(value.encode(errors="surrogateescape") + b"\0")
     if form not in STRUCTS:
         return struct.pack(form, value)
+    if form == "trace-step":  # as long as its columns say
+        return b"".join(struct.pack(f"{len(one)}Q", *one) for one in value)
     entries = value if len(STRUCTS[form]) > 1 else ((one,) for one in value)
     return b"".join(struct.pack(STRUCTS[form], *one) for one in entries)
 
@@ -90,6 +103,8 @@ def _value(payload: bytes, form: str) -> Any:
         return payload.rstrip(b"\0").decode(errors="surrogateescape")
     if form not in STRUCTS:
         return struct.unpack(form, payload)[0]
+    if form == "trace-step":
+        return struct.unpack(f"{len(payload) // 8}Q", payload)
     entries = list(struct.iter_unpack(STRUCTS[form], payload))
     return entries if len(STRUCTS[form]) > 1 else [one for (one,) in entries]
 
@@ -108,7 +123,11 @@ def decode(data: bytes, table: Table = LINK) -> dict[str, Any]:
     """Return named values of attributes."""
     names = {option.number: (name, option.format) for name, option in table.items()}
     known = [(names[number], payload) for number, payload in attributes(data) if number in names]
-    return {name: _value(payload, form) for (name, form), payload in known}
+    values = {name: _value(payload, form) for (name, form), payload in known}
+    if table is LINK and "trace" in values:
+        width = 1 + values.get("trace_columns", TRACE_RATE).bit_count()
+        values["trace"] = list(zip(*[iter(values["trace"])] * width, strict=True))
+    return values
 
 
 def size_table(sizes: Sequence[int] = (), **spec: int) -> bytes:
