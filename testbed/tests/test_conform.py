@@ -11,6 +11,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -586,6 +587,32 @@ def test_a_start() -> None:
     steps = [n * 100 * MS + k * MS for n in range(5) for k in range(1, 51)]
     assert holds("start", at_times("start", [begin + ns for ns in steps]))["in_step"]
     assert not holds("start", at_times("start", [begin + ns + 3 * MS for ns in steps]))["in_step"]
+
+
+def test_a_delay_that_moves() -> None:
+    begin = 10**6 * 10**9 + 10 * MS
+    came = [begin + n * MS for n in range(30)] + [begin + (n + 45) * MS for n in range(60)]
+    delays = [5 if (when - begin + 10 * MS) // (50 * MS) % 2 == 0 else 25 for when in came]
+    for wrong in (0, 1):
+        left = [
+            when + (delay + wrong * (delay == 25)) * MS
+            for when, delay in zip(came, delays, strict=True)
+        ]
+        ordered = list(accumulate(left, max))
+        packets = [Packet(a, 1000, Verdict.SENT, d, d) for a, d in zip(came, ordered, strict=True)]
+        assert holds("moving", evidence("moving", packets, 0, []))["by_step"] == (not wrong)
+
+
+def test_a_link_that_is_down() -> None:
+    begin = 10**6 * 10**9
+    for moved in (0, 3):
+        packets = [
+            Packet(begin + n * MS + 1, 1000, Verdict.SENT, begin, begin + n * MS + 1)
+            if (n + moved) // 50 % 2 == 0
+            else Packet(begin + n * MS + 1, 1000, Verdict.LOSS, begin)
+            for n in range(5, 200)
+        ]
+        assert holds("down", evidence("down", packets, 0, []))["drops"] == (not moved)
 
 
 def test_seed() -> None:

@@ -104,12 +104,18 @@ def _all() -> list[Check]:
         Check("start", "departures, while a trace with a start long ago has a rate, and none",
               "start", timing.start, ("start",),
               {"in_step": "packets leave only while it has one"}),
+        Check("moving", "delay of each packet, while a trace shifts it by 20 ms", "shift",
+              timing.moving, ("moving",),
+              {"by_step": "that of the step, and packets keep their order"}),
+        Check("down", "packets that get through, while a trace has the link down and up", "down",
+              timing.down, ("down",), {"drops": "those that come while it is up, and no others"}),
     ]  # fmt: skip
 
 
 #: Those that an emulator may fail because the machine is late.
 TIMED = {"delay", "rate", "overhead", "schedule", "rate_step", "limit", "limit_line", "child",
-         "gso", "gso_limit", "jitter", "jitter_order", "reorder", "slot", "start"}  # fmt: skip
+         "gso", "gso_limit", "jitter", "jitter_order", "reorder", "slot", "start",
+         "moving", "down"}  # fmt: skip
 
 #: By name, in the order of the table.
 CHECKS = {check.name: check for check in _all()}

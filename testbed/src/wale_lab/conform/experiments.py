@@ -192,4 +192,8 @@ def experiments(virtual: bool) -> dict[str, Experiment]:
         "start": Experiment(
             {"outage": OUTAGE_NS, "start": START_S}, _train(400, PACKET, 2300 * US)
         ),
+        "moving": Experiment(
+            {"shift": OUTAGE_NS, "start": START_S}, _train(400, PACKET, 2300 * US)
+        ),
+        "down": Experiment({"down": OUTAGE_NS, "start": START_S}, _train(400, PACKET, 2300 * US)),
     }

@@ -71,6 +71,16 @@ PLACEHOLDERS = {
         lambda v: f"{_time(v)}:8mbit,{_time(v)}:0",
         0,
     ),
+    "shift": Placeholder(
+        "time of each of two steps of a trace: 5 ms of delay, and 25 ms",
+        lambda v: f"{_time(v)}:5ms,{_time(v)}:25ms",
+        0,
+    ),
+    "down": Placeholder(
+        "time of each of two steps of a trace: up, and down",
+        lambda v: f"{_time(v)}:-,{_time(v)}:down",
+        0,
+    ),
     "start": Placeholder("when the trace starts, in seconds since 1970", lambda v: f"@{v}", 0),
 }
 

@@ -146,6 +146,48 @@ def start(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     return finding
 
 
+#: What the steps of a trace add to a packet.
+SHIFTS_NS = (5_000_000, 25_000_000)
+
+
+def _steps(one: Evidence, tolerance: Tolerance) -> list[int | None]:
+    """The step of a trace, of two, in which each packet comes; None: too close to tell."""
+    since = [(when - START_S * NS_PER_S) % (2 * OUTAGE_NS) for when in one.arrivals]
+    clear = [tolerance.late_ns < ns % OUTAGE_NS < OUTAGE_NS - tolerance.late_ns for ns in since]
+    return [ns // OUTAGE_NS if sure else None for ns, sure in zip(since, clear, strict=True)]
+
+
+def moving(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
+    """Whether each packet's delay is that of the step in which it came, but for the order."""
+    one, finding = seen["moving"], Finding()
+    late_ns, last_ns = [], 0
+    for number, step in enumerate(_steps(one, tolerance)):
+        departure = one.first.get(number)
+        if departure is None:
+            continue
+        if step is not None:
+            due_ns = max(last_ns, one.arrivals[number] + SHIFTS_NS[step])
+            late_ns.append(departure.time_ns - due_ns)
+        last_ns = max(last_ns, departure.time_ns)
+    if not late_ns:
+        raise Unmeasurable("nothing came out")
+    finding.add("lost", sum(one.lost), "packets")
+    finding.holds["by_step"] = _lateness(finding, late_ns, tolerance) and not any(one.lost)
+    return finding
+
+
+def down(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
+    """Whether packets are lost that come while the link is down, and no others."""
+    one, finding = seen["down"], Finding()
+    if not one.departures:
+        raise Unmeasurable("nothing came out")
+    pairs = [(step, lost) for step, lost in zip(_steps(one, tolerance), one.lost, strict=True)]
+    finding.add("lost while down", sum(lost for step, lost in pairs if step == 1), "packets")
+    finding.add("lost while up", sum(lost for step, lost in pairs if step == 0), "packets")
+    finding.holds["drops"] = all(lost == bool(step) for step, lost in pairs if step is not None)
+    return finding
+
+
 def rate_step(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     """Each departure between those for a change when tc began, and when it had ended."""
     finding = Finding()
