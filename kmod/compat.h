@@ -2,9 +2,9 @@
 /*
  * compat.h - what differs between the kernels that these modules build for
  *
- * Linux 6.1 and later.  The only file that knows: everything else is written
- * for the newest kernel.  compat.mk looks into the kernel's headers and defines
- * the WALE_HAVE_* macros.
+ * Linux 6.1 and later.  This is the only file that knows about differences:
+ * everything else is written for the newest kernel.  compat.mk looks into the
+ * kernel's headers and defines the WALE_HAVE_* macros.
  */
 #ifndef _WALE_COMPAT_H
 #define _WALE_COMPAT_H
@@ -19,7 +19,7 @@
 #define kvzalloc_obj(obj, gfp) kvzalloc(sizeof(obj), gfp)
 #endif
 
-/* charge an object of a slab now; older kernels can do so only when it is allocated */
+/* charge a slab object now; older kernels can only do so when they allocate it */
 #ifdef WALE_HAVE_KMEM_CACHE_CHARGE
 #define wale_compat_charge(object, gfp) kmem_cache_charge(object, gfp)
 #else
@@ -48,7 +48,7 @@ static inline void wale_compat_set_pkt_len(struct sk_buff *skb, u32 len)
 #endif
 }
 
-/* __assign_str() knows its source from __string() in newer kernels. */
+/* In newer kernels, __assign_str() takes its source from __string(). */
 #ifdef WALE_HAVE_ASSIGN_STR_1
 #define wale_compat_assign_str(dst, from) __assign_str(dst)
 #else
@@ -62,7 +62,7 @@ static inline void wale_compat_set_pkt_len(struct sk_buff *skb, u32 len)
 #define wale_compat_dst_dev(dst) ((dst)->dev)
 #endif
 
-/* the system's workqueue for work that any CPU may do */
+/* the system workqueue for work that any CPU may do */
 #ifdef WALE_HAVE_SYSTEM_DFL_WQ
 #define wale_compat_dfl_wq system_dfl_wq
 #else
@@ -76,7 +76,7 @@ static inline void wale_compat_set_pkt_len(struct sk_buff *skb, u32 len)
 #define wale_compat_dump_attrs(cb) (genl_dumpit_info(cb)->attrs)
 #endif
 
-/* Defines tcp_congestion_ops.cong_control; it may use sk and rs alone. */
+/* Defines tcp_congestion_ops.cong_control, which may use only sk and rs. */
 #ifdef WALE_HAVE_CONG_CONTROL_ACK
 #define wale_compat_cong_control(name) \
 	name(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
@@ -85,13 +85,13 @@ static inline void wale_compat_set_pkt_len(struct sk_buff *skb, u32 len)
 	name(struct sock *sk, const struct rate_sample *rs)
 #endif
 
-/* Older kernels find the end of a table by an entry that is zero. */
+/* In older kernels a zeroed entry ends a table. */
 #ifndef WALE_HAVE_SYSCTL_SZ
 #define register_net_sysctl_sz(net, path, table, size) \
 	register_net_sysctl(net, path, table)
 #endif
 
-/* what a handler of a sysctl gets */
+/* the table that a sysctl handler gets */
 #ifdef WALE_HAVE_CONST_CTL_TABLE
 #define wale_compat_ctl_table const struct ctl_table
 #else
@@ -105,14 +105,14 @@ static inline void wale_compat_set_pkt_len(struct sk_buff *skb, u32 len)
 #define wale_compat_has_ecn(tp) ((tp)->ecn_flags & TCP_ECN_OK)
 #endif
 
-/* an ACK of what was received before @rcv_nxt */
+/* send an ACK for what was received before @rcv_nxt */
 #ifdef WALE_HAVE_SEND_ACK_FLAGS
 #define wale_compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt, 0)
 #else
 #define wale_compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt)
 #endif
 
-/* Older kernels set a timer's function by hand. */
+/* In older kernels the function of a timer is assigned by hand. */
 #ifdef WALE_HAVE_HRTIMER_SETUP
 #define wale_compat_hrtimer_setup hrtimer_setup
 #else

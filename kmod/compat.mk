@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# What the kernel that is built for has: seen in its headers, because stable
-# kernels take features back and version numbers then tell nothing.  The macros
-# are used in compat.h and nowhere else.
+# What the target kernel has, found by looking into its headers: stable kernels
+# backport features, so version numbers say little.  The macros are used only in
+# compat.h.
 
 # $(call compat-probe,MACRO,FIXED STRING,HEADER)
 compat-probe = $(if $(shell grep -sF '$(2)' $(srctree)/include/$(3)),-D$(1))

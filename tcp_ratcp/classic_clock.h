@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * classic_clock.h - the retransmission timer of a clock that ticks seldom (pure)
+ * classic_clock.h - the retransmission timer with a coarse clock (pure)
  *
- * As BSD had it: a timer of n ticks ends with the n-th tick from now on, which
- * is the same instant for all timers of a host, and for all hosts whose clocks
- * tick together; a round-trip time is the number of ticks in it.
+ * As in BSD: a timer of n ticks ends with the n-th tick from now, which is the same
+ * instant for all timers of a host, and for all hosts whose clocks tick together; a
+ * round-trip time is the number of ticks in it.
  *
  * V. Jacobson, "Congestion Avoidance and Control", 1988, appendix A, for the
  * estimator in integers.
@@ -17,12 +17,12 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
-#define CLASSIC_CLOCK_TICKS_MIN		2U	/* one might be over at once */
+#define CLASSIC_CLOCK_TICKS_MIN		2U	/* a single one might end at once */
 #define CLASSIC_CLOCK_TICKS_MAX		128U
 #define CLASSIC_CLOCK_SAMPLE_MAX	(U16_MAX / 16)
 
 /**
- * struct classic_clock - what is known of the round-trip time
+ * struct classic_clock - what is known about the round-trip time
  * @srtt: smoothed, in 1/8 of a tick
  * @deviation: its mean deviation, in 1/4 of a tick
  * @measured: there was a sample
@@ -36,7 +36,7 @@ struct classic_clock {
 /**
  * classic_clock_sample() - a round-trip time was measured
  * @clock: the estimates
- * @ticks: that were in it
+ * @ticks: number of ticks in it
  *
  * A value that is not 0 never becomes 0 again.
  */
@@ -75,11 +75,11 @@ static inline u32 classic_clock_rto(const struct classic_clock *clock,
 
 /**
  * classic_clock_ticks() - ticks between two times
- * @from_us: not later than
- * @to_us: the other
- * @tick_us: from one to the next, not 0
+ * @from_us: the earlier time
+ * @to_us: the later time
+ * @tick_us: length of a tick, not 0
  *
- * Return: how many.
+ * Return: their number.
  */
 static inline u32 classic_clock_ticks(u64 from_us, u64 to_us, u32 tick_us)
 {
@@ -87,10 +87,10 @@ static inline u32 classic_clock_ticks(u64 from_us, u64 to_us, u32 tick_us)
 }
 
 /**
- * classic_clock_left_us() - until a timer that is started now ends
+ * classic_clock_left_us() - how long a timer runs that is started now
  * @now_us: now
- * @tick_us: from one tick to the next, not 0
- * @ticks: of the timer, at least 1
+ * @tick_us: length of a tick, not 0
+ * @ticks: ticks of the timer, at least 1
  *
  * Return: us.
  */

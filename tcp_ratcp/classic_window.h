@@ -3,8 +3,8 @@
  * classic_window.h - the window and the timer of TCP before SACK   (pure)
  *
  * Windows are in packets.  An acknowledgment of new data counts as one packet,
- * however many it covers: one that fills a hole covers packets that have left
- * the network long ago.
+ * however many it covers: one that fills a hole covers packets that left the
+ * network long before.
  */
 #ifndef _CLASSIC_WINDOW_H
 #define _CLASSIC_WINDOW_H
@@ -19,12 +19,12 @@
 /* Least and largest retransmission timeout of Linux 2.2 */
 #define CLASSIC_RTO_MIN_US	(200 * USEC_PER_MSEC)
 #define CLASSIC_RTO_MAX_US	(120 * USEC_PER_SEC)
-/* 200 ms doubled so often is more than 120 s. */
+/* 200 ms doubled this often is more than 120 s. */
 #define CLASSIC_BACKOFF_MAX	10
 
 /**
- * struct classic_flight - what the stack believes of the packets it has sent
- * @sacked: without SACK, duplicate ACKs: each tells of a packet that arrived
+ * struct classic_flight - what the stack believes about the packets it has sent
+ * @sacked: without SACK, duplicate ACKs: each stands for a packet that arrived
  * @lost: marked as lost; not in flight until sent again
  * @resent: sent again, and not acknowledged
  * @in_flight: in flight, as the stack counts: outstanding - sacked - lost + resent
@@ -52,7 +52,7 @@ static inline u32 classic_window_half(u32 cwnd)
  * @w: the window; its phase is not used
  *
  * Slow start adds a packet for each acknowledgment, congestion avoidance one for
- * each window of them.
+ * each window of acknowledgments.
  */
 static inline void classic_window_grow(struct ratcp_window *w)
 {
@@ -64,8 +64,8 @@ static inline void classic_window_grow(struct ratcp_window *w)
 }
 
 /**
- * classic_window_restart() - slow start from one packet: a timeout, for some
- * TCPs any loss
+ * classic_window_restart() - slow start from one packet, after a timeout or, in
+ * some TCPs, after any loss
  * @w: the window
  */
 static inline void classic_window_restart(struct ratcp_window *w)
@@ -76,8 +76,8 @@ static inline void classic_window_restart(struct ratcp_window *w)
 }
 
 /**
- * classic_window_halve() - go on with half the window: fast retransmit of Reno,
- * or a router's mark
+ * classic_window_halve() - continue with half the window, after a fast retransmit
+ * of Reno or a router's mark
  * @w: the window
  */
 static inline void classic_window_halve(struct ratcp_window *w)
@@ -88,20 +88,20 @@ static inline void classic_window_halve(struct ratcp_window *w)
 }
 
 /**
- * classic_window_for_stack() - the window with which the stack does what is meant
- * @cwnd: the window that is meant
- * @flight: what was sent
+ * classic_window_for_stack() - the window that makes the stack do what is intended
+ * @cwnd: the intended window
+ * @flight: what has been sent
  * @recovery: in the fast recovery of Reno
  *
  * The stack sends while in_flight < its window, and takes a packet out of
  * in_flight for each duplicate ACK.  These TCPs do not: a packet is in flight
  * until an acknowledgment covers it, so that duplicate ACKs send nothing; but
- * after a loss without fast recovery all is lost, and does not count until it is
- * sent again.
+ * after a loss without fast recovery everything is lost, and does not count until
+ * it is sent again.
  *
- * In fast recovery a duplicate ACK makes room for a packet, those that began the
- * recovery too: these are the 3 of "half the window plus 3".  What is lost counts
- * there until it is acknowledged, and is sent again at once, one packet for an
+ * In fast recovery each duplicate ACK makes room for a packet, including those that
+ * began the recovery: they are the 3 of "half the window plus 3".  Lost packets count
+ * until they are acknowledged, and are sent again at once, one packet for each
  * acknowledgment.
  *
  * Return: packets, at least 1.
@@ -140,7 +140,7 @@ static inline u32 classic_rto_us(u32 srtt_us, u32 mdev_us, u32 backoff)
 }
 
 /**
- * classic_rto_left_us() - what is left of it
+ * classic_rto_left_us() - the rest of the retransmission timeout
  * @rto_us: the timeout
  * @age_us: since the oldest packet in flight was sent; may be negative
  *

@@ -7,44 +7,44 @@
  *
  *	W_rate = floor(R * base RTT / packet) + beta
  *
- * R is this flow's rate on its path as the channel (rate_feedback) has it, beta
- * the backlog that the flow aims at in the bottleneck's buffer.  What an
- * acknowledgment does to the window is in ratcp_window.c; this file is the
- * hooks.
+ * R is this flow's rate on its path, from the channel (rate_feedback); beta is the
+ * backlog that the flow aims at in the bottleneck's buffer.  ratcp_window.c has what
+ * an acknowledgment does to the window; this file has the hooks.
  *
  * - Slow start, at the start and after a timeout, begins with one packet and ends
  *   at W_rate.
- * - In congestion avoidance the window is at most W_rate; when that falls,
+ * - In congestion avoidance the window is at most W_rate; when W_rate falls,
  *   nothing is sent until what is in flight fits.
- * - At a loss the window is kept, as far as W_rate allows: where the network
- *   says what it can carry, a loss says that a packet was corrupted.  Recovery
- *   is the stack's: NewReno, or SACK and RACK, with PRR; unless the path says
- *   "rise additive", what was lost is replaced at once.
+ * - A loss does not reduce the window, as far as W_rate allows: where the network
+ *   says what it can carry, a loss means that a packet was corrupted.  Recovery is
+ *   the stack's: NewReno, or SACK and RACK, with PRR; unless the path says
+ *   "rise additive", lost packets are replaced at once.
  * - Without advice, or when it is too old, this is Reno: the stack's own code.
  *
  * Differences from the paper:
- * - A packet is one as the rate counts it (of IP, by default, with headers), not
- *   its payload: else the window would be too large by the share of the headers.
- * - In congestion avoidance a window that is below W_rate goes there at once, and
- *   in slow start and then, for a round trip, packets are paced at R, unless the
- *   path says "rise additive" (see ratcp_window.c).
+ * - The size of a packet is what the rate counts (by default the IP packet with its
+ *   headers), not its payload; otherwise the window would be too large by the share
+ *   of the headers.
+ * - In congestion avoidance a window below W_rate rises to it at once; in slow start,
+ *   and for a round trip after such a rise, packets are paced at R.  A path with
+ *   "rise additive" has neither (see ratcp_window.c).
  * - While R is below its peak of the last minute, the backlog may be larger than
  *   beta, if the path says so with "swing" (see ratcp_window.c).
  * - The timer's exponential backoff ends when new data is acknowledged.  The stack
  *   waits for an RTT sample, and with heavy loss, a full window and neither SACK
- *   nor timestamps there is none: all that is acknowledged was sent twice.
- * - Without SACK an acknowledgment that fills a hole covers what arrived before it,
- *   too.  It counts as one packet: else as many would leave at once.
- * - An ECN mark, or a drop in this host's own queue, is not corruption: the
- *   window is halved, as Reno does, and grows additively back to W_rate.  A mark
- *   that R is read from (a path with a weight) is no more than that: the stack
- *   goes into CWR, and the window obeys W_rate there as elsewhere (RFC 8311).
- * - After idleness, in which the stack takes window away
+ *   nor timestamps there is none: everything that is acknowledged was sent twice.
+ * - Without SACK, an acknowledgment that fills a hole also covers what arrived before
+ *   it.  It counts as one packet; otherwise that many packets would leave at once.
+ * - An ECN mark, or a drop in this host's own queue, is not corruption: the window is
+ *   halved, as in Reno, and grows additively back to W_rate.  Marks that R is read
+ *   from (on a path with a weight) mean nothing else: the stack goes into CWR, and the
+ *   window obeys W_rate there as elsewhere (RFC 8311).
+ * - After an idle time, for which the stack reduces the window
  *   (net.ipv4.tcp_slow_start_after_idle), slow start begins again.
  *
- * Rate and base RTT show in `ss -ti` as bw and mrtt of BBR, the only such numbers
- * that it prints for a congestion control that it does not know; all of the
- * state is in the channel's flow dump and the tracepoint ratcp:ratcp_window.
+ * `ss -ti` shows rate and base RTT as bw and mrtt of BBR, the only such numbers that
+ * it prints for a congestion control that it does not know.  The complete state is in
+ * the channel's flow dump and in the tracepoint ratcp:ratcp_window.
  */
 
 #include <linux/inet_diag.h>
@@ -56,22 +56,22 @@
 
 /**
  * struct ratcp - private state of a socket
- * @advisor: what it knows of its path
- * @user_pacing: SO_MAX_PACING_RATE, while @set_pacing stands in its place
- * @set_pacing: what this module put there; 0: nothing
+ * @advisor: what it knows about its path
+ * @user_pacing: SO_MAX_PACING_RATE, while @set_pacing replaces it
+ * @set_pacing: what this module set instead; 0: nothing
  * @filled_seq: data beyond this was sent after the window had risen at once, or
  *	after a recovery
  * @answered_seq: data beyond this was sent after a mark had halved the window, or
- *	since it grew from there
+ *	since it last grew from there
  * @seal: see ratcp_seal()
- * @first_cwnd: the stack's first window, in place of which there is 1; 0: none
- * @filling: none of the data beyond @filled_seq is acknowledged yet
- * @answered: none of the data beyond @answered_seq is: the marks that are echoed
- *	are of the window before; or it has grown for this round trip
- * @paces: it was this module that had the stack pace
+ * @first_cwnd: the stack's initial window, which 1 replaces; 0: not replaced
+ * @filling: no data beyond @filled_seq has been acknowledged yet
+ * @answered: no data beyond @answered_seq has been: the marks that are echoed belong
+ *	to the window before; or it has grown in this round trip already
+ * @paces: this module made the stack pace
  * @delivered: packets that had arrived at the last ACK, as the stack counts them
- * @prior_rcv_nxt: ratcp_ecn alone: what was received before the last segment
- * @was_marked: ratcp_ecn alone: that segment had a mark
+ * @prior_rcv_nxt: ratcp_ecn only: what was received before the last segment
+ * @was_marked: ratcp_ecn only: that segment had a mark
  */
 struct ratcp {
 	struct ratcp_advisor advisor;
@@ -91,7 +91,7 @@ struct ratcp {
 
 #define RATCP_FIRST_CWND_MAX	(BIT(28) - 1)
 
-/* Has .init begun with this socket? */
+/* Has .init run for this socket? */
 static bool ratcp_has_begun(const struct sock *sk)
 {
 	const struct ratcp *ca = inet_csk_ca(sk);
@@ -105,7 +105,7 @@ static bool ratcp_is_advised(const struct sock *sk)
 	return ratcp_has_begun(sk) && ratcp_advisor(sk)->rate_window;
 }
 
-/* Pacing: at R where the path says so, or while the pipe is being filled. */
+/* Pace at R where the path says so, or while the pipe is being filled. */
 static bool ratcp_wants_pacing(const struct sock *sk)
 {
 	const struct ratcp *ca = inet_csk_ca(sk);
@@ -120,7 +120,7 @@ static bool ratcp_wants_pacing(const struct sock *sk)
 		inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR);
 }
 
-/* More is going to be sent than is acknowledged, for a round trip. */
+/* For a round trip, more will be sent than is acknowledged. */
 static void ratcp_fill(struct sock *sk)
 {
 	struct ratcp *ca = inet_csk_ca(sk);
@@ -135,15 +135,15 @@ static void ratcp_unpace(struct sock *sk)
 
 	if (!ca->set_pacing)
 		return;
-	/* it may have been set anew meanwhile, and without the socket's lock */
+	/* it may have been set again meanwhile, without the socket's lock */
 	cmpxchg(&sk->sk_max_pacing_rate, ca->set_pacing, ca->user_pacing);
 	ca->set_pacing = 0;
 }
 
 /*
- * The stack paces no longer, if it was this module that had it do so.  Only when
- * nothing is held back: else what is sent now would carry the time at which it
- * should have been sent, and its round-trip time would be too short.
+ * Stop the stack's pacing, if this module started it.  Only when nothing is held
+ * back: otherwise what is sent now would carry the time at which it should have been
+ * sent, and its round-trip time would be too short.
  */
 static void ratcp_end_pacing(struct sock *sk)
 {
@@ -156,13 +156,13 @@ static void ratcp_end_pacing(struct sock *sk)
 			SK_PACING_NONE);
 		ca->paces = false;
 	}
-	/* a program asks for pacing first, and sets its limit after that */
+	/* a program asks for pacing first and sets its limit later */
 	if (unlikely(READ_ONCE(sk->sk_max_pacing_rate) != ~0UL))
 		cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE,
 			SK_PACING_NEEDED);
 }
 
-/* In the place of what the program set, which it may do without the socket's lock. */
+/* Replace the program's limit, which it may set without the socket's lock. */
 static void ratcp_limit_pacing(struct sock *sk, u64 limit)
 {
 	unsigned long found = READ_ONCE(sk->sk_max_pacing_rate), rate;
@@ -179,9 +179,9 @@ static void ratcp_limit_pacing(struct sock *sk, u64 limit)
 
 /*
  * The stack sets the pacing rate at each ACK, above what the window needs, and
- * limits it to this.  It paces payload, R counts packets.  With a rate near zero
- * it is one packet in a round trip, or in a second: better advice is only read
- * when an ACK comes.
+ * limits it to this.  It paces payload, while R counts packets.  With a rate near
+ * zero this is one packet in a round trip, or in a second: better advice is only
+ * read when an ACK comes.
  */
 static void ratcp_pace(struct sock *sk)
 {
@@ -205,10 +205,10 @@ static void ratcp_pace(struct sock *sk)
 }
 
 /*
- * PRR sends one packet for each that arrived, so that each one lost costs a place
- * in the window until the recovery ends; with a loss or more in every round trip
- * it never does.  A loss that is no congestion costs none: what was lost is
- * replaced at once, at the pace of R.
+ * PRR sends one packet for each that arrived, so that each lost one costs a place
+ * in the window until the recovery ends, which it never does with a loss or more in
+ * every round trip.  A loss that does not mean congestion should cost nothing: lost
+ * packets are replaced at once, at the pace of R.
  */
 static void ratcp_refill(struct sock *sk)
 {
@@ -224,8 +224,7 @@ static void ratcp_refill(struct sock *sk)
 }
 
 /*
- * What a mark does to the window, and the way back from there, happens once for those
- * of one window (RFC 3168).
+ * The window is reduced, and grows back, once for all marks of one window (RFC 3168).
  */
 static void ratcp_answer(struct sock *sk)
 {
@@ -237,9 +236,9 @@ static void ratcp_answer(struct sock *sk)
 }
 
 /*
- * Marks that are the price keep the stack in CWR for most of the time: what lets
- * the window rise elsewhere, does it here; at once, but after a drop in this host's
- * own queue by a packet in a round trip.
+ * Marks that signal the price keep the stack in CWR most of the time, so the window
+ * must rise here instead of in congestion avoidance: at once; but after a drop in this
+ * host's own queue by one packet in a round trip.
  */
 static void ratcp_follow_price(struct sock *sk, u32 rate_window)
 {
@@ -262,11 +261,11 @@ static void ratcp_follow_price(struct sock *sk, u32 rate_window)
 }
 
 /*
- * Without SACK, when a hole is filled the acknowledgment covers what arrived long
- * ago, too.  Each such packet has let one go with its duplicate ACK; but the stack
- * forgets that when a recovery ends, and in the next takes all of them for news:
- * PRR would send as many at once, more than W_rate and the buffer allow.  One has
- * arrived; and the duplicate ACK before this one may be in the count.
+ * Without SACK, the acknowledgment that fills a hole also covers what arrived long
+ * before.  Each such packet has released another one with its duplicate ACK; but the
+ * stack forgets that when a recovery ends, and in the next one takes all of them for
+ * new: PRR would send that many at once, more than W_rate and the buffer allow.  Only
+ * one has arrived; and the count may include the duplicate ACK before this one.
  */
 static void ratcp_discount_old(struct sock *sk)
 {
@@ -292,7 +291,7 @@ static void ratcp_obey(struct sock *sk, u32 rate_window)
 		return;
 	if (BIT(inet_csk(sk)->icsk_ca_state) &
 	    (TCPF_CA_Recovery | TCPF_CA_CWR)) {
-		/* PRR takes the window there */
+		/* PRR brings the window there */
 		tp->snd_ssthresh = min(tp->snd_ssthresh, rate_window);
 		ratcp_follow_price(sk, rate_window);
 		if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery ||
@@ -318,9 +317,9 @@ static void ratcp_init(struct sock *sk)
 	};
 	ratcp_listen(sk);
 	ca->seal = ratcp_seal(sk);
-	/* the stack's clock may be old: of a socket that was idle */
+	/* the stack's clock may be stale if the socket was idle */
 	rate_window = ratcp_update_at(sk, ktime_get_ns());
-	/* nothing was sent yet, and there is advice: start as slowly as that */
+	/* nothing was sent yet, and there is advice: start with one packet */
 	if (rate_window && !tcp_sk(sk)->data_segs_out) {
 		ca->first_cwnd = min_t(u32, tcp_snd_cwnd(tcp_sk(sk)),
 				       RATCP_FIRST_CWND_MAX);
@@ -338,20 +337,20 @@ static void ratcp_release(struct sock *sk)
 	if (!ratcp_has_begun(sk))
 		return;
 	ca->seal = 0;
-	/* what is held back goes now, with the time of now */
+	/* what is held back is sent now, with the present time */
 	if (ca->paces)
 		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache);
 	ratcp_end_pacing(sk);
 	ratcp_unlisten(sk);
-	/* another congestion control takes over before anything was sent */
+	/* another congestion control takes over before anything is sent */
 	if (ca->first_cwnd && !tp->data_segs_out)
 		tcp_snd_cwnd_set(tp, ca->first_cwnd);
 }
 
 /*
- * Each ACK, before the stack judges it.  In a recovery the stack has reduced the
- * window already, as it thinks, has told the receiver so, and takes no notice of
- * a mark; of one on the ACK that ends it, it does.
+ * Called for each ACK before the stack processes it.  In a recovery the stack believes
+ * that it has reduced the window already and has told the receiver so, and ignores
+ * marks, except one on the ACK that ends the recovery.
  */
 static void ratcp_in_ack_event(struct sock *sk, u32 flags)
 {
@@ -372,8 +371,8 @@ static void ratcp_in_ack_event(struct sock *sk, u32 flags)
 }
 
 /*
- * The network says what it can carry: to wait longer and longer would relieve
- * nobody, once it is seen that something arrives.
+ * The network says what it can carry: once packets are seen to arrive, waiting longer
+ * and longer would help nobody.
  */
 static void ratcp_end_backoff(struct sock *sk)
 {
@@ -388,7 +387,7 @@ static void ratcp_end_backoff(struct sock *sk)
 	tcp_bound_rto(sk);
 }
 
-/* Each ACK: after its RTT is known, before the stack moves the window. */
+/* Called for each ACK after its RTT is known, before the window changes. */
 static void ratcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -414,9 +413,9 @@ static void ratcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 }
 
 /*
- * After a timeout the same is so (RFC 3465, section 2.3): the first ACK may cover a
- * whole window that arrived before, and what it would let go now, pacing alone
- * keeps out of the buffer.
+ * The same holds after a timeout (RFC 3465, section 2.3): the first ACK may cover a
+ * whole window that arrived before, and only pacing would keep what it releases out of
+ * the buffer.
  */
 static bool ratcp_covers_old(const struct sock *sk)
 {
@@ -439,14 +438,14 @@ static void ratcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	if (!tcp_is_cwnd_limited(sk))
 		return;
 	ratcp_window_load(sk, &w);
-	/* below the threshold without our doing: it was idle */
+	/* below the threshold, but not because of us: it was idle */
 	if (w.phase == RATE_FEEDBACK_PHASE_AVOIDANCE && w.cwnd < w.ssthresh)
 		w.phase = RATE_FEEDBACK_PHASE_SLOW_START;
 	slow_start = w.phase == RATE_FEEDBACK_PHASE_SLOW_START;
 	if (ratcp_covers_old(sk))
 		acked = min(acked, 1U);
 	ratcp_window_grow(&w, rate_window, acked);
-	/* what pacing held back in slow start, and more at once than that */
+	/* send what pacing held back in slow start, and more, at once */
 	if ((slow_start && w.phase != RATE_FEEDBACK_PHASE_SLOW_START) ||
 	    w.cwnd > tcp_snd_cwnd(tp) + acked)
 		ratcp_fill(sk);
@@ -468,8 +467,8 @@ static u32 ratcp_ssthresh(struct sock *sk)
 }
 
 /*
- * The stack goes into CWR for a mark, for a drop in this host's own queue, and
- * for an instant when a tail loss probe has repaired a loss.
+ * The stack enters CWR for a mark, for a drop in this host's own queue, and for an
+ * instant when a tail loss probe has repaired a loss.
  */
 static void ratcp_enter_cwr(struct sock *sk)
 {
@@ -478,7 +477,7 @@ static void ratcp_enter_cwr(struct sock *sk)
 
 	a->phase = RATE_FEEDBACK_PHASE_AVOIDANCE;
 	if (a->probed || a->ece)
-		return;		/* .ssthresh has seen to it */
+		return;		/* .ssthresh has done it already */
 	tp->snd_ssthresh = min(tcp_reno_ssthresh(sk), a->rate_window);
 	a->marked = true;
 }
@@ -488,7 +487,7 @@ static void ratcp_enter_loss(struct sock *sk)
 	const struct ratcp_advisor *a = ratcp_advisor(sk);
 	struct ratcp_window w;
 
-	/* for the second timeout in a row .ssthresh was not called */
+	/* .ssthresh is not called for the second timeout in a row */
 	if (!ratcp_is_timeout(sk) || !ratcp_update(sk))
 		return;
 	ratcp_window_load(sk, &w);
@@ -498,14 +497,14 @@ static void ratcp_enter_loss(struct sock *sk)
 	ratcp_window_store(sk, &w);
 }
 
-/* Called before the state is another. */
+/* Called before the state changes. */
 static void ratcp_set_state(struct sock *sk, u8 state)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 
 	if (!ratcp_is_advised(sk))
 		return;
-	/* the acknowledgment that ends a recovery may be of a whole window */
+	/* the acknowledgment that ends a recovery may cover a whole window */
 	if (state < TCP_CA_CWR && inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		ratcp_fill(sk);
 	if (state == TCP_CA_CWR)
@@ -559,10 +558,10 @@ static struct tcp_congestion_ops ratcp_ops __read_mostly = {
 };
 
 /*
- * ratcp_ecn is ratcp that asks for ECN by itself, and as a receiver echoes each
- * mark once.  On a connection without ECN it is ratcp in name, too: else the stack
- * would send packets that say that they can be marked.  So it is where the SYN is on
- * its way: what the other end says to ECN, nobody tells it.
+ * ratcp_ecn is ratcp that asks for ECN by itself and, as a receiver, echoes each mark
+ * once.  On a connection without ECN it becomes plain ratcp: otherwise the stack would
+ * send packets that claim to be ECN-capable.  It also does so if it is chosen while the
+ * SYN is on its way, because nothing will tell it what the peer answers about ECN.
  */
 
 static void ratcp_ecn_init(struct sock *sk)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ratcp.h - what the files of tcp_ratcp share: a sender that is advised
+ * ratcp.h - what the files of tcp_ratcp share
  */
 #ifndef _RATCP_H
 #define _RATCP_H
@@ -15,32 +15,32 @@
 #include "ratcp_window.h"
 
 /**
- * struct ratcp_advisor - what a sender knows of the rate of its path
- * @flow: this socket in the channel; NULL: there was no memory
+ * struct ratcp_advisor - what a sender knows about the rate of its path
+ * @flow: this socket in the channel; NULL if there was no memory
  * @rate: R, the advice in use, bytes/s
  * @peak_rate: the highest R of the last minute, bytes/s
  * @rate_window: W_rate, packets; 0: no advice
- * @base_rtt_us: base RTT, the least measured; U32_MAX: none yet
- * @used_rtt_us: the base RTT that @rate_window follows from
+ * @base_rtt_us: base RTT, the smallest one measured; U32_MAX: none yet
+ * @used_rtt_us: the base RTT that @rate_window was computed from
  * @packet_size: bytes of a full packet, as @rate counts them
- * @peak_seen: when R was last @peak_rate, jiffies
+ * @peak_seen: when R was last equal to @peak_rate, jiffies
  * @beta: target backlog, packets
- * @route: of the socket, as of struct rate_advice
- * @fresh_seq: data beyond this was sent since @route is what it is
- * @una: what was acknowledged before
+ * @route: the route of the socket, see struct rate_advice
+ * @fresh_seq: data beyond this was sent since @route last changed
+ * @una: what had been acknowledged at the last ACK
  * @phase: enum rate_feedback_phase
  * @rise: enum rate_feedback_rise
  * @swing: percent of the gap to the peak that is added to @beta
  * @pace: pace packets at @rate
- * @provisional: @base_rtt_us is of the SYN or of another route: the next sample
- *	of data beyond @fresh_seq takes its place
+ * @provisional: @base_rtt_us is from the SYN or from another route: the next sample
+ *	of data beyond @fresh_seq replaces it
  * @marked: see struct ratcp_window
  * @probed: this ACK ends a tail loss probe that was a retransmission
  * @ece: this ACK echoes a congestion mark
- * @in_band: R was read from the marks, which ask for no other answer
- * @cut: @rate_window is less than what follows from @rate: no socket has more
+ * @in_band: R is read from the marks, which ask for no other answer
+ * @cut: @rate_window is less than @rate would give: no socket can have more
  *
- * The first member of the private state of a congestion control that listens;
+ * This is the first member of the private state of a congestion control that listens;
  * written under the socket's lock.
  */
 struct ratcp_advisor {
@@ -77,20 +77,20 @@ static inline struct ratcp_advisor *ratcp_advisor(const struct sock *sk)
 }
 
 /*
- * Private state begins with .init, or so it should.  The stack leaves .init and
- * .release out where a congestion control was chosen after connect() and before the
- * SYN is sent, which a deferred connect() of TCP Fast Open and BPF programs allow, and
- * the route asks for another one (tcp_ca_dst_init() in net/ipv4/tcp_output.c): that
- * one then has the bytes of the first for its own.  So nothing begins in SYN_SENT, and
- * a state is one only with its seal, which other bytes do not have.
+ * Private state should begin with .init.  But the stack skips .init and .release if a
+ * congestion control is chosen after connect() and before the SYN is sent (a deferred
+ * connect() of TCP Fast Open and BPF programs allow that) and the route then asks for
+ * another one (tcp_ca_dst_init() in net/ipv4/tcp_output.c): the second finds the bytes
+ * of the first in its private state.  So no state begins in SYN_SENT, and each carries
+ * a seal, which the bytes of another congestion control do not have.
  */
 extern u32 ratcp_seal_key;
 
 /**
- * ratcp_seal() - the seal of a socket's private state
+ * ratcp_seal() - compute the seal of a socket's private state
  * @sk: the socket
  *
- * Return: it, of this socket with this congestion control and its flow; not 0.
+ * Return: the seal of this socket with this congestion control and flow; not 0.
  */
 static inline u32 ratcp_seal(const struct sock *sk)
 {
@@ -102,11 +102,12 @@ static inline u32 ratcp_seal(const struct sock *sk)
 }
 
 /**
- * ratcp_begin_late() - see to it that a state begins
+ * ratcp_begin_late() - begin a state for which .init was not called
  * @sk: the socket, whose state has no seal
  *
- * For .pkts_acked.  Once the SYN is acknowledged the stack calls .init of what is not
- * initialized; if it was chosen between that and the connection, nobody does.
+ * For .pkts_acked.  When the SYN is acknowledged the stack calls .init if that has not
+ * been done; but not if the congestion control is chosen between this and the
+ * establishment of the connection.
  */
 static inline void ratcp_begin_late(struct sock *sk)
 {
@@ -131,9 +132,9 @@ static inline u32 ratcp_update(struct sock *sk)
 }
 
 /*
- * The state Loss is for other things too, such as a path with a smaller MTU.
- * The timer's handler takes its event away first; and only timeouts follow one
- * another.
+ * The stack also enters the state Loss for other reasons, such as a smaller path MTU.
+ * At a timeout, the handler of the timer has cleared its event already; and only
+ * timeouts follow one another.
  */
 static inline bool ratcp_is_timeout(const struct sock *sk)
 {
@@ -142,11 +143,11 @@ static inline bool ratcp_is_timeout(const struct sock *sk)
 	return !icsk->icsk_pending || icsk->icsk_ca_state == TCP_CA_Loss;
 }
 
-/* ratcp_echo.c: the receiver's part of ECN, for each mark by itself */
+/* ratcp_echo.c: the receiver's part of ECN, echoing each mark */
 void ratcp_echo(struct sock *sk, enum tcp_ca_event event, u32 *prior_rcv_nxt,
 		bool *was_marked);
 
-/* The socket's window for the pure rules, and back. */
+/* Convert the socket's window for the pure rules, and back. */
 void ratcp_window_load(const struct sock *sk, struct ratcp_window *w);
 void ratcp_window_store(struct sock *sk, const struct ratcp_window *w);
 

@@ -2,17 +2,17 @@
 /*
  * ratcp_advice.c - from the channel to W_rate
  *
- * The base RTT is the least round-trip time of a full packet.  The SYN and short
+ * The base RTT is the smallest round-trip time of a full packet.  The SYN and short
  * segments do not count: a full packet takes its service time in addition to the
  * delay, and a base RTT without it would make the window one packet less than
- * what fills the link, because W_rate is rounded down.  Until a full packet was
- * acknowledged the SYN's is better than none.
+ * what fills the link, because W_rate is rounded down.  Until a full packet has been
+ * acknowledged, the RTT of the SYN is better than none.
  *
- * The sample is the last acknowledged segment's, so that delayed ACKs make it no
- * longer; where something was sent again, it may be of timestamps, whose ticks of
- * 1 ms make it shorter, and is not used.  The kernel's own minimum is of the last
- * five minutes and rises behind a standing queue; this one is of the whole
- * connection, and begins anew when the connection gets another route.
+ * A sample is that of the last segment acknowledged, so delayed ACKs do not lengthen
+ * it.  After retransmissions it may come from timestamps, whose ticks of 1 ms can
+ * shorten it, and is not used.  The kernel's own minimum covers the last five minutes
+ * and rises behind a standing queue; this one covers the whole connection, and starts
+ * over when the connection gets another route.
  */
 
 #include <linux/cache.h>
@@ -43,15 +43,15 @@ void ratcp_listen(struct sock *sk)
 
 	memset(a, 0, sizeof(*a));
 	a->phase = RATE_FEEDBACK_PHASE_RENO;
-	a->base_rtt_us = tcp_min_rtt(tp);	/* ~0U: unknown, here as there */
-	/* of the SYN; if another congestion control was here, of data, too */
+	a->base_rtt_us = tcp_min_rtt(tp);	/* ~0U means unknown, here as there */
+	/* from the SYN; after another congestion control, from data too */
 	a->provisional = tp->bytes_acked < 2 * tp->mss_cache;
 	a->una = tp->snd_una;
 	a->fresh_seq = tp->snd_una;
 	a->flow = rate_feedback_flow_open(sk);
 }
 
-/* What arrived in a round trip, at the last rate that was measured, packets. */
+/* Packets that arrived in a round trip, by the last measured delivery rate. */
 static u64 ratcp_arrived(const struct tcp_sock *tp)
 {
 	if (!tp->rate_interval_us)
@@ -61,9 +61,9 @@ static u64 ratcp_arrived(const struct tcp_sock *tp)
 }
 
 /*
- * There is no W_rate any more.  It was what the network said; what the path carries,
- * only packets show that were in flight, and arrived.  Reno would halve a window that
- * is larger once in a recovery, and lose the rest of it each time.
+ * There is no W_rate any more.  It was what the network said; what the path really
+ * carries is only shown by packets that were in flight and arrived.  Reno would halve a
+ * window that is too large once in each recovery, and lose the excess each time.
  */
 static void ratcp_leave_window(struct sock *sk)
 {
@@ -71,11 +71,11 @@ static void ratcp_leave_window(struct sock *sk)
 	u64 arrived = ratcp_arrived(tp);
 	u64 shown = max(tp->packets_out, tp->max_packets_out);
 
-	/* a sample is of a round trip or of less: twice what it says is not too much */
+	/* a sample covers at most a round trip: twice its value is not too much */
 	shown = clamp(arrived * 2, TCP_INIT_CWND, max(shown, TCP_INIT_CWND));
 
 	tcp_snd_cwnd_set(tp, min_t(u64, tcp_snd_cwnd(tp), shown));
-	/* the window of a repair, and after it: more than fits would never be repaired */
+	/* for a recovery and after it: more than fits would never be repaired */
 	shown = min(shown, max(arrived, TCP_INIT_CWND));
 	if (BIT(inet_csk(sk)->icsk_ca_state) &
 	    (TCPF_CA_Recovery | TCPF_CA_CWR))
@@ -98,8 +98,8 @@ void ratcp_unlisten(struct sock *sk)
 }
 
 /*
- * Are these full packets?  Options that not every segment has (SACK, MPTCP) take
- * their room from its payload.
+ * Are these full packets?  Options that not every segment carries (SACK, MPTCP) take
+ * room from its payload.
  */
 static bool ratcp_is_full(const struct tcp_sock *tp, u32 acked)
 {
@@ -124,14 +124,14 @@ void ratcp_sample_rtt(struct sock *sk, s32 rtt_us)
 	a->una = tp->snd_una;
 	if (rtt_us <= 0 || !acked || !a->flow)
 		return;
-	/* most ACKs: it would change nothing */
+	/* for most ACKs this would change nothing */
 	if (!a->provisional && rtt_us >= a->base_rtt_us)
 		return;
-	/* the state is still that in which the ACK came */
+	/* the state is still the one in which the ACK arrived */
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery || a->probed)
 		return;
 	if (!ratcp_is_full(tp, acked)) {
-		/* of a short segment: better than none */
+		/* from a short segment: better than none */
 		if (a->base_rtt_us == RATCP_NO_RTT)
 			a->base_rtt_us = rtt_us;
 		return;
@@ -171,10 +171,10 @@ static u32 ratcp_packet_size(const struct sock *sk, u32 mss, u8 layer)
 }
 
 /*
- * No send buffer holds more packets than these: the stack keeps its size in an int,
- * counts two for each of the window, and from there on would have it shrink
- * (tcp_sndbuf_expand() in net/ipv4/tcp_input.c).  Nor is there ever less than one:
- * W_rate would be no advice.
+ * No send buffer holds more packets than this: the stack keeps its size in an int,
+ * counts two for each packet of the window, and beyond this would shrink it
+ * (tcp_sndbuf_expand() in net/ipv4/tcp_input.c).  The result is at least 1, since a
+ * W_rate of 0 means no advice.
  */
 static u32 ratcp_window_max(const struct sock *sk)
 {
@@ -187,7 +187,7 @@ static u32 ratcp_window_max(const struct sock *sk)
 	return clamp(tp->snd_cwnd_clamp, 1U, INT_MAX / (2 * each));
 }
 
-/* W_rate, of what the advisor knows. */
+/* W_rate, from what the advisor knows. */
 static u32 ratcp_compute_window(const struct ratcp_advisor *a)
 {
 	u32 packets = ratcp_rate_packets(a->rate, a->used_rtt_us,
@@ -210,7 +210,7 @@ static void ratcp_set_rate_window(struct sock *sk,
 	bool moved = ratcp_peak_update(&a->peak_rate, &a->peak_seen,
 				       advice->rate, tcp_jiffies32);
 
-	/* the marks that tell R leave no time to grow between them */
+	/* the marks that R is read from leave no time to grow in between */
 	a->rise = advice->in_band ? RATE_FEEDBACK_RISE_FAST : advice->rise;
 	a->pace = advice->pace;
 	a->in_band = advice->in_band;
@@ -235,7 +235,7 @@ static void ratcp_found(struct sock *sk)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 
-	/* where the marks are the price, they were that before, too */
+	/* where the marks signal the price, they did so before, too */
 	a->marked = inet_csk(sk)->icsk_ca_state == TCP_CA_CWR && !a->in_band;
 	a->phase = tcp_in_slow_start(tcp_sk(sk)) ?
 		   RATE_FEEDBACK_PHASE_SLOW_START :
@@ -289,7 +289,7 @@ u32 ratcp_update_at(struct sock *sk, u64 now)
 	return a->rate_window;
 }
 
-/* Does the stack take window away?  It does for marks that are the price, too. */
+/* Does the stack reduce the window?  It does for marks of the price, too. */
 static bool ratcp_is_reducing(const struct sock *sk)
 {
 	const struct ratcp_advisor *a = ratcp_advisor(sk);
@@ -300,9 +300,9 @@ static bool ratcp_is_reducing(const struct sock *sk)
 }
 
 /**
- * ratcp_report() - tell those who look: the flow dump and the tracepoint
+ * ratcp_report() - report the state, to the flow dump and the tracepoint
  * @sk: the socket
- * @cwnd: the congestion window that is meant, packets
+ * @cwnd: the intended congestion window, packets
  */
 void ratcp_report(struct sock *sk, u32 cwnd)
 {
@@ -333,7 +333,7 @@ void ratcp_report(struct sock *sk, u32 cwnd)
 }
 
 /**
- * ratcp_window_load() - the socket's window, for the pure rules
+ * ratcp_window_load() - get the socket's window for the pure rules
  * @sk: the socket
  * @w: set
  */
@@ -351,7 +351,7 @@ void ratcp_window_load(const struct sock *sk, struct ratcp_window *w)
 }
 
 /**
- * ratcp_window_store() - the window, as the rules have set it
+ * ratcp_window_store() - set the window as the rules have computed it
  * @sk: the socket
  * @w: the window
  */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ratcp_echo.c - the receiver's part of ECN, for each mark by itself
+ * ratcp_echo.c - the receiver's part of ECN, echoing each mark
  *
  * A receiver of RFC 3168 echoes a mark in all acknowledgments until the sender has
- * answered: the sender learns that there was a mark, and not how many.  Who reads
- * the share of marked packets needs the rule of RFC 8257, section 3.2: an
- * acknowledgment echoes the mark of the segments that it acknowledges, and when
- * the mark of the arriving segment is another than that of the one before, an ACK
- * that was delayed goes out first.
+ * answered, so the sender learns that there was a mark, but not how many.  A sender
+ * that reads the share of marked packets needs the rule of RFC 8257, section 3.2: an
+ * acknowledgment echoes the mark of the segments that it acknowledges, and when the
+ * mark of an arriving segment differs from that of the one before, a delayed ACK is
+ * sent first.
  *
  * Where AccECN was negotiated the stack counts the marks, and this changes nothing.
  */
@@ -31,7 +31,7 @@ static void ratcp_set_echo(struct sock *sk, bool marked)
  * ratcp_echo() - a segment with data arrived
  * @sk: the socket
  * @event: CA_EVENT_ECN_IS_CE: it has a mark; CA_EVENT_ECN_NO_CE: it has none
- * @prior_rcv_nxt: what was received before it; moved on
+ * @prior_rcv_nxt: what was received before it; updated
  * @was_marked: the mark of the segment before; set to this one's
  */
 void ratcp_echo(struct sock *sk, enum tcp_ca_event event, u32 *prior_rcv_nxt,

@@ -2,11 +2,11 @@
 /*
  * ratcp_trace.h - tracepoint of tcp_ratcp: the window at an acknowledgment
  *
- * For each ACK of a socket that listens, after the window was limited and before
- * it grows; and once when it begins to listen.  IPv4 addresses are mapped into
- * IPv6.  rate is bytes/s (0 without advice), price that of the path in 10^-9 (0
- * where the rate does not come in band), base_rtt_ns the base RTT in use, the
- * windows and in_flight are packets of packet_size bytes.
+ * It fires for each ACK of a socket that listens, after the window is limited and
+ * before it grows, and once when the socket begins to listen.  IPv4 addresses are
+ * mapped into IPv6.  rate is in bytes/s (0 without advice), price is that of the path
+ * in 10^-9 (0 unless the rate is read from marks), base_rtt_ns is the base RTT in use;
+ * the windows and in_flight are packets of packet_size bytes.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM ratcp

@@ -16,24 +16,24 @@
  *	                 v cwnd = W_rate      |
  *	             INACTIVE (no growth) ----+
  *
- * The phase is a variable of its own: a window that W_rate pushes below the
- * threshold does not start slowly again.
+ * The phase is a separate variable: a window that W_rate pushes below the threshold
+ * does not go back to slow start.
  *
- * Beyond the paper: in congestion avoidance a window below W_rate goes there at
- * once (rise fast), and the caller paces packets at R meanwhile, so that no queue
- * forms.  The network said what it can carry; one packet per round trip would
- * take minutes to fill a long fat pipe.  The paper's rule is rise additive.
+ * Beyond the paper: in congestion avoidance a window below W_rate rises to it at once
+ * (rise fast), and the caller paces packets at R meanwhile, so that no queue forms.
+ * The network has said what it can carry, and one packet per round trip would take
+ * minutes to fill a long fat pipe.  The paper's rule is rise additive.
  *
- * Beyond the paper, too, a backlog that follows the variation of the rate:
+ * Also beyond the paper: a backlog that follows the variation of the rate,
  *
- *	beta + swing * (peak - floor(R * base RTT / packet))
+ *	beta + swing * (peak - floor(R * base RTT / packet)),
  *
- * in place of beta, where peak is the same floor() for the highest R of the last
- * minute.  When the rate rises, the sender hears of it a round trip late, and for
- * so long the link would run dry; packets that wait at the bottleneck keep it
- * busy.  They are of use only while the rate is below what it may soon be again.
- * At the peak there are none, so that a fall pushes no more out of the buffer than
- * it does with beta alone.  The paper's rule is swing 0.
+ * instead of beta, where peak is the same floor() for the highest R of the last
+ * minute.  When the rate rises, the sender learns of it a round trip late, and
+ * meanwhile the link would run dry; packets waiting at the bottleneck keep it busy.
+ * They help only while the rate is below what it may soon be again.  At the peak there
+ * are none, so that a fall of the rate pushes no more out of the buffer than it does
+ * with beta alone.  The paper's rule is swing 0.
  */
 
 #include <linux/kernel.h>
@@ -48,19 +48,19 @@
 #define RATCP_WINDOW_MAX	BIT(30)
 
 /**
- * ratcp_peak_update() - the highest rate of the last minute
- * @peak: it, bytes/s
- * @seen: when it was seen last, jiffies
+ * ratcp_peak_update() - update the highest rate of the last minute
+ * @peak: the peak, bytes/s
+ * @seen: when it was last seen, jiffies
  * @rate: R, bytes/s
  * @now: jiffies; they may wrap
  *
- * To be called with R again and again, though it be the same.  A peak that was not
- * seen for a minute is forgotten, and R takes its place: what was seen between is
- * not remembered.  (The kernel's win_minmax remembers two more, in more room than
- * the state of a socket has left.)  It is a rate, not a window, and so is right
- * with another base RTT or packet size, too.
+ * To be called regularly, even if R is unchanged.  A peak that has not been seen for
+ * a minute is forgotten and replaced by R: rates seen in between are not remembered.
+ * (The kernel's win_minmax remembers two more, which takes more room than is left in
+ * the state of a socket.)  It is a rate and not a window, so it stays right with
+ * another base RTT or packet size.
  *
- * Return: true if the peak is another than before.
+ * Return: true if the peak has changed.
  */
 bool ratcp_peak_update(u64 *peak, u32 *seen, u64 rate, u32 now)
 {
@@ -94,13 +94,13 @@ u32 ratcp_rate_packets(u64 rate, u32 rtt_us, u32 packet_size)
 }
 
 /**
- * ratcp_backlog() - what is to wait at the bottleneck
+ * ratcp_backlog() - the backlog to aim at in the bottleneck
  * @beta: target backlog, packets
- * @swing: percent of what @packets is below @peak
- * @packets: ratcp_rate_packets() of the rate of now
- * @peak: the same of the peak
+ * @swing: percent of the gap between @packets and @peak
+ * @packets: ratcp_rate_packets() of the present rate
+ * @peak: the same for the peak rate
  *
- * Return: packets, @beta at least.
+ * Return: packets, at least @beta.
  */
 u32 ratcp_backlog(u32 beta, u8 swing, u32 packets, u32 peak)
 {
@@ -121,7 +121,7 @@ u32 ratcp_rate_window(u32 packets, u32 backlog)
 	return clamp_t(u64, (u64)packets + backlog, 1, RATCP_WINDOW_MAX);
 }
 
-/* What is below the threshold from now on was idle (ratcp_cong_avoid()). */
+/* From now on, a window below the threshold was idle (ratcp_cong_avoid()). */
 static void ratcp_window_end_slow_start(struct ratcp_window *w)
 {
 	w->ssthresh = min(w->ssthresh, w->cwnd);
@@ -129,20 +129,20 @@ static void ratcp_window_end_slow_start(struct ratcp_window *w)
 }
 
 /**
- * ratcp_window_limit() - the first part of an acknowledgment: obey W_rate
+ * ratcp_window_limit() - first step of an acknowledgment: obey W_rate
  * @w: the window
  * @rate_window: W_rate, packets
  * @in_flight: packets in flight after this acknowledgment
  *
- * Equation (2): cwnd = min(cwnd, W_rate).  A window that is reduced in slow
- * start is in congestion avoidance.
+ * Equation (2): cwnd = min(cwnd, W_rate).  If this reduces the window in slow start,
+ * congestion avoidance begins.
  */
 void ratcp_window_limit(struct ratcp_window *w, u32 rate_window, u32 in_flight)
 {
 	if (w->cwnd > rate_window) {
 		w->cwnd = rate_window;
 		w->cwnd_cnt = 0;
-		/* as if the threshold had been set to it */
+		/* as if the threshold had been there */
 		ratcp_window_end_slow_start(w);
 		if (in_flight > w->cwnd)
 			w->phase = RATE_FEEDBACK_PHASE_INACTIVE;
@@ -158,7 +158,7 @@ void ratcp_window_limit(struct ratcp_window *w, u32 rate_window, u32 in_flight)
 }
 
 /*
- * A window is at least one packet.  One of none can be what a clamp of 0 has left, with
+ * A window is at least one packet.  A window of 0 can be left by a clamp of 0, with
  * which some kernels lock the window of a route.
  */
 static void ratcp_window_add(struct ratcp_window *w, u32 acked)
@@ -174,13 +174,13 @@ static void ratcp_window_add(struct ratcp_window *w, u32 acked)
 }
 
 /**
- * ratcp_window_grow() - the second part of an acknowledgment: grow
- * @w: the window, limited
+ * ratcp_window_grow() - second step of an acknowledgment: grow
+ * @w: the window, limited already
  * @rate_window: W_rate, packets
  * @acked: packets acknowledged
  *
- * To be called if the window is what limits the sender, and nothing is being
- * recovered.  The window does not grow above W_rate.
+ * To be called if the window limits the sender and no recovery is going on.  The
+ * window does not grow above W_rate.
  */
 void ratcp_window_grow(struct ratcp_window *w, u32 rate_window, u32 acked)
 {

@@ -11,12 +11,12 @@
 #include <linux/types.h>
 
 /*
- * From this rate on (2^50 bytes/s, 9 Pbit/s) there is no limit: so what is
+ * From this rate on (2^50 bytes/s, 9 Pbit/s) there is no limit, so that what is
  * computed from a rate and an RTT stays within 64 bits.
  */
 #define RATCP_RATE_HUGE		BIT_ULL(50)
 
-/* So long a peak of the rate is remembered. */
+/* How long a peak of the rate is remembered. */
 #define RATCP_PEAK_JIFFIES	(60 * HZ)
 
 /**
@@ -26,8 +26,8 @@
  * @ssthresh: slow start ends here, packets
  * @phase: enum rate_feedback_phase; not RENO or RECOVERY
  * @rise: enum rate_feedback_rise
- * @marked: a router said that it is congested: grow additively, until the
- *	window is at the rate window again
+ * @marked: a router signalled congestion: grow additively until the window is at
+ *	the rate window again
  */
 struct ratcp_window {
 	u32 cwnd;

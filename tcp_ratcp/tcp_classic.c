@@ -1,88 +1,88 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * tcp_classic.c - TCP as the papers ran it: oldtahoe, vanilla, tahoe, reno_classic,
- * reno_rfc2001, and RATCP upon the first of them, ratcp_oldtahoe
+ * reno_rfc2001, and RATCP on top of the first, ratcp_oldtahoe
  *
  * A. Karnik and A. Kumar, "Performance of TCP Congestion Control With Explicit
  * Rate Feedback", IEEE/ACM Transactions on Networking 13(1), 2005, section II;
  * V. Jacobson, "Congestion Avoidance and Control", 1988; RFC 2001; RFC 2581.
  *
- *	                a loss is found by        after that
+ *	                detects a loss by         and continues with
  *	oldtahoe        timeout                   slow start from 1
  *	vanilla         timeout                   slow start from 1
  *	tahoe           3 duplicate ACKs,         slow start from 1
  *	                timeout
  *	reno_classic    3 duplicate ACKs          half the window, fast recovery
  *	                timeout                   slow start from 1
- *	reno_rfc2001    the same, also in what    the same
- *	                is sent again
+ *	reno_rfc2001    the same, also among      the same
+ *	                retransmissions
  *	ratcp_oldtahoe  timeout                   slow start from 1 to W_rate
  *
  * In all of them:
- * - The first window is one packet, the threshold after a loss half the window,
- *   at least 2 packets; ratcp_oldtahoe: W_rate at that time.
+ * - The initial window is one packet; the threshold after a loss is half the window,
+ *   at least 2 packets; in ratcp_oldtahoe it is W_rate at that time.
  * - The window counts packets that no acknowledgment has covered.  Duplicate ACKs
- *   send nothing (no limited transmit), but for those of fast recovery.
- * - An acknowledgment grows the window by 1 in slow start, by 1/window after.
- * - An ECN mark, or a drop in this host's own queue, halves the window.  They
- *   were no part of these TCPs, but may not be ignored.
+ *   send nothing (no limited transmit), except in fast recovery.
+ * - An acknowledgment grows the window by 1 in slow start, by 1/window afterwards.
+ * - An ECN mark, or a drop in this host's own queue, halves the window.  These were
+ *   not part of these TCPs, but must not be ignored.
  *
  * oldtahoe has the retransmission timer of Linux 2.2: 5/4 (srtt + 4 deviations),
  * at least 200 ms, counted from when the oldest packet was sent.  The stack's own
- * is the round-trip time plus 200 ms at least, counted from the last
- * acknowledgment.  With fast retransmit the stack's stays: the other would fire
- * before the third duplicate ACK.  vanilla is oldtahoe with the stack's.
+ * timer is at least the round-trip time plus 200 ms, counted from the last
+ * acknowledgment.  TCPs with fast retransmit keep the stack's timer: the other would
+ * fire before the third duplicate ACK.  vanilla is oldtahoe with the stack's timer.
  *
- * With net.ipv4.tcp_classic_tick_ms above 0 the others have the timer of a host
- * whose clock ticks that seldom (classic_clock.h), as in R. Goyal and others,
+ * If net.ipv4.tcp_classic_tick_ms is above 0, the others have the timer of a host
+ * whose clock ticks at that interval (classic_clock.h), as in R. Goyal and others,
  * "Improving the performance of TCP over the ATM-UBR service", Computer
  * Communications 21(10), 1998, section 3.1: timeouts of all connections end with
- * the same ticks, which keeps them together.
+ * the same ticks, which keeps them synchronized.
  *
- * With the fast retransmit of tahoe all that is outstanding is lost, as with a
- * timeout: the slow start sends it again, but for what is acknowledged meanwhile.
+ * After a fast retransmit of tahoe everything outstanding counts as lost, as after a
+ * timeout: slow start sends it again, except for what is acknowledged meanwhile.
  * reno_classic leaves fast recovery at the first ACK of new data, and halves its
- * window for each loss that it finds: with several losses in one window it
- * often ends in a timeout, and so did Reno.
+ * window for each loss that it detects: with several losses in one window it often
+ * ends in a timeout, as Reno did.
  *
- * After a timeout all that was outstanding is sent again, and duplicate ACKs answer
- * what had arrived.  reno_classic does not listen to them (RFC 2582, section 5).
- * RFC 2001 does not tell them from others: with the third, reno_rfc2001 halves its
- * threshold and the small window of that time again, and goes on in congestion
+ * After a timeout everything outstanding is sent again, and packets that had arrived
+ * before are answered by duplicate ACKs.  reno_classic ignores them (RFC 2582, section
+ * 5).  RFC 2001 does not distinguish them: at the third, reno_rfc2001 once more halves
+ * the threshold and the window, which is small then, and continues in congestion
  * avoidance from there.
  *
  * ratcp_oldtahoe is the paper's rule on these mechanisms, always with rise
  * additive and without pacing; without advice it is oldtahoe.
  *
- * How it is done, in a stack that knows more.  The stack counts a duplicate ACK
- * as a packet that arrived and decides with tp->reordering and tp->high_seq when
+ * How it is done in a stack that knows more.  The stack counts a duplicate ACK
+ * as a packet that arrived, and decides by tp->reordering and tp->high_seq when
  * a recovery begins and ends.  So:
- * - The window that is meant is here; tp->snd_cwnd is derived from it at each
- *   ACK (classic_window_for_stack()).  As .cong_control is there, the stack does
- *   not touch it otherwise: no PRR, no restart after idleness.
- * - .in_ack_event runs before the stack judges an ACK: it sets the number of
- *   duplicate ACKs that begin a recovery, for oldtahoe to more than there can be,
+ * - The intended window is kept here; tp->snd_cwnd is derived from it at each
+ *   ACK (classic_window_for_stack()).  Since .cong_control is set, the stack does
+ *   not touch it otherwise: no PRR, no restart after an idle time.
+ * - .in_ack_event runs before the stack processes an ACK: it sets the number of
+ *   duplicate ACKs that begin a recovery (for oldtahoe, more than there can be),
  *   ends the recovery of reno_classic, counts duplicates after a timeout for
  *   reno_rfc2001, and switches F-RTO off.
- * - .pkts_acked runs after the stack computed its timeout and before it sets the
- *   timer, .cong_control after both: between them icsk_rto is what is left.
- * - .set_state follows the stack's verdict.  For tahoe it marks all as lost, which
- *   the stack does for a timeout alone.  It takes the undo marker away: a
- *   reduction is never undone, neither for timestamps nor for duplicates.
+ * - .pkts_acked runs after the stack has computed its timeout and before it sets the
+ *   timer, .cong_control runs after both: in between, icsk_rto is the time left.
+ * - .set_state follows the stack's decision.  For tahoe it marks everything as lost,
+ *   which the stack does only for a timeout.  It clears the undo marker: a reduction
+ *   is never undone, neither because of timestamps nor of duplicates.
  * - On an active open the hooks run before .init.
  *
  * What it needs.  Without SACK the stack counts duplicate ACKs; with SACK it has
  * other means (RACK, TLP), which cannot be switched off from here.  A connection
- * with SACK uses Reno instead (oldtahoe-reno and so on in ss), which is said once
- * in the log: set net.ipv4.tcp_sack=0 at either end.  Timestamps work, cost 12
- * bytes of a packet's payload, and give samples of the round-trip time also while
- * packets are sent again, which end the doubling of the timeout sooner than Karn's
- * rule does.  The rest is the profiles' (testbed/src/wale_lab/profiles): delayed ACKs, for
+ * with SACK uses Reno instead (oldtahoe-reno and so on in ss), which is logged once:
+ * set net.ipv4.tcp_sack=0 at either end.  Timestamps work; they cost 12 bytes of a
+ * packet's payload and give samples of the round-trip time even while packets are
+ * being retransmitted, which end the doubling of the timeout sooner than Karn's rule
+ * does.  The profiles (testbed/src/wale_lab/profiles) set the rest: delayed ACKs, for
  * example, slow the growth of the window as they did then.
  *
- * Limits.  If the host joins several duplicate ACKs into one, the stack may begin
- * a recovery in oldtahoe when there are more of them than packets in flight, and
- * those are more than net.ipv4.tcp_max_reordering.  It is treated like a timeout.
+ * Limits.  If the host merges several duplicate ACKs into one, the stack may begin a
+ * recovery in oldtahoe when there are more duplicate ACKs than packets in flight, and
+ * more of those than net.ipv4.tcp_max_reordering.  It is treated like a timeout.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -103,18 +103,18 @@
 
 /**
  * struct classic - private state of a socket
- * @advisor: ratcp_oldtahoe alone
+ * @advisor: ratcp_oldtahoe only
  * @window: the congestion window, packets
  * @window_cnt: acknowledgments that count towards its next packet; not the stack's
- *	snd_cwnd_cnt, which begins anew with every mark
+ *	snd_cwnd_cnt, which every mark resets
  * @una: tp->snd_una at the last ACK
- * @data_segs_in: of the peer's data, at the last ACK
+ * @data_segs_in: segments of the peer's data at the last ACK
  * @duplicates: ACKs in a row that acknowledged nothing, after a timeout
  * @timed: once this is acknowledged the round-trip time is measured again
- * @clock: with a clock that ticks seldom
+ * @clock: for a coarse clock
  * @seal: see ratcp_seal()
  *
- * The threshold is where the stack and ss look for it, in tp->snd_ssthresh.
+ * The threshold is in tp->snd_ssthresh, where the stack and ss look for it.
  */
 struct classic {
 	struct ratcp_advisor advisor;
@@ -129,7 +129,7 @@ struct classic {
 };
 
 /**
- * struct classic_net - of a network namespace
+ * struct classic_net - the state of a network namespace
  * @tick_ms: net.ipv4.tcp_classic_tick_ms
  * @table: its description
  * @header: its registration
@@ -149,10 +149,10 @@ static const unsigned int classic_tick_max_ms = 10000;
  * @fallback: what sockets with SACK have instead
  * @duplicates: ACKs that begin a fast retransmit
  * @fast_recovery: after a fast retransmit, as Reno
- * @repeats: fast retransmit of what is being sent again after a timeout
+ * @repeats: fast retransmit even of what is sent again after a timeout
  * @old_timer: the retransmission timer of Linux 2.2
  * @advised: listens to the rate of its path
- * @told: bit 0: that it falls back was said
+ * @told: bit 0: that it falls back has been logged
  */
 struct classic_tcp {
 	struct tcp_congestion_ops ops;
@@ -176,7 +176,7 @@ static struct classic *classic(const struct sock *sk)
 	return inet_csk_ca(sk);
 }
 
-/* Has .init begun with this socket? */
+/* Has .init run for this socket? */
 static bool classic_has_begun(const struct sock *sk)
 {
 	return likely(classic(sk)->seal == ratcp_seal(sk));
@@ -187,7 +187,7 @@ static bool classic_knows_rate(const struct sock *sk)
 	return classic(sk)->advisor.rate_window > 0;
 }
 
-/* The window that is meant */
+/* The intended window */
 
 static void classic_load(const struct sock *sk, struct ratcp_window *w)
 {
@@ -197,7 +197,7 @@ static void classic_load(const struct sock *sk, struct ratcp_window *w)
 	w->cwnd = classic(sk)->window;
 	w->cwnd_cnt = classic(sk)->window_cnt;
 	w->ssthresh = tp->snd_ssthresh;
-	w->rise = RATE_FEEDBACK_RISE_ADDITIVE;	/* the paper's, whatever the path's */
+	w->rise = RATE_FEEDBACK_RISE_ADDITIVE;	/* the paper's rule, whatever the path says */
 }
 
 /* In the fast recovery of a repeated fast retransmit. */
@@ -245,7 +245,7 @@ static u32 classic_rto(const struct sock *sk)
 }
 
 /*
- * What is left of it for the oldest packet; all of it if that one was lost and
+ * What is left of it for the oldest packet; all of it if that packet was lost and
  * waits to be sent again.
  */
 static u32 classic_rto_left(const struct sock *sk)
@@ -264,9 +264,9 @@ static u32 classic_rto_left(const struct sock *sk)
 				   tp->tcp_mstamp - tcp_skb_timestamp_us(head));
 }
 
-/* The timer of a clock that ticks seldom */
+/* The timer with a coarse clock */
 
-/* From one tick to the next; 0: the clock is the stack's. */
+/* The length of a tick; 0: the clock is the stack's. */
 static u32 classic_tick_us(const struct sock *sk)
 {
 	const struct classic_net *net = net_generic(sock_net(sk),
@@ -276,7 +276,7 @@ static u32 classic_tick_us(const struct sock *sk)
 	       READ_ONCE(net->tick_ms) * USEC_PER_MSEC;
 }
 
-/* The round-trip time is measured once in a round trip. */
+/* Measure the round-trip time once in a round trip. */
 static void classic_clock_measure(struct sock *sk, s32 rtt_us)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -300,7 +300,7 @@ static u64 classic_clock_timer_us(const struct sock *sk, u32 tick_us)
 	return classic_clock_left_us(tcp_sk(sk)->tcp_mstamp, tick_us, ticks);
 }
 
-/* The timer fired: the stack doubles what it finds, and starts it with that. */
+/* The timer fired: the stack doubles icsk_rto and starts the timer with it. */
 static void classic_clock_timeout(struct sock *sk)
 {
 	u32 tick_us = classic_tick_us(sk);
@@ -330,8 +330,8 @@ static void classic_set_rto(struct sock *sk, u32 left_us)
 /* Losses */
 
 /*
- * All that is outstanding is lost.  The duplicate ACKs that follow are more than
- * the stack can account for; it takes them for reordering and only counts them.
+ * Everything outstanding is lost.  More duplicate ACKs will follow than the stack can
+ * account for; it takes them for reordering and only counts them.
  */
 static void classic_go_back(struct sock *sk)
 {
@@ -350,15 +350,16 @@ static void classic_go_back(struct sock *sk)
 }
 
 /*
- * The stack is in CWR for marks that say what R is, and the window follows R; or
- * for a drop in this host's own queue, which such a path cannot tell from them.
+ * The stack is in CWR because of marks that R is read from, and the window follows R;
+ * or because of a drop in this host's own queue, which cannot be told from them on
+ * such a path.
  */
 static bool classic_state_is_price(const struct sock *sk, u8 state)
 {
 	return state == TCP_CA_CWR && classic(sk)->advisor.in_band;
 }
 
-/* The verdict of the stack; called before icsk_ca_state is @state. */
+/* Follow the stack's decision; called before icsk_ca_state becomes @state. */
 static void classic_set_state(struct sock *sk, u8 state)
 {
 	struct ratcp_window w;
@@ -391,9 +392,9 @@ static void classic_set_state(struct sock *sk, u8 state)
 }
 
 /*
- * RFC 2001 knows no state: the third duplicate ACK is a loss also when it answers
- * what was sent again after a timeout, though it had arrived.  The packet that it
- * asks for was just sent, and is not sent once more.
+ * RFC 2001 has no such state: the third duplicate ACK means a loss even if it answers
+ * a packet that was sent again after a timeout although it had arrived.  The packet
+ * that it asks for has just been sent, and is not sent again.
  */
 static void classic_count_duplicates(struct sock *sk, u32 flags)
 {
@@ -449,7 +450,7 @@ static void classic_init(struct sock *sk)
 		ratcp_update_at(sk, ktime_get_ns());
 	ca->una = tp->snd_una;
 	ca->timed = tp->snd_una;
-	/* one that has sent with another congestion control keeps its window */
+	/* a socket that has used another congestion control keeps its window */
 	ca->window = tp->data_segs_out ? tcp_snd_cwnd(tp) : 1;
 	ca->window_cnt = tp->snd_cwnd_cnt;
 	classic_load(sk, &w);
@@ -457,13 +458,13 @@ static void classic_init(struct sock *sk)
 	if (classic_tcp(sk)->advised)
 		ratcp_report(sk, ca->window);
 	classic_set_rto(sk, classic_rto(sk));
-	/* of the recovery that another began it makes its own */
+	/* a recovery that another one began becomes its own */
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery &&
 	    !classic_tcp(sk)->fast_recovery)
 		classic_set_state(sk, TCP_CA_Recovery);
 }
 
-/* The next congestion control has a stack as it knows it. */
+/* The next congestion control finds the stack as it expects it. */
 static void classic_release(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -480,8 +481,8 @@ static void classic_release(struct sock *sk)
 }
 
 /*
- * More duplicate ACKs than packets in flight make the stack forget the number
- * that begins a recovery, and count anew.  It never sees so many.
+ * More duplicate ACKs than packets in flight would make the stack reset the number
+ * that begins a recovery, and start counting again.  It never sees that many.
  */
 static void classic_hide_duplicates(struct tcp_sock *tp)
 {
@@ -496,7 +497,7 @@ static void classic_in_ack_event(struct sock *sk, u32 flags)
 
 	if (!classic_has_begun(sk))
 		return;
-	/* it can come later, on a socket that is restored (TCP_REPAIR) */
+	/* SACK can come later, on a socket that is restored (TCP_REPAIR) */
 	if (unlikely(tcp_is_sack(tp))) {
 		classic_release(sk);
 		classic_fall_back(sk);
@@ -506,7 +507,7 @@ static void classic_in_ack_event(struct sock *sk, u32 flags)
 	tp->reordering = tcp->duplicates;
 	if (tcp->duplicates == CLASSIC_NO_FAST_RETRANSMIT)
 		classic_hide_duplicates(tp);
-	/* the recovery ends where all is acknowledged that it began with */
+	/* the recovery ends when all that it began with is acknowledged */
 	if (tcp->fast_recovery && after(tp->snd_una, ca->una) &&
 	    inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		tp->high_seq = tp->snd_una - 1;
@@ -526,7 +527,7 @@ static void classic_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 	classic_set_rto(sk, classic_rto_left(sk));
 }
 
-/* What becomes of the window at a loss is in classic_set_state(). */
+/* What happens to the window at a loss is in classic_set_state(). */
 static u32 classic_ssthresh(struct sock *sk)
 {
 	const struct classic *ca = classic(sk);
@@ -683,9 +684,9 @@ static void classic_unregister_first(size_t count)
 }
 
 /**
- * tcp_classic_register() - offer the TCPs of the papers
+ * tcp_classic_register() - register the TCPs of the papers
  *
- * Return: 0 or a negative error; none is offered then.
+ * Return: 0; or a negative error, and then none is registered.
  */
 int tcp_classic_register(void)
 {
@@ -713,7 +714,7 @@ int tcp_classic_register(void)
 }
 
 /**
- * tcp_classic_unregister() - offer them no longer; no socket uses them
+ * tcp_classic_unregister() - unregister them; no socket uses them any more
  */
 void tcp_classic_unregister(void)
 {

@@ -2,24 +2,24 @@
 /*
  * rate.h - what the files of rate_feedback share
  *
- *	struct rate_net		a network namespace: its paths, who listens
- *	  struct rate_path	a name and settings; in the table, refers to
- *	    struct rate_source	where a value is: of one path, or of a device,
- *				and then of all paths that follow it
+ *	struct rate_net		a network namespace: its paths and listeners
+ *	  struct rate_path	a name and settings; while in the table, refers to
+ *	    struct rate_source	the holder of a value: of one path, or of a device
+ *				and all paths that follow it
  *	      struct rate_value	a rate and its history
  *	  struct rate_flow	a socket that listens; refers to a path
  *
  * Locks, outermost first:
  *	rate_mutex	creating, changing and deleting paths, everywhere;
  *			never with RTNL taken inside of it
- *	path->lock	the path's source, and counting who is active on it
+ *	path->lock	the path's source, and the count of its active flows
  *	source->lock	the value; with source->seq
- * Who reads takes none of them: paths, sources, rings and flows are freed after
- * an RCU grace period.
+ * Readers take none of them: paths, sources, rings and flows are freed after an
+ * RCU grace period.
  *
- * Whoever deletes a device waits for rate_mutex with RTNL held.  So nobody holds it
- * for long: no list is walked to its end under it, and nobody asks for memory that
- * may have to be reclaimed first.
+ * Deleting a device takes rate_mutex while RTNL is held.  So rate_mutex must not
+ * be held for long: no list is walked to its end under it, and no memory is
+ * allocated that might first have to be reclaimed.
  */
 #ifndef _RATE_H
 #define _RATE_H
@@ -42,7 +42,7 @@
 #include "rate_history.h"
 #include "rate_price.h"
 
-#define RATE_LENGTHS	129	/* of prefixes: 0 .. 128 bits */
+#define RATE_LENGTHS	129	/* number of prefix lengths: 0 .. 128 bits */
 
 enum rate_key_kind {
 	RATE_KEY_DEV,
@@ -74,28 +74,28 @@ struct rate_key {
 
 /**
  * struct rate_net - a network namespace
- * @net: it; valid while not @dead
- * @refs: one of the namespace, one of each flow and of each device's source
- * @dead: the namespace is going; set before an RCU grace period
+ * @net: the namespace itself; valid until @dead
+ * @refs: one held by the namespace, one by each flow and by each device's source
+ * @dead: the namespace is being deleted; set before an RCU grace period
  * @table_gen: incremented when a path is created or deleted
- * @table: of paths, by key
- * @paths: the same, by id
+ * @table: the paths by key
+ * @paths: the paths by id
  * @next_path: where the search for the next id begins
  * @path_births: number of paths so far
  * @path_count: paths in @table
- * @follower_count: paths, in any namespace, that follow a device in here
+ * @follower_count: paths, in any namespace, that follow a device of this one
  * @max_paths: limit of @path_count
  * @max_followers: limit of @follower_count
- * @sysctl: with which these are set
- * @flows: sockets that listen, by id
+ * @sysctl: the sysctls that set them
+ * @flows: the sockets that listen, by id
  * @next_flow: where the search for the next id begins
  * @flow_births: number of flows so far
- * @prefixes: how many paths there are of each prefix length, for IPv4 and IPv6
- * @lengths: which lengths those are
+ * @prefixes: number of paths of each prefix length, for IPv4 and IPv6
+ * @lengths: the lengths that have any
  * @devices: sources of devices that have a path or are followed, by ifindex
  * @idle: finds flows that are no longer active
- * @clear: deletes what is left of a namespace that is gone
- * @rcu: frees it
+ * @clear: deletes what is left when the namespace is gone
+ * @rcu: for freeing it
  *
  * @path_births, both counts, @prefixes, @lengths and @devices are written under
  * rate_mutex.
@@ -127,10 +127,10 @@ struct rate_net {
 
 /**
  * struct rate_value - a rate as a function of time
- * @history: the rate; not begun: there is none
- * @renewed: when the rate was set last, even to what it was, ns
- * @updates: how often
- * @published: by a link, which also counts flows
+ * @history: the rate; there is none until it has begun
+ * @renewed: when the rate was last set, even to the same value, ns
+ * @updates: how often it was set
+ * @published: it comes from a link, which also counts flows
  */
 struct rate_value {
 	struct rate_history history;
@@ -140,27 +140,27 @@ struct rate_value {
 };
 
 /**
- * struct rate_source - where the value of a path, or of several, is
- * @seq: who reads the value reads it again when this changed
- * @lock: of the value
+ * struct rate_source - the holder of the value of one or several paths
+ * @seq: readers read the value again if this changed meanwhile
+ * @lock: protects the value
  * @value: the value
- * @gone: its device is: the value is nobody's
- * @active: flows active on the paths that have this source
- * @keep_ns: how far back somebody looks; 0: nobody does
- * @refs: one of all paths that have it, one of each publisher and of @tell pending
- * @paths: those that have it, in all namespaces
- * @told: in that list, behind those that were told of a change; or in none
- * @users: how many they are
- * @followers: those of them that follow its device
- * @ifindex: of its device; 0: it is of a path that is not a device's
- * @rn: where that device is, with a reference; or NULL
- * @node: in its @devices, while not @gone
- * @changed: bit 0: since the walk through @paths began
- * @tell: goes on with that walk
- * @rcu: frees it
+ * @gone: its device is gone, and the value belongs to nobody
+ * @active: flows active on the paths that use this source
+ * @keep_ns: how far back any reader looks; 0: none does
+ * @refs: one for all paths that use it, one for each publisher, one for pending @tell
+ * @paths: the paths that use it, in all namespaces
+ * @told: marks in that list how far events about a change got; or in no list
+ * @users: number of @paths
+ * @followers: number of @paths that follow its device
+ * @ifindex: its device; 0: it belongs to a path that is not a device's
+ * @rn: namespace of that device, with a reference; or NULL
+ * @node: in @devices of @rn, until @gone
+ * @changed: bit 0: the value has changed since the walk through @paths began
+ * @tell: continues that walk
+ * @rcu: for freeing it
  *
  * @paths, @told, both counts and @node are written under rate_mutex; @ifindex and @rn
- * stay.
+ * never change.
  */
 struct rate_source {
 	seqcount_spinlock_t seq;
@@ -185,18 +185,18 @@ struct rate_source {
 /**
  * struct rate_settings - how senders use a path
  *
- * One that is written and read at once, a machine of 32 bits may read in half, for
- * that one ACK.
+ * On a 32-bit machine, a reader may see half of a 64-bit setting that is being
+ * written, for one ACK.
  *
- * @lag_time: of RATE_FEEDBACK_LAG_FIXED, ns
+ * @lag_time: for RATE_FEEDBACK_LAG_FIXED, ns
  * @age_limit: ns; 0: none
- * @base_rtt: instead of what senders measure, ns; 0: what they measure
+ * @base_rtt: used instead of what senders measure, ns; 0: use what they measure
  * @beta: packets
  * @lag: enum rate_feedback_lag
  * @rise: enum rate_feedback_rise
  * @phi: base of the marking probability, millionths
  * @swing: percent
- * @pace: pace packets
+ * @pace: senders pace their packets
  */
 struct rate_settings {
 	u64 lag_time;
@@ -212,7 +212,7 @@ struct rate_settings {
 
 #define RATE_DEFAULT_PHI	1100000	/* millionths */
 
-/* of a new path; @lag: enum rate_feedback_lag */
+/* for a new path; @lag: enum rate_feedback_lag */
 static inline struct rate_settings rate_default_settings(u8 lag)
 {
 	return (struct rate_settings) {
@@ -224,19 +224,19 @@ static inline struct rate_settings rate_default_settings(u8 lag)
  * struct rate_path - a path
  * @node: in the table
  * @key: its name
- * @settings: written under rate_mutex, read one by one without
- * @source: where its value is: in its own source, or in that of the device that it
- *	follows; NULL before it is in the table and after
- * @lock: of @source and @active
+ * @settings: written under rate_mutex, read one by one without it
+ * @source: holds its value: its own source, or that of the device that it follows;
+ *	NULL unless the path is in the table
+ * @lock: protects @source and @active
  * @active: flows active on it
  * @listeners: flows attached to it
  * @dead: no longer in the table
- * @refs: one of the table, one of each flow attached
+ * @refs: one held by the table, one by each attached flow
  * @id: its number
- * @born: how many paths there had been before
- * @source_node: in the list of paths that have the source
+ * @born: number of paths created before it
+ * @source_node: in the list of paths that use the source
  * @rn: its namespace, while it is not dead
- * @rcu: frees it
+ * @rcu: for freeing it
  */
 struct rate_path {
 	struct rhash_head node;
@@ -256,13 +256,13 @@ struct rate_path {
 };
 
 /**
- * struct rate_in_band - a rate that comes in the marks of a flow's own packets
- * @marks: what they say of the price
- * @price: it, in units of 1 / REM_PRICE_ONE; 0: nothing is known yet
- * @rate: of @weight at that price, bytes/s
- * @weight: of the path when @rate was computed
- * @phi: of the path when @price was computed
- * @route: of the flow since @marks are counted; 0: they are not
+ * struct rate_in_band - a rate read from the marks on a flow's own packets
+ * @marks: what they say about the price
+ * @price: the price, in units of 1 / REM_PRICE_ONE; 0: not known yet
+ * @rate: what @weight gives at that price, bytes/s
+ * @weight: the path's when @rate was computed
+ * @phi: the path's when @price was computed
+ * @route: the flow's since @marks have been counted; 0: they are not counted
  */
 struct rate_in_band {
 	struct rate_price marks;
@@ -277,20 +277,20 @@ struct rate_in_band {
  * struct rate_flow - a socket that listens
  * @rn: its namespace
  * @path: what it listens to; changed under the socket's lock
- * @table_gen: of the namespace when @path was looked up
+ * @table_gen: the namespace's when @path was looked up
  * @ifindex: egress device when @path was looked up; 0: none
- * @route: changes with device and next hop
+ * @route: changes with the device or the next hop
  * @in_band: its rate, while the path has a weight
- * @used: when it read last, jiffies
- * @active: it counts on its path; under path->lock, and for its owner
- * @charged: its memory is, to who has the socket
+ * @used: when it last read, jiffies
+ * @active: it is counted on its path; under path->lock, and read by its owner
+ * @charged: its memory is charged to the owner of the socket
  * @state: what it reported
- * @lost: how often its advice was lost
- * @found: how often it was found
+ * @lost: how often its advice ended
+ * @found: how often advice began
  * @key: its addresses and ports
- * @uid: whose it is
+ * @uid: its owner
  * @id: its number
- * @born: how many flows there had been before
+ * @born: number of flows created before it
  * @congestion: name of its congestion control
  * @rcu: frees it
  */
@@ -353,14 +353,14 @@ bool rate_source_is_own(const struct rate_source *source,
 u32 rate_source_followed(const struct rate_path *path,
 			 const struct rate_source *source);
 
-/* rate_device.c: values that paths of other namespaces may follow */
+/* rate_device.c: values that paths of any namespace may follow */
 struct rate_source *rate_device_find(const struct rate_net *rn, u32 ifindex);
 void rate_device_add(struct rate_net *rn, u32 ifindex,
 		     struct rate_source *source);
 void rate_device_del(struct rate_source *source);
 bool rate_device_is_there(struct net *net, u32 ifindex);
 
-/* rate_tell.c: those who look are told of what has a source */
+/* rate_tell.c: events about the paths of a source */
 void rate_tell_withdrawn(struct rate_source *source);
 void rate_tell(struct rate_source *source);
 void rate_tell_later(struct rate_source *source);
@@ -397,7 +397,7 @@ void rate_flow_exit(void);
 void rate_flow_find_idle(struct work_struct *work);
 void rate_flow_count(struct rate_flow *flow, bool active);
 
-/* rate_in_band.c: the rate in the marks of a flow's packets */
+/* rate_in_band.c: the rate read from the marks on a flow's packets */
 bool rate_in_band_read(struct rate_flow *flow, const struct sock *sk,
 		       u64 base_rtt_ns, struct rate_advice *advice);
 

@@ -2,9 +2,9 @@
 /*
  * rate_device.c - values of devices, which the paths of any namespace may follow
  *
- * A device has one source, and all paths that follow the device have that one too.
- * So what happens to its value happens once, however many they are; only those who look
- * have to be told of each path (rate_tell.c):
+ * A device has one source, and all paths that follow the device use it too.  So a
+ * change of its value is made once, however many paths there are; only listeners for
+ * events have to be told about each path (rate_tell.c):
  *
  *	path "dev r0" in R ---+
  *	path "dev a0" in A ---+--> source of r0 ---> value
@@ -50,7 +50,7 @@ static bool rate_device_less(struct rb_node *node, const struct rb_node *other)
  * rate_device_add() - a device gets a source
  * @rn: its namespace
  * @ifindex: the device, which has none
- * @source: the source, a new one; it is to be attached to a path
+ * @source: a new source, about to be attached to a path
  *
  * Context: rate_mutex is held.
  */
@@ -63,8 +63,8 @@ void rate_device_add(struct rate_net *rn, u32 ifindex,
 }
 
 /**
- * rate_device_del() - a device no longer has this source
- * @source: the source, of a device that is not gone
+ * rate_device_del() - a device loses its source
+ * @source: the source, whose device is not gone
  *
  * Context: rate_mutex is held.
  */
@@ -78,8 +78,8 @@ void rate_device_del(struct rate_source *source)
  * @net: the namespace
  * @ifindex: the device
  *
- * If it goes this moment, it was found before it left the list, and the notifier
- * waits for rate_mutex to delete its path and its source.
+ * If it is being deleted right now, it was found before it left the list, and the
+ * notifier is waiting for rate_mutex to delete its path and its source.
  *
  * Context: rate_mutex is held.
  * Return: true if there is.

@@ -2,8 +2,8 @@
 /*
  * rate_flow.c - sockets that listen to the rate of their path
  *
- * All that the owner of the socket does here happens under the socket's lock.
- * Those who look (dumps) see a flow under RCU and never touch the socket.
+ * Everything that the owner of a socket does here, it does under the socket's lock.
+ * Dumps see a flow under RCU and never touch the socket.
  */
 
 #include <linux/jhash.h>
@@ -18,7 +18,7 @@
 #include "../compat.h"
 #include "rate.h"
 
-/* A flow that neither sent nor was acknowledged for so long is not active. */
+/* A flow that has neither sent nor been acknowledged for this long is not active. */
 #define RATE_IDLE	HZ
 
 static void rate_flow_key(const struct sock *sk, struct rate_key *key)
@@ -43,7 +43,7 @@ static void rate_flow_key(const struct sock *sk, struct rate_key *key)
 	key->daddr.s6_addr32[0] = inet->inet_daddr;
 }
 
-/* A number for the egress device and the next hop; not 0. */
+/* A number that stands for the egress device and the next hop; not 0. */
 static u32 rate_flow_route(const struct rate_flow *flow,
 			   const struct dst_entry *dst, u32 ifindex)
 {
@@ -60,7 +60,7 @@ static u32 rate_flow_route(const struct rate_flow *flow,
 	if (rt->rt_gw_family == AF_INET6)
 		return jhash(&rt->rt_gw6, sizeof(rt->rt_gw6), ifindex) | 1;
 #endif
-	/* an exception of a route without one, as for a path MTU, has the peer */
+	/* for an exception, as for a path MTU, of a route without one: the peer */
 	if (gateway == flow->key.daddr.s6_addr32[0])
 		gateway = 0;
 	return jhash_1word((__force u32)gateway, ifindex) | 1;
@@ -87,8 +87,8 @@ static void rate_flow_set_active(struct rate_flow *flow, struct rate_path *path,
  * @flow: the flow
  * @active: which of them
  *
- * Context: RCU read side.  Its owner, or the search for idle flows; the lock of
- * the path has them take turns.
+ * Context: RCU read side.  Called by the owner and by the search for idle flows;
+ * the lock of the path serializes them.
  */
 void rate_flow_count(struct rate_flow *flow, bool active)
 {
@@ -97,20 +97,20 @@ void rate_flow_count(struct rate_flow *flow, bool active)
 	if (!path)
 		return;
 	spin_lock_bh(&path->lock);
-	/* the owner may have left for another path */
+	/* the owner may have moved to another path */
 	if (rcu_access_pointer(flow->path) == path)
 		rate_flow_set_active(flow, path, active);
 	spin_unlock_bh(&path->lock);
 }
 
-/* Somebody is active: have it found out when it no longer is.  RCU read side. */
+/* A flow is active: start looking for when it no longer is.  RCU read side. */
 static void rate_flow_watch(struct rate_flow *flow)
 {
 	if (!READ_ONCE(flow->rn->dead))
 		queue_delayed_work(wale_compat_dfl_wq, &flow->rn->idle, HZ);
 }
 
-/* Leave the path, for another one or for none. */
+/* Leave the path for another one, or for none. */
 static void rate_flow_leave(struct rate_flow *flow)
 {
 	struct rate_path *path = rcu_dereference_raw(flow->path);
@@ -127,7 +127,7 @@ static void rate_flow_leave(struct rate_flow *flow)
 
 static void rate_flow_join(struct rate_flow *flow, struct rate_path *path)
 {
-	/* one that was found in the table and goes this very moment */
+	/* it was found in the table, and is being deleted right now */
 	if (!refcount_inc_not_zero(&path->refs))
 		return;
 	atomic_inc(&path->listeners);
@@ -136,7 +136,7 @@ static void rate_flow_join(struct rate_flow *flow, struct rate_path *path)
 	rate_flow_watch(flow);
 }
 
-/* The table, or the socket's egress device, is another than before. */
+/* The table or the socket's egress device has changed. */
 static void rate_flow_look_up(struct rate_flow *flow, int table_gen)
 {
 	struct rate_net *rn = flow->rn;
@@ -153,8 +153,8 @@ static void rate_flow_look_up(struct rate_flow *flow, int table_gen)
 }
 
 /*
- * Memory for flows.  A softirq does not know whom to charge for it, but the socket does;
- * one that is accepted, not before that: it is charged when it is used next.
+ * Memory for flows.  A softirq does not know whom to charge for it, but the socket does,
+ * though not before it is accepted: then it is charged on its next use.
  */
 
 static struct kmem_cache *rate_flow_cache;
@@ -222,26 +222,26 @@ int rate_flow_init(void)
 }
 
 /**
- * rate_flow_exit() - there are no flows any more, and an RCU barrier was passed
+ * rate_flow_exit() - free the cache, after the last flow and an RCU barrier
  */
 void rate_flow_exit(void)
 {
 	kmem_cache_destroy(rate_flow_cache);
 }
 
-/* Where does the socket send, and what does it listen to? */
+/* Look up the socket's route and the path that it listens to. */
 static void rate_flow_refresh(struct rate_flow *flow, const struct sock *sk)
 {
 	const struct dst_entry *dst = rcu_dereference(sk->sk_dst_cache);
 	int table_gen = atomic_read_acquire(&flow->rn->table_gen);
 	u32 ifindex = flow->ifindex;
 
-	/* one that was accepted has its owner since then */
+	/* an accepted socket has had its owner since then */
 	if (unlikely(!uid_eq(flow->uid, sk->sk_uid)))
 		WRITE_ONCE(flow->uid, sk->sk_uid);
 	if (unlikely(!flow->charged))
 		rate_flow_charge(flow, sk);
-	/* without a route for the moment, it is where it was */
+	/* no route for the moment: keep the last one */
 	if (dst) {
 		ifindex = wale_compat_dst_dev(dst)->ifindex;
 		flow->route = rate_flow_route(flow, dst, ifindex);
@@ -252,7 +252,7 @@ static void rate_flow_refresh(struct rate_flow *flow, const struct sock *sk)
 	rate_flow_look_up(flow, table_gen);
 }
 
-/* With a reference; NULL if the namespace of a kernel's own socket is going. */
+/* With a reference; NULL if the namespace of a kernel socket is being deleted. */
 static struct rate_net *rate_net_of_socket(const struct sock *sk)
 {
 	struct rate_net *rn;
@@ -271,7 +271,7 @@ static struct rate_net *rate_net_of_socket(const struct sock *sk)
  * rate_feedback_flow_open() - a socket begins to listen
  * @sk: the socket, connected, and locked by the caller
  *
- * Return: the flow; or NULL without memory: it then has no advice.
+ * Return: the flow; or NULL if there is no memory, and then it has no advice.
  */
 struct rate_flow *rate_feedback_flow_open(struct sock *sk)
 {
@@ -294,7 +294,7 @@ struct rate_flow *rate_feedback_flow_open(struct sock *sk)
 	strscpy(flow->congestion, ca->name, sizeof(flow->congestion));
 	flow->rn = rn;
 	flow->born = atomic_long_inc_return(&rn->flow_births) - 1;
-	xa_store_bh(&rn->flows, flow->id, flow, 0);	/* in its place */
+	xa_store_bh(&rn->flows, flow->id, flow, 0);	/* into its reserved place */
 	rcu_read_lock();
 	rate_flow_refresh(flow, sk);
 	rate_notify_flow(flow, RATE_FEEDBACK_CMD_FLOW_NTF);
@@ -329,8 +329,8 @@ EXPORT_SYMBOL_GPL(rate_feedback_flow_close);
  * @flow: the flow
  * @sk: its socket, locked by the caller
  * @now: ns
- * @base_rtt_ns: base RTT as the socket measured it; 0: it does not know
- * @advice: set; without advice only its route
+ * @base_rtt_ns: base RTT as the socket measured it; 0: not known
+ * @advice: set; without advice, only its route
  *
  * Called for each ACK; allocates nothing.
  *
@@ -376,9 +376,9 @@ u64 rate_feedback_flow_price(const struct rate_flow *flow)
 EXPORT_SYMBOL_GPL(rate_feedback_flow_price);
 
 /**
- * rate_feedback_flow_report() - a sender's state, for those who look
+ * rate_feedback_flow_report() - store a sender's state for dumps and events
  * @flow: the flow
- * @state: it
+ * @state: the state
  *
  * Context: the socket's lock.
  */
@@ -390,7 +390,7 @@ void rate_feedback_flow_report(struct rate_flow *flow,
 
 		WRITE_ONCE(*count, *count + 1);
 	}
-	/* who looks may see half of two reports; with 32 bits, of two numbers */
+	/* readers may see half of two reports; on 32 bits, half of two numbers */
 	WRITE_ONCE(flow->state.rate, state->rate);
 	WRITE_ONCE(flow->state.base_rtt_ns, state->base_rtt_ns);
 	WRITE_ONCE(flow->state.bytes_acked, state->bytes_acked);
@@ -405,8 +405,8 @@ void rate_feedback_flow_report(struct rate_flow *flow,
 EXPORT_SYMBOL_GPL(rate_feedback_flow_report);
 
 /**
- * rate_flow_find_idle() - take flows that were idle for a while out of the count
- * @work: of a namespace
+ * rate_flow_find_idle() - stop counting flows that have been idle for a while
+ * @work: in struct rate_net
  *
  * Runs once a second while there are active flows.
  */
@@ -423,7 +423,7 @@ void rate_flow_find_idle(struct work_struct *work)
 	xa_for_each(&rn->flows, id, flow) {
 		bool active = READ_ONCE(flow->active);
 
-		/* it may have been used since this began */
+		/* it may have been used since this walk began */
 		if (active && time_after_eq(now, READ_ONCE(flow->used) + RATE_IDLE))
 			rate_flow_count(flow, false);
 		else if (active)

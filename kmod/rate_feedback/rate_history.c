@@ -2,13 +2,13 @@
 /*
  * rate_history.c - the steps of one rate   (pure)
  *
- * "The rate as it was at t" is what a sender asks whose feedback takes time:
+ * A sender whose feedback takes time asks for the rate as it was at a time t:
  * R(t - Delta) of equation (1) of Karnik and Kumar (2005).
  *
  *	ring: ... | n-3 | n-2 | n-1 |    last: n
  *
- * Readers may run while a step is added (rate_source.c then has them read
- * again): whatever they see, they stay within the ring.
+ * Readers may run while a step is added (rate_source.c makes them read again);
+ * whatever they see, they stay within the ring.
  */
 
 #include <linux/kernel.h>
@@ -34,7 +34,7 @@ static bool rate_step_same(const struct rate_step *a, const struct rate_step *b)
  * @h: the history
  * @step: the new step; one that begins before the last one begins with it
  *
- * Return: true if anything but the time is another than before.
+ * Return: true if anything but the time has changed.
  */
 bool rate_history_push(struct rate_history *h, const struct rate_step *step)
 {
@@ -43,14 +43,14 @@ bool rate_history_push(struct rate_history *h, const struct rate_step *step)
 	if (h->begun && rate_step_same(&h->last, step))
 		return false;
 
-	/* a step of no length never was */
+	/* a step of no length never held */
 	if (h->begun && step->since > h->last.since) {
 		if (h->ring) {
 			u32 slot = h->count & (h->ring->size - 1);
 
 			h->forgot |= h->count >= h->ring->size;
 			h->ring->steps[slot] = h->last;
-			/* a count that wrapped still says that it is full */
+			/* a count that has wrapped still says that the ring is full */
 			if (!++h->count)
 				h->count = h->ring->size;
 		} else {
@@ -69,9 +69,9 @@ bool rate_history_push(struct rate_history *h, const struct rate_step *step)
  * rate_history_at() - the rate as it was
  * @h: the history
  * @when: ns
- * @step: set to the step that held at @when, or to the oldest remembered
+ * @step: set to the step that held at @when, or to the oldest one remembered
  *
- * Return: false if there was no rate then, because the first one came later.
+ * Return: false if there was no rate yet at that time.
  */
 bool rate_history_at(const struct rate_history *h, u64 when,
 		     struct rate_step *step)
@@ -107,7 +107,7 @@ bool rate_history_at(const struct rate_history *h, u64 when,
  * @h: the history
  * @keep_ns: how far back it should reach
  *
- * Return: how many steps a ring should have that replaces it; 0: leave it.
+ * Return: the number of steps of a ring that should replace it; 0: keep this one.
  */
 u32 rate_history_wants(const struct rate_history *h, u64 keep_ns)
 {
@@ -117,7 +117,7 @@ u32 rate_history_wants(const struct rate_history *h, u64 keep_ns)
 		return RATE_RING_MIN;
 	if (h->count < ring->size || ring->size >= RATE_RING_MAX)
 		return 0;
-	/* the step that is overwritten next */
+	/* the step that will be overwritten next */
 	if (h->last.since - ring->steps[h->count & (ring->size - 1)].since >=
 	    keep_ns)
 		return 0;

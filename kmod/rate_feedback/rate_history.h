@@ -11,7 +11,7 @@
 #define RATE_RING_MAX	1024U
 
 /**
- * struct rate_step - a rate, from an instant on
+ * struct rate_step - a rate, and since when it holds
  * @since: ns
  * @rate: bytes/s
  * @flows: flows active on a link, as far as its publisher counts them
@@ -28,7 +28,7 @@ struct rate_step {
 
 /**
  * struct rate_ring - earlier steps, the oldest is overwritten
- * @rcu: for whoever frees it
+ * @rcu: for freeing it
  * @size: number of steps, a power of two
  * @steps: step n is at n % @size
  */
@@ -42,7 +42,7 @@ struct rate_ring {
  * struct rate_history - the steps of one rate, as far as they are remembered
  * @last: the step that holds now; valid if @begun
  * @ring: earlier steps; NULL: none is remembered
- * @count: number of steps that were put into @ring; of where the next one goes
+ * @count: number of steps ever put into @ring; says where the next one goes
  * @begun: there is a step
  * @forgot: there were steps before those in @ring
  */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rate_in_band.c - the rate in the marks of a flow's own packets
+ * rate_in_band.c - the rate read from the marks on a flow's own packets
  *
- * Of a path whose value is a weight, the links tell their price by marking packets
- * (rate_price.c).  The stack counts what was acknowledged and how much of that had
- * a mark: with AccECN as the receiver counts them, and otherwise by the ECE flag of
- * the acknowledgments, which is right if the receiver echoes each mark once (RFC
- * 8257, section 3.2).
+ * On a path whose value is a weight, the links signal their price by marking packets
+ * (rate_price.c).  The stack counts what was acknowledged and how much of that was
+ * marked: with AccECN, from the receiver's own counters; without, from the ECE flag of
+ * acknowledgments, which is right if the receiver echoes each mark once (RFC 8257,
+ * section 3.2).
  */
 
 #include <net/tcp.h>
@@ -29,11 +29,11 @@ static void rate_in_band_begin(struct rate_flow *flow,
 }
 
 /*
- * A round trip ends with the first acknowledgment of what was sent after its
- * beginning.  One acknowledgment earlier, what this one lets go would be missing:
- * of a small window, most of it.
+ * A round trip ends with the first acknowledgment of data sent after it began.  If
+ * it ended one acknowledgment earlier, the packets that this one covers would be
+ * missing, which for a small window are most of them.
  *
- * Return: true if a round trip is over, and more is known of the price.
+ * Return: true if a round trip is over, and more is known about the price.
  */
 static bool rate_in_band_count(struct rate_in_band *in_band,
 			       const struct tcp_sock *tp)
@@ -46,7 +46,7 @@ static bool rate_in_band_count(struct rate_in_band *in_band,
 	return rate_price_round(marks, tp->delivered, tp->delivered_ce);
 }
 
-/* Bytes of a full packet, as the sender told; before that, of its payload. */
+/* Bytes of a full packet, as the sender reported; until then, its payload. */
 static u32 rate_in_band_packet_size(const struct rate_flow *flow,
 				    const struct tcp_sock *tp)
 {
@@ -57,11 +57,11 @@ static u32 rate_in_band_packet_size(const struct rate_flow *flow,
  * rate_in_band_read() - what do the marks advise?
  * @flow: the flow
  * @sk: its socket, locked by the caller
- * @base_rtt_ns: base RTT as the socket measured it; 0: it does not know
- * @advice: of the path; the rate, which is the weight, is replaced
+ * @base_rtt_ns: base RTT as the socket measured it; 0: not known
+ * @advice: from the path; its rate, which is the weight, is replaced
  *
- * Return: false if there is no advice: nothing was acknowledged for a round trip
- * yet, or the connection has no ECN.
+ * Return: false if there is no advice: no round trip has been acknowledged yet,
+ * or the connection has no ECN.
  */
 bool rate_in_band_read(struct rate_flow *flow, const struct sock *sk,
 		       u64 base_rtt_ns, struct rate_advice *advice)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rate_message.c - paths and flows in messages, and who is told about them
+ * rate_message.c - messages about paths and flows: replies and events
  */
 
 #include <linux/netdevice.h>
@@ -14,8 +14,8 @@ static const struct genl_family *rate_message_family;
 static bool rate_message_events;	/* under rate_mutex */
 
 /**
- * rate_message_set_family() - the family that messages are of
- * @family: it, before it is registered
+ * rate_message_set_family() - set the family that messages belong to
+ * @family: the family, before it is registered
  */
 void rate_message_set_family(const struct genl_family *family)
 {
@@ -23,7 +23,7 @@ void rate_message_set_family(const struct genl_family *family)
 }
 
 /**
- * rate_message_allow_events() - may those who look be told about paths?
+ * rate_message_allow_events() - may events about paths be sent?
  * @allow: the family is registered
  */
 void rate_message_allow_events(bool allow)
@@ -64,7 +64,7 @@ static int rate_put_path_key(struct sk_buff *skb, const struct rate_key *key)
 
 /*
  * Without padding, as in newer families; their type uint would be shorter, but
- * 6.1 does not have it.
+ * Linux 6.1 does not have it.
  */
 static int rate_put_u64(struct sk_buff *skb, int attr, u64 value)
 {
@@ -111,7 +111,7 @@ static int rate_put_source(struct sk_buff *skb,
 	    nla_put_u32(skb, RATE_FEEDBACK_A_PATH_PUBLISHER, published))
 		return -EMSGSIZE;
 	if (!updates)
-		return 0;	/* or a link that has not published yet */
+		return 0;	/* or it is a link that has not published yet */
 	return rate_put_u64(skb, RATE_FEEDBACK_A_PATH_RATE, step.rate) ?:
 	       nla_put_u32(skb, RATE_FEEDBACK_A_PATH_MEANING, step.meaning) ?:
 	       rate_put_u64(skb, RATE_FEEDBACK_A_PATH_TIME, step.since) ?:

@@ -12,10 +12,10 @@
  * delayed by a round trip.  The interface is that of
  * Documentation/netlink/specs/rate_feedback.yaml.
  *
- * Everything is of a network namespace, and gone with it.  Advice is advice: this
- * module limits nobody.
+ * Everything belongs to a network namespace and disappears with it.  Advice is only
+ * advice: this module limits nobody.
  *
- * This file: namespaces and devices come and go, and the module.
+ * This file handles namespaces, devices and the module coming and going.
  */
 
 #include <linux/module.h>
@@ -27,8 +27,8 @@
 #include "rate.h"
 
 /*
- * Its paths, some at a time: other namespaces that go, and modules that come, do not
- * wait for all of them.
+ * Delete its paths, some at a time, so that other namespaces being deleted and modules
+ * being loaded do not wait for all of them.
  */
 static void rate_module_clear(struct work_struct *work)
 {
@@ -76,7 +76,7 @@ out_free:
 	return err;
 }
 
-/* Between this and the exit lies an RCU grace period. */
+/* There is an RCU grace period between this and the exit. */
 static void __net_exit rate_module_net_pre_exit(struct net *net)
 {
 	struct rate_net *rn = rate_net(net);
@@ -86,13 +86,13 @@ static void __net_exit rate_module_net_pre_exit(struct net *net)
 	mutex_unlock(&rate_mutex);
 }
 
-/* Its devices went before, and were no longer followed from then on. */
+/* Its devices are gone already, and since then nobody follows them. */
 static void __net_exit rate_module_net_exit(struct net *net)
 {
 	struct rate_net_slot *slot = net_generic(net, rate_net_id);
 	struct rate_net *rn = slot->rn;
 
-	/* nobody starts it any more: who does looks at dead under RCU */
+	/* nobody starts it any more: they check dead under RCU */
 	cancel_delayed_work_sync(&rn->idle);
 	rate_sysctl_exit(rn);
 	WRITE_ONCE(slot->rn, NULL);
@@ -108,8 +108,8 @@ static struct pernet_operations rate_module_net_ops = {
 };
 
 /*
- * A device goes, and with it its path and its value.  A path of a link that publishes goes
- * with the link.
+ * A device is deleted, and its path and value with it.  The path of a link that publishes
+ * is deleted with the link.
  */
 static void rate_module_device_goes(struct rate_net *rn, u32 ifindex)
 {
@@ -131,7 +131,7 @@ static void rate_module_device_goes(struct rate_net *rn, u32 ifindex)
 		rate_tell_withdrawn(source);
 }
 
-/* Numbers of devices are used again: the path of a device goes with it. */
+/* An ifindex can be used again, so a device's path is deleted with the device. */
 static int rate_module_netdev_event(struct notifier_block *nb, unsigned long event,
 				    void *ptr)
 {
@@ -149,7 +149,7 @@ static struct notifier_block rate_module_netdev_notifier = {
 	.notifier_call = rate_module_netdev_event,
 };
 
-/* What namespaces that are gone have left: first their paths, then the memory. */
+/* Clean up after deleted namespaces: first their paths, then the memory. */
 static void rate_module_last(void)
 {
 	destroy_workqueue(rate_workqueue);
@@ -161,7 +161,7 @@ static int __init rate_feedback_init(void)
 {
 	int err;
 
-	/* one at a time: all of its work is done under rate_mutex */
+	/* one at a time: all of its work takes rate_mutex */
 	rate_workqueue = alloc_ordered_workqueue("rate_feedback", 0);
 	if (!rate_workqueue)
 		return -ENOMEM;
@@ -191,7 +191,7 @@ out_workqueue:
 static void __exit rate_feedback_exit(void)
 {
 	unregister_netdevice_notifier(&rate_module_netdev_notifier);
-	flush_workqueue(rate_workqueue);	/* the last events are out */
+	flush_workqueue(rate_workqueue);	/* the last events have been sent */
 	rate_netlink_exit();
 	unregister_pernet_subsys(&rate_module_net_ops);
 	rate_module_last();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rate_net.c - what the channel has in a network namespace, and what it has once
+ * rate_net.c - the state of the channel: for each network namespace, and global
  */
 
 #include <linux/slab.h>
@@ -15,10 +15,10 @@ struct workqueue_struct *rate_workqueue;
 unsigned int rate_net_id __read_mostly;
 
 /**
- * rate_net() - what the channel has in a namespace
+ * rate_net() - the state of the channel in a namespace
  * @net: the namespace
  *
- * Return: it; or NULL, under RCU, of a namespace that is gone.
+ * Return: the state; or NULL, under RCU, if the namespace is gone.
  */
 struct rate_net *rate_net(const struct net *net)
 {
@@ -31,7 +31,7 @@ struct rate_net *rate_net(const struct net *net)
  * rate_net_get() - take a reference
  * @rn: the namespace, which may be dead
  *
- * Return: it.
+ * Return: @rn.
  */
 struct rate_net *rate_net_get(struct rate_net *rn)
 {
@@ -43,8 +43,8 @@ struct rate_net *rate_net_get(struct rate_net *rn)
  * rate_net_put() - drop a reference
  * @rn: the namespace
  *
- * Sockets of the kernel's own may outlive what this module has in their
- * namespace: their flows keep this, and nothing else.
+ * Kernel sockets may outlive the rest of this module's state in their namespace:
+ * their flows keep only this structure alive.
  */
 void rate_net_put(struct rate_net *rn)
 {

@@ -2,7 +2,7 @@
 /*
  * rate_netlink.c - the generic netlink family "rate_feedback"
  *
- * As Documentation/netlink/specs/rate_feedback.yaml says, from which
+ * It implements Documentation/netlink/specs/rate_feedback.yaml, from which
  * linux/rate_feedback.h is generated.
  */
 
@@ -15,7 +15,7 @@
 #include "rate.h"
 #include "rate_netlink.h"
 
-/* Who sends what to whom is nobody else's business. */
+/* Unprivileged readers see their own sockets only. */
 static bool rate_may_see(const struct sk_buff *skb, const struct rate_path *path)
 {
 	return path->key.kind != RATE_KEY_FLOW ||
@@ -49,7 +49,7 @@ static int rate_del_one(struct rate_net *rn, struct genl_info *info)
 	return 0;
 }
 
-/* Whether it was there when so many had been born. */
+/* Was it there when this many had been created? */
 static bool rate_born_before(unsigned long born, unsigned long births)
 {
 	return (long)(born - births) < 0;
@@ -83,7 +83,7 @@ static int rate_del_doit(struct sk_buff *skb, struct genl_info *info)
 		if (rate_born_before(path->born, births) &&
 		    !rate_path_published(path))
 			rate_path_delete(path);
-		/* other namespaces, and who holds RTNL, wait for it */
+		/* other namespaces and holders of RTNL wait for it */
 		mutex_unlock(&rate_mutex);
 		cond_resched();
 		mutex_lock(&rate_mutex);
@@ -126,8 +126,9 @@ static int rate_get_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /*
- * A dump is of what is there when it begins, or it might never end.
- * cb->args: where to go on; how much there had been by then; that this is known.
+ * A dump shows what is there when it begins; otherwise it might never end.
+ * cb->args: where to continue; how many had been created when it began; whether that
+ * is known.
  */
 static bool rate_dump_wants(struct netlink_callback *cb, unsigned long born)
 {
@@ -142,9 +143,9 @@ static void rate_dump_begin(struct netlink_callback *cb, unsigned long births)
 }
 
 /*
- * In the order of their numbers, which no other path gets until all numbers were
- * used: a path that is there throughout is met exactly once, wherever the dump
- * resumes.  If paths came or went meanwhile, the messages say so.
+ * In the order of their numbers, which are not reused until all numbers have been
+ * used: a path that exists throughout is met exactly once, wherever the dump
+ * resumes.  If paths were created or deleted meanwhile, the messages say so.
  */
 static int rate_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -159,7 +160,7 @@ static int rate_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		return -EINVAL;
 	}
 	rate_dump_begin(cb, READ_ONCE(rn->path_births));
-	/* 0 would mean: not looked at */
+	/* 0 would mean that it is not checked */
 	cb->seq = atomic_read(&rn->table_gen) | BIT(31);
 	rcu_read_lock();
 	xa_for_each_start(&rn->paths, id, path, cb->args[0]) {
@@ -251,7 +252,7 @@ static const struct genl_ops rate_ops[] = {
 	},
 };
 
-/* Both tell of flows of others. */
+/* Both groups show other users' flows. */
 static const struct genl_multicast_group rate_groups[] = {
 	[RATE_GROUP_PATHS] = {
 		.name = RATE_FEEDBACK_MCGRP_PATHS,

@@ -4,8 +4,8 @@
  *
  * A socket's path is the most specific one: its own four addresses and ports,
  * then the longest prefix of its destination, then its egress device.  Each kind
- * is one lookup in one hash table; of the prefix lengths only those are tried of
- * which there is a path.
+ * is one lookup in one hash table; only those prefix lengths are tried that some
+ * path has.
  */
 
 #include <linux/bitmap.h>
@@ -17,10 +17,10 @@
 #include "../compat.h"
 #include "rate.h"
 
-/* Who reads lag rtt may have any RTT; a longer memory than this is luck. */
+/* A reader with lag rtt may have any RTT; this much history is guaranteed. */
 #define RATE_KEEP_RTT_NS	(2 * NSEC_PER_SEC)
 
-/* So many paths of a namespace that is gone are deleted at a time. */
+/* Paths of a deleted namespace that are deleted at a time. */
 #define RATE_CLEAR_MAX		64
 
 static const struct rhashtable_params rate_table_params = {
@@ -31,7 +31,7 @@ static const struct rhashtable_params rate_table_params = {
 };
 
 /**
- * rate_table_init() - an empty table
+ * rate_table_init() - make an empty table
  * @rn: the namespace
  *
  * Return: 0 or -ENOMEM.
@@ -48,7 +48,7 @@ int rate_table_init(struct rate_net *rn)
 }
 
 /**
- * rate_table_clear() - delete some paths of a namespace that is gone
+ * rate_table_clear() - delete some paths of a deleted namespace
  * @rn: the namespace
  *
  * Context: rate_mutex is held.
@@ -72,7 +72,7 @@ bool rate_table_clear(struct rate_net *rn)
  * rate_table_destroy() - free an empty table
  * @rn: the namespace
  *
- * Context: an RCU grace period after the table was seen last.
+ * Context: an RCU grace period after the table was last visible.
  */
 void rate_table_destroy(struct rate_net *rn)
 {
@@ -86,7 +86,7 @@ static unsigned int rate_family_index(const struct rate_key *key)
 }
 
 /**
- * rate_path_find() - the path of exactly this name
+ * rate_path_find() - find the path with exactly this name
  * @rn: the namespace
  * @key: the name
  *
@@ -111,7 +111,7 @@ static struct rate_path *rate_path_prefix(struct rate_net *rn,
 	unsigned int len, above = RATE_LENGTHS;
 	struct rate_path *path;
 
-	/* find_last_bit() of a map without bits is the size of the map */
+	/* find_last_bit() of an empty map returns the size of the map */
 	while ((len = find_last_bit(lengths, above)) < above) {
 		key.prefix_len = len;
 		ipv6_addr_prefix(&key.daddr, &flow->daddr, len);
@@ -124,7 +124,7 @@ static struct rate_path *rate_path_prefix(struct rate_net *rn,
 }
 
 /**
- * rate_path_best() - what a socket listens to
+ * rate_path_best() - find the path that a socket listens to
  * @rn: the namespace
  * @flow: the socket
  * @ifindex: its egress device; 0: none
@@ -147,11 +147,11 @@ struct rate_path *rate_path_best(struct rate_net *rn,
 }
 
 /**
- * rate_path_new() - get a path ready for the table
+ * rate_path_new() - prepare a path for the table
  * @rn: its namespace
  * @key: its name
  *
- * It has a number already, so that nothing need be allocated when it goes there.
+ * It has a number already, so that nothing has to be allocated when it is inserted.
  *
  * Context: process; rate_mutex is not held.
  * Return: the path, for rate_path_insert() or rate_path_discard(); or NULL.
@@ -180,7 +180,7 @@ struct rate_path *rate_path_new(struct rate_net *rn, const struct rate_key *key)
 }
 
 /**
- * rate_path_discard() - a path does not go into the table after all
+ * rate_path_discard() - free a path that was not inserted
  * @path: the path; NULL is allowed
  */
 void rate_path_discard(struct rate_path *path)
@@ -191,10 +191,10 @@ void rate_path_discard(struct rate_path *path)
 	kfree(path);
 }
 
-/* Sockets look again: any may have a better path now, or none. */
+/* Make sockets look again: any of them may have a better path now, or none. */
 static void rate_table_changed(struct rate_net *rn)
 {
-	smp_mb__before_atomic();	/* who sees the number sees the table */
+	smp_mb__before_atomic();	/* the table, then its number */
 	atomic_inc(&rn->table_gen);
 }
 
@@ -231,12 +231,12 @@ int rate_path_check_room(const struct rate_net *rn,
 }
 
 /**
- * rate_path_insert() - a path goes into the table
+ * rate_path_insert() - insert a path into the table
  * @path: as rate_path_new() made it
  * @settings: how senders use it
  *
  * Context: rate_mutex is held.
- * Return: 0; or an error, such as -EEXIST: then it is to be discarded.
+ * Return: 0; or an error, such as -EEXIST, after which the caller discards it.
  */
 int rate_path_insert(struct rate_path *path,
 		     const struct rate_settings *settings)
@@ -251,7 +251,7 @@ int rate_path_insert(struct rate_path *path,
 	if (err)
 		return err;
 	WRITE_ONCE(rn->path_births, path->born + 1);
-	xa_store(&rn->paths, path->id, path, 0);	/* in its place */
+	xa_store(&rn->paths, path->id, path, 0);	/* into its reserved place */
 	rn->path_count++;
 	rate_prefix_count(path, 1);
 	rate_table_changed(rn);
@@ -259,8 +259,8 @@ int rate_path_insert(struct rate_path *path,
 }
 
 /**
- * rate_path_remove() - take a path out of the table, and tell those who look
- * @path: the path; the value that it has itself stays with those that follow it
+ * rate_path_remove() - remove a path from the table, with an event
+ * @path: the path; its own value stays with the paths that follow it
  *
  * Context: rate_mutex is held.
  */
@@ -280,7 +280,7 @@ void rate_path_remove(struct rate_path *path)
 }
 
 /**
- * rate_path_delete() - the same, and its value goes with it
+ * rate_path_delete() - remove a path and its own value
  * @path: the path
  *
  * Context: rate_mutex is held.
@@ -309,7 +309,7 @@ void rate_path_put(struct rate_path *path)
 		kfree_rcu(path, rcu);
 }
 
-/* One path less has the source; without any it is nobody's. */
+/* One path less uses the source; without any, nobody does. */
 static void rate_source_leave(struct rate_source *source,
 			      struct rate_path *path)
 {
@@ -328,7 +328,7 @@ static void rate_source_leave(struct rate_source *source,
 
 static void rate_source_join(struct rate_source *source, struct rate_path *path)
 {
-	/* those who look hear of it by itself */
+	/* it has an event of its own */
 	list_add_tail(&path->source_node,
 		      list_empty(&source->told) ? &source->paths :
 						  &source->told);
@@ -344,7 +344,7 @@ static void rate_source_join(struct rate_source *source, struct rate_path *path)
 /**
  * rate_path_attach() - give a path another source
  * @path: the path
- * @source: the source; NULL: none.  All paths together have one reference.
+ * @source: the source; NULL: none.  All its paths together hold one reference.
  *
  * Context: rate_mutex is held.
  */
@@ -368,11 +368,11 @@ void rate_path_attach(struct rate_path *path, struct rate_source *source)
 }
 
 /**
- * rate_path_source() - the source of a path
+ * rate_path_source() - the source that a path uses
  * @path: the path; NULL is allowed
  *
  * Context: rate_mutex is held.
- * Return: it; or NULL.
+ * Return: the source; or NULL.
  */
 struct rate_source *rate_path_source(const struct rate_path *path)
 {
@@ -382,11 +382,11 @@ struct rate_source *rate_path_source(const struct rate_path *path)
 }
 
 /**
- * rate_own_source() - the source that a path does not have from another
+ * rate_own_source() - the source that belongs to a path itself
  * @path: the path; NULL is allowed
  *
  * Context: rate_mutex is held.
- * Return: it; NULL if it follows, or did.
+ * Return: the source; NULL if the path follows a device, or did.
  */
 struct rate_source *rate_own_source(const struct rate_path *path)
 {
@@ -396,11 +396,11 @@ struct rate_source *rate_own_source(const struct rate_path *path)
 }
 
 /**
- * rate_path_published() - does a link publish here, so that only it may set it?
+ * rate_path_published() - does a link publish the rate, so that only it may set it?
  * @path: the path; NULL is allowed
  *
  * Context: rate_mutex is held.
- * Return: true if so; who follows a published path may be set.
+ * Return: true if so; false for a path that follows a published one.
  */
 bool rate_path_published(const struct rate_path *path)
 {
@@ -411,7 +411,7 @@ bool rate_path_published(const struct rate_path *path)
 
 /**
  * rate_keep_ns() - how far back do the readers of a path look?
- * @settings: of the path
+ * @settings: the settings of the path
  *
  * Return: ns.
  */
@@ -443,8 +443,8 @@ static u64 rate_path_lag(const struct rate_path *path, u64 base_rtt_ns)
  * rate_path_read() - the advice of a path
  * @path: the path
  * @now: ns
- * @base_rtt_ns: as measured by the reader; 0: it does not know
- * @advice: all but the route is set; with in_band, the rate is the weight
+ * @base_rtt_ns: as measured by the reader; 0: not known
+ * @advice: everything but the route is set; with in_band, the rate is the weight
  *
  * Context: RCU read side.
  * Return: false if there is none.
@@ -463,7 +463,7 @@ bool rate_path_read(const struct rate_path *path, u64 now, u64 base_rtt_ns,
 	lag = rate_path_lag(path, advice->base_rtt_ns ?: base_rtt_ns);
 	if (lag > now || !rate_source_read(source, now - lag, &step, &renewed))
 		return false;
-	/* one link without a limit says nothing of the others on the path */
+	/* that one link has no limit says nothing about the others on the path */
 	if (step.rate == RATE_FEEDBACK_UNLIMITED)
 		return false;
 	if (age_limit && !READ_ONCE(source->value.published) && now > renewed &&

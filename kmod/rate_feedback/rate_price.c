@@ -2,31 +2,31 @@
 /*
  * rate_price.c - the price of a path, from the marks that a sender sees (pure)
  *
- * A link that does random exponential marking (REM, <net/rem.h>) tells its
- * price by the share of the packets that it marks, and the receiver tells the
- * sender (ECN).  What the sender estimates is that share:
+ * A link that does random exponential marking (REM, <net/rem.h>) signals its
+ * price by the share of packets that it marks, and the receiver echoes the marks
+ * to the sender (ECN).  The sender estimates that share,
  *
- *	m = marked / packets
+ *	m = marked / packets,
  *
- * of the packets that were acknowledged, where those of a round trip k round
- * trips ago count (7/8)^k: 1/e of them after 7.5 round trips.  That is an average
- * over 15 round trips' worth of packets n; the standard deviation of m is then
- * sqrt(m (1 - m) / n), and that of the rate, in parts of it,
- * sqrt(m / (1 - m) / n) / ln(1 / (1 - m)): 10 % for m = 0.26 and n = 390, the
- * same for m = 0.95 and n = 210.
+ * from the packets that were acknowledged; those of k round trips ago are weighted
+ * by (7/8)^k, which is 1/e after 7.5 round trips.  This is an average over n
+ * packets, 15 round trips' worth.  The standard deviation of m is then
+ * sqrt(m (1 - m) / n), and the relative standard deviation of the rate is
+ * sqrt(m / (1 - m) / n) / ln(1 / (1 - m)): 10 % for m = 0.26 and n = 390, and for
+ * m = 0.95 and n = 210.
  *
- * It is the ratio of two sums and not the mean of ratios: a round trip of few
+ * It is the ratio of two sums, not the mean of ratios: a round trip with few
  * packets counts little, and there is no bias that depends on their number.  No
  * estimate is finer than half a packet in the sum, so that neither m = 0 (no
  * price, any rate) nor m = 1 (an infinite price, no rate) is ever concluded from
  * a finite number of packets.
  *
- * The rate at price p is weight / p: it is where a sender whose utility of the
- * rate x is weight * log(x) has the most of it for its money, and senders that
- * share a link share it by their weights (proportional fairness).
+ * The rate at price p is weight / p: it maximizes the utility minus the cost of a
+ * sender whose utility of the rate x is weight * log(x), and senders that share a
+ * link share it in proportion to their weights (proportional fairness).
  *
- * A rate that was not tried yet is approached as in slow start: it is at most
- * what twice the packets of the last round trip would take in a base RTT.
+ * A rate that has not been tried yet is approached as in slow start: it is at most
+ * twice the packets of the last round trip in a base RTT.
  */
 
 #include <linux/kernel.h>
@@ -37,13 +37,13 @@
 
 #include "rate_price.h"
 
-/* So many packets of one round trip are counted: the sums stay in 32 bits. */
+/* Packets of one round trip that are counted at most: the sums stay in 32 bits. */
 #define RATE_PRICE_ROUND_MAX	BIT(20)
 
 #define RATE_PRICE_PACKET_MAX	BIT(20)	/* bytes */
 #define RATE_PRICE_HALF_PACKET	BIT(RATE_PRICE_PACKET_BITS - 1)
 
-/* The sum, with a new round trip; the other ones count less. */
+/* The sum with a new round trip added; the earlier ones count less. */
 static u32 rate_price_sum(u32 sum, u32 new)
 {
 	return sum - (sum >> RATE_PRICE_MEMORY_SHIFT) +
@@ -56,7 +56,7 @@ static u32 rate_price_sum(u32 sum, u32 new)
  * @delivered: packets acknowledged since the connection began; it may wrap
  * @delivered_ce: those with a mark
  *
- * Return: false if nothing was acknowledged meanwhile: then it goes on.
+ * Return: false if nothing was acknowledged meanwhile, and so the round trip goes on.
  */
 bool rate_price_round(struct rate_price *price, u32 delivered,
 		      u32 delivered_ce)
@@ -66,7 +66,7 @@ bool rate_price_round(struct rate_price *price, u32 delivered,
 
 	if (!packets)
 		return false;
-	/* the mark of a packet may be told after the packet's arrival */
+	/* the mark of a packet may be reported after its arrival */
 	marked = min(marked, packets);
 	price->delivered = delivered;
 	price->delivered_ce += marked;
@@ -79,7 +79,7 @@ bool rate_price_round(struct rate_price *price, u32 delivered,
 
 /**
  * rate_price_read() - the price of the path
- * @price: what is known, of one round trip at least
+ * @price: what is known, from at least one round trip
  * @phi: base of the marking probability, millionths
  *
  * Return: in units of 1 / REM_PRICE_ONE; at least 1.
@@ -109,8 +109,8 @@ u64 rate_price_rate(u64 weight, u64 price)
 }
 
 /**
- * rate_price_limit() - how fast to go at most, whatever the price
- * @price: what is known, of one round trip at least
+ * rate_price_limit() - the highest rate to use, whatever the price
+ * @price: what is known, from at least one round trip
  * @packet_size: bytes of a packet
  * @rtt_ns: base RTT; 0: not known
  *

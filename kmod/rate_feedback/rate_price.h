@@ -8,26 +8,26 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
-/* A round trip counts for 1/8 less with each that comes after it. */
+/* The weight of a round trip falls by 1/8 with each later one. */
 #define RATE_PRICE_MEMORY_SHIFT	3
 
-/* Fractional bits of numbers of packets. */
+/* Fractional bits of the sums of packets. */
 #define RATE_PRICE_PACKET_BITS	8
 
-/* More than a price and a weight can make; at least what ratcp takes for no limit. */
+/* More than price and weight can give; at least what ratcp takes for no limit. */
 #define RATE_PRICE_RATE_MAX	BIT_ULL(60)
 
 /**
- * struct rate_price - what a sender knows of the price of its path
+ * struct rate_price - what a sender knows about the price of its path
  * @delivered: packets acknowledged when the round trip began
  * @delivered_ce: those with a mark
  * @round_seq: the round trip ends when data beyond this is acknowledged
  * @round_packets: acknowledged in the last complete round trip
- * @packets: acknowledged in all, older ones counting less
+ * @packets: acknowledged in total, older ones counting less
  * @marked: those with a mark, at most @packets
  *
- * The sums have RATE_PRICE_PACKET_BITS fractional bits.  Without a complete round
- * trip they are zero, and nothing is known.
+ * The sums have RATE_PRICE_PACKET_BITS fractional bits.  Until a round trip is
+ * complete they are zero, and nothing is known.
  */
 struct rate_price {
 	u32 delivered;

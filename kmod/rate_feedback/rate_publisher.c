@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rate_publisher.c - links of the kernel that publish their rate
+ * rate_publisher.c - kernel links that publish their rate
  */
 
 #include <linux/export.h>
@@ -17,12 +17,12 @@
  * struct rate_publisher - a link that publishes
  * @rn: the namespace of its device
  * @key: the path of its device
- * @source: of the device
+ * @source: the source of its device
  * @replaced: the value that the path had before
- * @followed: with a reference, what the path had followed before; NULL: nothing
- * @payer: whom its memory is charged to, with a reference
- * @found: there was such a path
- * @published: once or more
+ * @followed: what the path followed before, with a reference; NULL: nothing
+ * @payer: the control group that its memory is charged to, with a reference
+ * @found: the path existed already
+ * @published: it has published at least once
  */
 struct rate_publisher {
 	struct rate_net *rn;
@@ -35,7 +35,7 @@ struct rate_publisher {
 	bool published;
 };
 
-/* A larger ring, if one is needed, which is seldom. */
+/* Get a larger ring if one is needed, which is rare. */
 static struct rate_ring *
 rate_publisher_ring(const struct rate_publisher *publisher)
 {
@@ -68,7 +68,7 @@ static void rate_publisher_publish(struct rate_publisher *publisher, u64 since,
 		rate_tell_later(source);
 }
 
-/* What the path is to have again if the link is not made. */
+/* Remember what to restore if the link is not created after all. */
 static void rate_publisher_remember(struct rate_publisher *publisher,
 				    const struct rate_path *path)
 {
@@ -81,7 +81,7 @@ static void rate_publisher_remember(struct rate_publisher *publisher,
 	refcount_inc(&source->refs);
 }
 
-/* The source of the device becomes the link's; whoever follows it stays. */
+/* The link takes over the source of the device, with its followers. */
 static void rate_publisher_fill(struct rate_publisher *publisher)
 {
 	struct rate_source *source;
@@ -99,7 +99,7 @@ static void rate_publisher_fill(struct rate_publisher *publisher)
 	rate_source_exchange(publisher->source, &publisher->replaced);
 }
 
-/* The path of the device becomes the link's; its settings stay. */
+/* The link takes over the path of the device, with its settings. */
 static int rate_publisher_take(struct rate_publisher *publisher,
 			       struct rate_path **spare,
 			       struct netlink_ext_ack *extack)
@@ -184,14 +184,14 @@ rate_publisher_open(const struct net_device *dev,
 	return ERR_PTR(err);
 }
 
-/* Can the path follow again what it did? */
+/* Can the path again follow what it followed before? */
 static bool rate_publisher_may_follow(const struct rate_publisher *publisher)
 {
 	return publisher->followed && !publisher->followed->gone &&
 	       !publisher->source->followers;
 }
 
-/* The link was refused in the end: the path is as it was. */
+/* The link was refused in the end: restore the path. */
 static void rate_publisher_give_back(struct rate_publisher *publisher,
 				     struct rate_path *path)
 {

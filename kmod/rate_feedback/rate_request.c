@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rate_request.c - requests: what they may say, and what they do
+ * rate_request.c - requests: checking them and carrying them out
  *
- * A request is checked whole, what it needs is allocated, and only then is
- * anything changed: one that is refused leaves no trace.  What it needs, only the
- * check tells, under rate_mutex; it is allocated without, and all begins anew.
+ * A request is checked as a whole and its memory is allocated before anything is
+ * changed, so that a refused one leaves no trace.  How much memory it needs is known
+ * only after the check, under rate_mutex; it is then allocated without the mutex, and
+ * the check starts over.
  */
 
 #include <linux/netdevice.h>
@@ -13,7 +14,7 @@
 #include "rate.h"
 #include "rate_netlink.h"
 
-/* An address of 4 or 16 bytes; one of IPv4 within IPv6 is of IPv4. */
+/* An address of 4 or 16 bytes; an IPv4-mapped one counts as IPv4. */
 static int rate_parse_addr(const struct nlattr *attr, struct in6_addr *addr,
 			   u8 *family, struct netlink_ext_ack *extack)
 {
@@ -130,7 +131,7 @@ static int rate_check_ranges(struct nlattr **tb, const struct rate_range *range,
 }
 
 /**
- * rate_parse_key() - which path is meant?
+ * rate_parse_key() - parse the name of a path
  * @tb: attributes
  * @key: set
  * @extack: what was expected
@@ -165,11 +166,11 @@ int rate_parse_key(struct nlattr **tb, struct rate_key *key,
  * struct rate_spare - memory for a request, allocated before it is known to be needed
  * @path: a new path
  * @source: a new source
- * @ring: a larger one for the history
- * @ring_size: of that; 0: none is needed
- * @no_ring: there was no memory for it: then without
- * @wants_path: there must be @path
- * @wants_source: there must be @source
+ * @ring: a larger ring for the history
+ * @ring_size: size that @ring needs; 0: none is needed
+ * @no_ring: there was no memory for @ring; do without it
+ * @wants_path: @path is needed
+ * @wants_source: @source is needed
  */
 struct rate_spare {
 	struct rate_path *path;
@@ -182,16 +183,16 @@ struct rate_spare {
 };
 
 /**
- * struct rate_request - what is wanted of a path
+ * struct rate_request - a request to set a path
  * @tb: attributes
- * @now: ns; the same however often it is looked at
- * @settings: that the path is to have
- * @step: of its rate
- * @follow_net: where the device is that it is to follow, with a reference; or NULL
+ * @now: ns; the same however often the request is checked
+ * @settings: the settings that the path will have
+ * @step: the step of its rate
+ * @follow_net: namespace of the device to follow, with a reference; or NULL
  * @follow_ifindex: that device
- * @device_net: where the device is whose source that is; NULL: it is of no device
+ * @device_net: namespace of the device that @source belongs to; NULL: none
  * @device: that device
- * @source: that it is to have; NULL: it has the right one
+ * @source: the source that the path will have; NULL: it has the right one
  * @spare: memory
  */
 struct rate_request {
@@ -251,7 +252,7 @@ static int rate_parse_settings(struct nlattr **tb,
 	return 0;
 }
 
-/* The step that the request makes of the rate there is; @old: NULL, if there is none. */
+/* Compute the step of the rate; @old: the steps so far, or NULL. */
 static int rate_parse_value(struct rate_request *request,
 			    const struct rate_history *old,
 			    struct netlink_ext_ack *extack)
@@ -351,7 +352,7 @@ static int rate_parse_follow(struct rate_request *request,
 	return 0;
 }
 
-/* Does a path follow the one of this name? */
+/* Does any path follow the one with this name? */
 static bool rate_is_followed(const struct rate_net *rn,
 			     const struct rate_key *key)
 {
@@ -363,7 +364,7 @@ static bool rate_is_followed(const struct rate_net *rn,
 	return source && source->followers;
 }
 
-/* The path, and the one it is to follow, must not be links of a chain. */
+/* A path that is followed must not follow another one itself. */
 static int rate_check_chain(const struct rate_request *request,
 			    const struct rate_net *rn,
 			    const struct rate_key *key,
@@ -432,7 +433,7 @@ static int rate_check_follow(const struct rate_request *request,
 	       rate_check_followers(request, path, extack);
 }
 
-/* The device that names a new path must be there. */
+/* Check what a new path needs: a value, and its device. */
 static int rate_check_new(const struct rate_request *request,
 			  const struct rate_net *rn, const struct rate_key *key,
 			  struct netlink_ext_ack *extack)
@@ -453,7 +454,7 @@ static int rate_check_new(const struct rate_request *request,
 	return rate_path_check_room(rn, extack);
 }
 
-/* All that can be refused. */
+/* Check everything that can be refused. */
 static int rate_check(struct rate_request *request, const struct rate_net *rn,
 		      const struct rate_key *key, const struct rate_path *path,
 		      struct netlink_ext_ack *extack)
@@ -472,7 +473,7 @@ static int rate_check(struct rate_request *request, const struct rate_net *rn,
 			       "rate_feedback: a link publishes the rate of this path: it cannot be set");
 		return -EBUSY;
 	}
-	/* a new one that follows is as one that a link publishes */
+	/* a new path that follows has the default of one that a link publishes */
 	request->settings = path ? path->settings :
 		rate_default_settings(tb[RATE_FEEDBACK_A_PATH_FOLLOW] ?
 				      RATE_FEEDBACK_LAG_RTT :
@@ -485,7 +486,7 @@ static int rate_check(struct rate_request *request, const struct rate_net *rn,
 	return err ?: rate_check_follow(request, rn, key, path, extack);
 }
 
-/* The source that the path is to have; a new one, if there is none yet. */
+/* Choose the source for the path; a new one if there is none yet. */
 static void rate_choose_source(struct rate_request *request,
 			       struct rate_net *rn, const struct rate_key *key,
 			       const struct rate_path *path)
@@ -512,7 +513,7 @@ static void rate_choose_source(struct rate_request *request,
 	}
 }
 
-/* A larger ring for the history that the path has. */
+/* Does the history of the path need a larger ring? */
 static void rate_choose_ring(struct rate_request *request,
 			     const struct rate_path *path)
 {
@@ -560,7 +561,7 @@ static void rate_spare_free(const struct rate_spare *spare)
 	kfree(spare->ring);
 }
 
-/* Return: true if any is another than before. */
+/* Return: true if any of them has changed. */
 static bool rate_apply_settings(struct rate_path *path,
 				const struct rate_settings *new)
 {
@@ -582,7 +583,7 @@ static bool rate_apply_settings(struct rate_path *path,
 	return changed;
 }
 
-/* Return: true if it is another than before. */
+/* Return: true if it has changed. */
 static bool rate_apply_source(struct rate_path *path,
 			      struct rate_request *request)
 {
@@ -596,7 +597,7 @@ static bool rate_apply_source(struct rate_path *path,
 	return true;
 }
 
-/* Of a rate that is merely renewed nobody is told. */
+/* There is no event for a rate that is merely renewed. */
 static void rate_apply(struct rate_path *path, struct rate_request *request,
 		       bool created)
 {
@@ -610,7 +611,7 @@ static void rate_apply(struct rate_path *path, struct rate_request *request,
 		request->spare.ring = NULL;
 	}
 
-	/* who follows a path has its value; of a new one they know already */
+	/* followers share the value, and have had an event when the path was new */
 	if (value)
 		rate_tell(rate_own_source(path));
 	else if (other)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rate_source.c - where values are: a rate as a function of time, written and read
+ * rate_source.c - sources of values: writing and reading a rate as a function of time
  *
- * One writer at a time, under the source's lock; readers, one for each ACK of
- * each socket, never wait for it: they read again if it wrote meanwhile.
+ * There is one writer at a time, under the source's lock.  Readers, one for each ACK
+ * of each socket, never wait for it: they read again if it wrote meanwhile.
  */
 
 #include <linux/slab.h>
@@ -12,9 +12,9 @@
 #include "rate.h"
 
 /**
- * rate_source_new() - a source without a value
+ * rate_source_new() - make a source without a value
  * @gfp: how to allocate
- * @tell: goes on telling of its paths
+ * @tell: work function that continues sending events about its paths
  *
  * Return: the source, with one reference; or NULL.
  */
@@ -56,7 +56,7 @@ void rate_source_put(struct rate_source *source)
 }
 
 /**
- * rate_source_keep() - somebody looks back so far
+ * rate_source_keep() - note how far back a reader looks
  * @source: the source
  * @keep_ns: how far
  *
@@ -69,11 +69,11 @@ void rate_source_keep(struct rate_source *source, u64 keep_ns)
 }
 
 /**
- * rate_source_wants() - is there room for the step that is overwritten next?
+ * rate_source_wants() - must the step that is overwritten next be kept?
  * @source: the source
- * @keep_ns: how far back somebody will look, besides those that do
+ * @keep_ns: how far back another reader will look
  *
- * Return: the size of the ring that there should be; 0: this one will do, or nobody
+ * Return: the size of the larger ring that is needed; 0: this one will do, or nobody
  * may ask for that step any more.
  */
 u32 rate_source_wants(struct rate_source *source, u64 keep_ns)
@@ -90,12 +90,12 @@ u32 rate_source_wants(struct rate_source *source, u64 keep_ns)
 }
 
 /**
- * rate_ring_new() - room for steps
+ * rate_ring_new() - allocate room for steps
  * @size: how many
  * @gfp: how to allocate
  *
- * Return: the ring; NULL without memory, and then steps are forgotten: who asks for
- * one gets the oldest that is left.
+ * Return: the ring; NULL if there is no memory.  Steps are then forgotten, and a reader
+ * who asks for one gets the oldest that is left.
  */
 struct rate_ring *rate_ring_new(u32 size, gfp_t gfp)
 {
@@ -108,12 +108,12 @@ struct rate_ring *rate_ring_new(u32 size, gfp_t gfp)
 }
 
 /**
- * rate_source_set() - the rate is renewed
+ * rate_source_set() - set or renew the rate
  * @source: the source
- * @step: from when on it has which rate, and how many flows
+ * @step: the rate, since when it holds, and the number of flows
  * @ring: for the history, if it is larger than the present one; NULL: none
  *
- * Return: true if it is another than before.
+ * Return: true if the value has changed.
  */
 bool rate_source_set(struct rate_source *source, const struct rate_step *step,
 		     struct rate_ring *ring)
@@ -124,7 +124,7 @@ bool rate_source_set(struct rate_source *source, const struct rate_step *step,
 
 	spin_lock_bh(&source->lock);
 	write_seqcount_begin(&source->seq);
-	/* another writer may have been as clever */
+	/* another writer may have brought a ring, too */
 	if (ring && (!history->ring || history->ring->size < ring->size))
 		ring = rate_history_resize(history, ring);
 	changed = rate_history_push(history, step);
@@ -138,9 +138,9 @@ bool rate_source_set(struct rate_source *source, const struct rate_step *step,
 }
 
 /**
- * rate_source_exchange() - another value
+ * rate_source_exchange() - exchange the value
  * @source: the source
- * @value: the value; set to what there was
+ * @value: the new value; set to the old one
  */
 void rate_source_exchange(struct rate_source *source, struct rate_value *value)
 {
@@ -152,8 +152,8 @@ void rate_source_exchange(struct rate_source *source, struct rate_value *value)
 }
 
 /**
- * rate_value_free() - free what a value has, which is in no source any more
- * @value: the value
+ * rate_value_free() - free the memory of a value
+ * @value: the value, which is no longer in any source
  */
 void rate_value_free(const struct rate_value *value)
 {
@@ -166,10 +166,10 @@ void rate_value_free(const struct rate_value *value)
  * @source: the source
  * @when: ns
  * @step: set to the step that held then
- * @renewed: set to when the rate was set last
+ * @renewed: set to when the rate was last set
  *
  * Context: RCU read side.
- * Return: false if there was none then.
+ * Return: false if there was no rate then.
  */
 bool rate_source_read(const struct rate_source *source, u64 when,
 		      struct rate_step *step, u64 *renewed)
@@ -186,10 +186,10 @@ bool rate_source_read(const struct rate_source *source, u64 when,
 }
 
 /**
- * rate_source_snapshot() - the present
+ * rate_source_snapshot() - the value as it is now
  * @source: the source
  * @step: set to the step that holds now
- * @renewed: set to when the rate was set last
+ * @renewed: set to when the rate was last set
  * @updates: set to how often it was set
  *
  * Context: RCU read side.
@@ -208,11 +208,11 @@ void rate_source_snapshot(const struct rate_source *source,
 }
 
 /**
- * rate_source_flows() - by how many is the rate of a link divided?
+ * rate_source_flows() - the number of flows that a rate of a link is divided by
  * @source: the source
- * @step: of it
+ * @step: a step of it
  *
- * Return: flows that the link counted; or else those that listen and were
+ * Return: the flows that the link counted; or else those that listen and have been
  * active lately.  At least 1.
  */
 u32 rate_source_flows(const struct rate_source *source,
@@ -225,11 +225,11 @@ u32 rate_source_flows(const struct rate_source *source,
 }
 
 /**
- * rate_source_is_own() - is it not that of a device that a path follows?
- * @source: of the path
+ * rate_source_is_own() - is the source of a path its own?
+ * @source: the source of the path
  * @path: the path
  *
- * Return: true if it is the path's own.
+ * Return: true if it is, and not that of a device which the path follows.
  */
 bool rate_source_is_own(const struct rate_source *source,
 			const struct rate_path *path)
@@ -240,12 +240,12 @@ bool rate_source_is_own(const struct rate_source *source,
 }
 
 /**
- * rate_source_followed() - what does a path follow?
+ * rate_source_followed() - the device that a path follows
  * @path: the path
- * @source: of the path; NULL is allowed
+ * @source: the source of the path; NULL is allowed
  *
  * Context: RCU read side or rate_mutex.
- * Return: ifindex of a device; 0: it does not follow, or what it followed is gone.
+ * Return: its ifindex; 0: the path follows none, or the device is gone.
  */
 u32 rate_source_followed(const struct rate_path *path,
 			 const struct rate_source *source)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rate_sysctl.c - how much a network namespace may have
+ * rate_sysctl.c - limits of a network namespace
  *
  *	net.rate_feedback.max_paths	paths
  *	net.rate_feedback.max_followers	paths, anywhere, that follow its devices
  *
- * Each namespace has its own, and begins with those of the initial one.  Who may
- * configure a namespace may lower them; to raise one above that of the initial
- * namespace takes CAP_NET_ADMIN outside of user namespaces.
+ * Each namespace has its own limits, and begins with those of the initial one.
+ * Anyone who may configure a namespace may lower them; raising one above that of the
+ * initial namespace takes CAP_NET_ADMIN in the initial user namespace.
  */
 
 #include <linux/capability.h>
@@ -20,7 +20,7 @@
 
 #define RATE_SYSCTLS	2
 
-/* More than a machine has connections, each with a path of its own. */
+/* More than the connections of a machine, each with a path of its own. */
 #define RATE_LIMIT_DEFAULT	BIT(20)
 
 static int rate_sysctl_limit(wale_compat_ctl_table *table, int write,
@@ -60,14 +60,14 @@ static void rate_sysctl_set(struct ctl_table *entry, const char *name,
 }
 
 /**
- * rate_sysctl_init() - the limits of a new namespace
+ * rate_sysctl_init() - register the limits of a new namespace
  * @rn: the namespace
  *
  * Return: 0 or -ENOMEM.
  */
 int rate_sysctl_init(struct rate_net *rn)
 {
-	/* the initial one is the first to be set up, and the last to go */
+	/* the initial namespace is set up first, and torn down last */
 	struct rate_net *initial = rate_net(&init_net) ?: rn;
 	struct ctl_table *table;
 
@@ -89,7 +89,7 @@ int rate_sysctl_init(struct rate_net *rn)
 }
 
 /**
- * rate_sysctl_exit() - a namespace goes
+ * rate_sysctl_exit() - unregister the limits of a namespace
  * @rn: the namespace
  */
 void rate_sysctl_exit(struct rate_net *rn)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rate_tell.c - those who look are told of all paths of a source that changed
+ * rate_tell.c - events about all paths of a source that has changed
  *
- * They are told of the first few at once, and of the others by a worker, as many at a
- * time; what they are told is how the path is then.
+ * Events about the first few paths are sent at once, those about the others by a worker,
+ * as many at a time; each shows the path as it is at that moment.
  */
 
 #include <linux/list.h>
@@ -11,14 +11,14 @@
 #include "rate.h"
 
 /*
- * So many paths are told of at a time, as rate_mutex is held meanwhile; where nobody
- * looks, so many times as many are passed.
+ * Number of events sent at a time, since rate_mutex is held meanwhile; where nobody
+ * listens, this many times as many paths are skipped.
  */
 #define RATE_TELL_MAX	64
 #define RATE_TELL_COST	16
 
 /**
- * rate_tell_withdrawn() - there is no value any more
+ * rate_tell_withdrawn() - send events: there is no value any more
  * @source: the source
  *
  * Context: rate_mutex is held.
@@ -33,7 +33,7 @@ void rate_tell_withdrawn(struct rate_source *source)
 }
 
 /*
- * Tell of some paths behind @told, and move it on.
+ * Send events about some paths behind @told, and move it on.
  *
  * Return: true if there are more; else @told is in no list any more.
  */
@@ -57,16 +57,16 @@ static bool rate_tell_some(struct rate_source *source)
 	return true;
 }
 
-/* Have the worker tell of more. */
+/* Leave the rest to the worker. */
 static void rate_tell_on(struct rate_source *source)
 {
 	refcount_inc(&source->refs);
 	if (!queue_work(rate_workqueue, &source->tell))
-		rate_source_put(source);	/* pending, with its own */
+		rate_source_put(source);	/* it is pending, and has its own reference */
 }
 
 /**
- * rate_tell_later() - the same as rate_tell(), all of it by the worker
+ * rate_tell_later() - the same as rate_tell(), but by the worker alone
  * @source: the source, which changed
  *
  * Context: any but hard interrupts.
@@ -78,14 +78,14 @@ void rate_tell_later(struct rate_source *source)
 }
 
 /**
- * rate_tell() - tell those who look about all paths of a source
+ * rate_tell() - send events about all paths of a source
  * @source: the source, which changed
  *
  * Context: rate_mutex is held.
  */
 void rate_tell(struct rate_source *source)
 {
-	if (!list_empty(&source->told)) {	/* all of them once more, then */
+	if (!list_empty(&source->told)) {	/* then send all of them once more */
 		rate_tell_later(source);
 		return;
 	}
@@ -95,11 +95,11 @@ void rate_tell(struct rate_source *source)
 }
 
 /**
- * rate_tell_work() - go on telling of the paths of a source
- * @work: of the source
+ * rate_tell_work() - continue sending events about the paths of a source
+ * @work: in struct rate_source
  *
- * A source that changes all the time does not keep the last paths from being told of:
- * each walk goes to the end.
+ * Each walk goes to the end of the list, so that a source which changes all the time
+ * does not keep the last paths waiting.
  */
 void rate_tell_work(struct work_struct *work)
 {

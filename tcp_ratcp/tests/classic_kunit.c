@@ -77,7 +77,7 @@ static void classic_losses(struct kunit *test)
 	}
 }
 
-/* Packets that the stack may send: it does while in_flight < its window. */
+/* Packets that the stack sends: it sends while in_flight < its window. */
 static s64 classic_may_send(const struct classic_flight *f, u32 window,
 			    bool recovery)
 {
@@ -105,7 +105,7 @@ static void classic_stack_duplicates(struct kunit *test)
 	for (sacked = 0; sacked <= 30; sacked++) {
 		f = classic_test_flight(31, sacked, 0, 0);
 		KUNIT_EXPECT_EQ(test, classic_may_send(&f, 31, false), 0);
-		/* nor in a window that was reduced, whatever it is */
+		/* nor in a reduced window, however small */
 		KUNIT_EXPECT_LE(test, classic_may_send(&f, 5, false), 0);
 		KUNIT_EXPECT_GE(test, classic_window_for_stack(5, &f, false),
 				1);
@@ -117,11 +117,11 @@ static void classic_stack_duplicates(struct kunit *test)
 
 static void classic_stack_restart(struct kunit *test)
 {
-	/* all lost, the first sent again */
+	/* all lost, the first one sent again */
 	struct classic_flight f = classic_test_flight(31, 0, 31, 1);
 
 	KUNIT_EXPECT_EQ(test, classic_may_send(&f, 1, false), 0);
-	/* acknowledged; 30 are lost still */
+	/* acknowledged; 30 are still lost */
 	f = classic_test_flight(30, 0, 30, 0);
 	KUNIT_EXPECT_EQ(test, classic_may_send(&f, 2, false), 2);
 	/* both sent */
@@ -134,7 +134,7 @@ static void classic_stack_reno(struct kunit *test)
 	struct classic_flight f = classic_test_flight(31, 3, 1, 0);
 	u32 sacked;
 
-	/* the lost packet alone, though 15 + 3 < 31 */
+	/* only the lost packet, though 15 + 3 < 31 */
 	KUNIT_EXPECT_EQ(test, classic_may_send(&f, 15, true), 1);
 	/*
 	 * Half the window of 31 is 15: new packets leave from the 17th duplicate
@@ -234,7 +234,7 @@ static void classic_clock_edges(struct kunit *test)
 	struct classic_clock clock = {};
 	u32 i;
 
-	/* within one tick, for ever: 2 ticks, and twice that after a timeout */
+	/* always within one tick: 2 ticks, and twice that after a timeout */
 	for (i = 0; i < 100; i++)
 		classic_clock_sample(&clock, 0);
 	KUNIT_EXPECT_EQ(test, classic_clock_rto(&clock, 0), 2);

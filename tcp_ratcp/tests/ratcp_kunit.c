@@ -65,7 +65,7 @@ static void ratcp_rate_window_test(struct kunit *test)
 			ratcp_rate_window(packets, c->beta));
 }
 
-/* The backlog: beta, and so much of the gap to the peak. */
+/* The backlog: beta plus a share of the gap to the peak. */
 
 static const struct ratcp_backlog_case {
 	const char *name;
@@ -121,7 +121,7 @@ static void ratcp_peak_test(struct kunit *test)
 		{ 2, 40, 100 },
 		{ 30, 0, 100 },
 		{ 61, 90, 100 },	/* a minute after it was seen */
-		{ 62, 90, 90 },		/* more than that: anew from R */
+		{ 62, 90, 90 },		/* later than that: start over from R */
 		{ 100, 80, 90 },
 		{ 110, 90, 90 },	/* seen again, not higher */
 		{ 165, 80, 90 },
@@ -156,7 +156,7 @@ static void ratcp_peak_test(struct kunit *test)
 	}
 }
 
-/* Seen again and again: the minute begins when it is seen for the last time. */
+/* Seen again and again: the minute begins when it was last seen. */
 static void ratcp_peak_stays_test(struct kunit *test)
 {
 	u64 peak = 0;
@@ -172,7 +172,7 @@ static void ratcp_peak_stays_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peak, 99);
 }
 
-/* One acknowledgment: the limit, and if it is of data growth. */
+/* One acknowledgment: the limit, and growth if it covers data. */
 
 static const struct ratcp_ack_case {
 	const char *name;
@@ -314,7 +314,7 @@ static void ratcp_restart_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, AVOID, w.phase);
 }
 
-/* Whatever the sequence of advice: never above it, never nothing. */
+/* Whatever the sequence of advice: never above it, never zero. */
 static void ratcp_bounds_test(struct kunit *test)
 {
 	static const u32 advice[] = { 21, 1, 1000, 2, HUGE, 3, 1, HUGE, 7 };
@@ -335,14 +335,14 @@ static void ratcp_bounds_test(struct kunit *test)
 			/* the stack, too, knows that slow start is over */
 			if (w.phase == AVOID)
 				KUNIT_ASSERT_GE(test, w.cwnd, w.ssthresh);
-			/* what was in flight too much is gone */
+			/* the excess in flight is gone */
 			if (ack)
 				KUNIT_ASSERT_NE(test, w.phase, INACT);
 		}
 	}
 }
 
-/* A window of no packets, as a clamp of 0 leaves it, grows as one of one packet. */
+/* A window of 0, as a clamp of 0 leaves it, grows like one of one packet. */
 static void ratcp_no_window_test(struct kunit *test)
 {
 	struct ratcp_window w;

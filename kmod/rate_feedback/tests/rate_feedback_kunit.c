@@ -60,7 +60,7 @@ static void rate_history_remembers_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, step.rate, 250);
 }
 
-/* The same rate again is no step; its beginning stays. */
+/* The same rate again is not a step: it keeps its beginning. */
 static void rate_history_renewed_test(struct kunit *test)
 {
 	const struct rate_step again = { .since = 9 * MS, .rate = 7 };
@@ -75,7 +75,7 @@ static void rate_history_renewed_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h.count, 1);
 }
 
-/* Two changes at one instant: only the second ever held; time never runs back. */
+/* Two changes at one instant: only the second one held; time never runs back. */
 static void rate_history_same_instant_test(struct kunit *test)
 {
 	struct rate_history h = { .ring = rate_test_ring(test, 8) };
@@ -92,7 +92,7 @@ static void rate_history_same_instant_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, step.since, 2 * MS);
 }
 
-/* Beyond memory the oldest rate that is remembered stands for all before. */
+/* Before the ring begins, its oldest rate stands for all earlier ones. */
 static void rate_history_forgets_test(struct kunit *test)
 {
 	struct rate_history h = { .ring = rate_test_ring(test, 8) };
@@ -114,7 +114,7 @@ static void rate_history_forgets_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, step.rate, 2);
 }
 
-/* The ring grows while it is too short for who looks back, and loses nothing. */
+/* The ring grows while it is too short for a reader, and loses nothing. */
 static void rate_history_grows_test(struct kunit *test)
 {
 	struct rate_history h = {};
@@ -266,7 +266,7 @@ static void rate_price_round_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, marks.marked, 7 << 6);	/* 1.75 */
 }
 
-/* Marks that are told later than their packets are counted, not lost. */
+/* Marks that are reported later than their packets are counted, not lost. */
 static void rate_price_late_marks_test(struct kunit *test)
 {
 	struct rate_price marks = {};
@@ -277,7 +277,7 @@ static void rate_price_late_marks_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, marks.delivered_ce, 12);
 }
 
-/* In any sequence the sums fit, and a share that stays is what is read. */
+/* The sums fit for any sequence, and a constant share is read correctly. */
 static void rate_price_settles_test(struct kunit *test)
 {
 	struct rate_price marks = {};
@@ -294,7 +294,7 @@ static void rate_price_settles_test(struct kunit *test)
 		marked += 10;
 		rate_price_round(&marks, delivered, marked);
 	}
-	/* 3.0184, but for what is left of the first ones */
+	/* 3.0184, apart from what is left of the first ones */
 	KUNIT_EXPECT_GE(test, rate_price_read(&marks, 1100000), 3017000000ULL);
 	KUNIT_EXPECT_LE(test, rate_price_read(&marks, 1100000), 3020000000ULL);
 }
