@@ -13,6 +13,7 @@
 #   JOBS=N       runs, or files of tests, at once (default: all cores; for tests, 8 at most)
 #   FUZZ_SECONDS=N     for each fuzz target (default: 20)
 #   MESSAGES=N SEED=S  what fuzz-kernel sends (default: 1000000, 1)
+#   REPEATS=N    how often check-programs runs each (default: 20)
 #   BENCH_ARGS   words for the benchmarks, such as "--rounds 9 --json"
 
 VERSION := 1.0.0
@@ -83,6 +84,12 @@ formulas-table: packages	## Documentation/formulas.rst, from `make report` in fu
 check-vm: packages-check packages-vm userspace	## stock kernels, two CPUs, under QEMU (KERNELS="6.1 6.12")
 	@$(RECORD) WALE_VM_KERNELS="$(or $(KERNELS),6.1 6.12)" \
 	testbed/wale-lab python -m pytest -m vm $(PYTEST_ARGS) testbed/tests/test_vm.py
+
+programs:	## QUIC transfers with quic-go, into the cache (needs go)
+	@testbed/setup/build-programs
+
+check-programs: packages-check userspace kernel programs	## their scenarios, each 20 times (REPEATS=N)
+	@WALE_REPEATS=$(or $(REPEATS),20) WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest -m programs $(PYTEST_ARGS)
 
 generate: packages-check	## what follows from the contract of the qdisc (Documentation/netlink/specs/sch_wale.yaml)
 	@testbed/wale-lab python testbed/codegen
@@ -164,6 +171,6 @@ deb: packages-deb	## Debian packages wale-dkms, wale-tools, wale-dev and python3
 clean:	## remove build/, dist/, out/ and results/ (the cached kernel stays)
 	rm -rf build dist out results
 
-.PHONY: demo report test check release-check check-vm check-deb coverage tested-table formulas-table lint fuzz fuzz-userspace fuzz-kernel \
+.PHONY: demo report test check release-check check-vm check-deb check-programs programs coverage tested-table formulas-table lint fuzz fuzz-userspace fuzz-kernel \
 	bench help modules modules-stock userspace kernel kernel-san packages packages-check \
 	packages-vm packages-deb install uninstall wheel deb clean

@@ -34,7 +34,7 @@ PARTS = ("kmod/wale", "kmod/rate_feedback", "tcp_ratcp", "userspace/lib", "users
 PARTS = (*PARTS, "userspace/wale", "userspace/transfer")
 
 #: The tests that run code: not those that look at it, nor those of packages and stock kernels.
-TESTS = "not lint and not deb and not vm and not long"
+TESTS = "not lint and not deb and not vm and not long and not programs"
 
 #: Who reads configurations: each line there that refuses one must be reached.
 CONFIGURATION = tuple(

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shlex
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -163,3 +165,25 @@ def small_guest(not_on_san: Callable[[str], None]) -> None:
 def on_san(san_kernel: Kernel, tested_on: Callable[..., None]) -> None:
     """Count a test as one of the kernel with sanitizers."""
     tested_on("uml", san_kernel.release, "san")
+
+
+@contextmanager
+def busy_cpus() -> Iterator[None]:
+    """Something else that keeps every CPU busy."""
+    loops = [
+        multiprocessing.get_context("fork").Process(target=_spin, daemon=True)
+        for _ in os.sched_getaffinity(0)
+    ]
+    for loop in loops:
+        loop.start()
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.join()
+
+
+def _spin() -> None:
+    while True:
+        pass

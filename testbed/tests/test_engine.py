@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import multiprocessing
 import os
 import pwd
 import shutil
@@ -14,12 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from conftest import busy_cpus
 from wale_lab.engines import (
     coverage,
     debian,
@@ -91,28 +89,6 @@ def in_session(session: int) -> list[int]:
             if fields[3] == str(session) and fields[0] != "Z":
                 found.append(int(process.name))
     return found
-
-
-@contextmanager
-def busy_cpus() -> Iterator[None]:
-    """Something else that keeps every CPU busy."""
-    loops = [
-        multiprocessing.get_context("fork").Process(target=_spin, daemon=True)
-        for _ in os.sched_getaffinity(0)
-    ]
-    for loop in loops:
-        loop.start()
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.join()
-
-
-def _spin() -> None:
-    while True:
-        pass
 
 
 def test_engines_by_name() -> None:

@@ -341,4 +341,6 @@ def userspace_env() -> dict[str, str]:
     """The environment for programs inside, without building anything."""
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     programs, plugins = _tool_folders()
-    return {"PATH": f"{programs}:{path}", "TC_LIB_DIR": plugins}
+    built = cache_root() / "programs/bin"  # testbed/setup/build-programs
+    path = f"{programs}:{path}:{built}" if built.is_dir() else f"{programs}:{path}"
+    return {"PATH": path, "TC_LIB_DIR": plugins, "WALE_PYTHON": sys.executable}
