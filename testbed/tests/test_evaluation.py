@@ -6,6 +6,9 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,8 @@ import pytest
 
 from wale_lab import yaml_lines
 from wale_lab.cli import main
+from wale_lab.engines import get_engine
+from wale_lab.engines.modules import build_folder
 from wale_lab.errors import ScenarioError
 from wale_lab.evaluation import metrics
 from wale_lab.evaluation.judge import Margin, beside_deployed, compare, mean_interval
@@ -163,11 +168,9 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_rows_are_chosen_by_name_and_set(rows: Path) -> None:
     assert [named.name for named in choose(["mine"])] == ["one"]
     names = [named.name for named in choose([])]
-    assert {"one", "bufferbloat", "harm-throughput"} <= set(names)
-    assert [named.name for named in choose(["one", "bufferbloat", "mine"])] == [
-        "one",
-        "bufferbloat",
-    ]
+    assert {"one", "bufferbloat", "harm"} <= set(names)
+    found = choose(["one", "bufferbloat", "mine"])  # RFC 9743 comes first
+    assert [named.name for named in found] == ["bufferbloat", "one"]
     with pytest.raises(ScenarioError, match="--rows nosuch: expected names of rows or of sets"):
         choose(["nosuch"])
 
@@ -245,7 +248,7 @@ def test_each_row_makes_scenarios(path: Path) -> None:
     if named.row.unable:
         assert named.row.unable[0].islower() and not named.row.unable.endswith(".")
         return
-    assert any(cell.quick for cell in named.row.chosen(True).values())
+    assert named.row.chosen(True) or named.set != "rfc9743"
     for cell_name, cell in named.row.chosen(False).items():
         for run in named.row.runs:
             text = scene(named, cell_name, cell, run, Subject("reno", "reno"), 1)
@@ -366,3 +369,54 @@ def test_a_control_that_is_none(
     assert main([*words, "--out", str(tmp_path / "out")]) == 2
     assert "got 'nosuch'" in capsys.readouterr().err
     assert DEPLOYED == ("reno", "cubic", "bbr")
+
+
+@pytest.fixture(scope="module")
+def controls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the controls that have a fault each, built for the guest's kernel."""
+    folder = tmp_path_factory.mktemp("controls") / "controls"
+    shutil.copytree(Path(__file__).with_name("controls"), folder)
+    version = os.environ.get("WALE_KERNEL") or None
+    done = build_folder(get_engine("uml").prepare(version, print), folder)
+    assert done.returncode == 0, done.stdout
+    return folder
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for evaluations that share the runs of reno."""
+    return tmp_path_factory.mktemp("evaluated")
+
+
+@pytest.mark.guest
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("control", "row", "worse"),
+    [
+        ("heedless", "loss-own", {("4 flows, 0.5 BDP", "again"), ("10 flows, 1 BDP", "again")}),
+        ("nearsighted", "fairness-own", {("2 flows, RTT 1 to 5", "jain"), ("2 flows, RTT 1 to 5", "least")}),
+        ("deaf", "aqm", {("FQ-CoDel", "delay"), ("FQ-CoDel", "p95")}),
+        ("timid", "varying-delay", {("delay of 10 to 70 ms", "rate")}),
+    ],
+)  # fmt: skip
+def test_planted_faults_are_found(
+    control: str, row: str, worse: set[tuple[str, str]], controls: Path, evaluated: Path,
+    capsys: pytest.CaptureFixture[str], not_on_san: Callable[[str], None],
+) -> None:  # fmt: skip
+    """By the row that should find them, and the first line of the report."""
+    not_on_san("it takes twenty times as long")
+    words = ["evaluate", control, "--module", str(controls / f"tcp_{control}.ko"), "--rows", row]
+    words += ["--against", "reno", "--quick", "--json", "--out", str(evaluated)]
+    assert main(words) == 1
+    (found,) = json.loads(capsys.readouterr().out)["rows"]
+    told = {
+        (cell["name"], metric["name"])
+        for cell in found["cells"]
+        for metric in cell["metrics"]
+        if metric["verdict"] == "worse"
+    }
+    assert worse <= told
+    if control == "nearsighted":  # nor is anything wrong where the round trips are equal
+        assert not [cell for cell, _ in told if cell == "2 flows, equal"]
+    page = (evaluated / f"{control}-quick" / "evaluation.html").read_text()
+    assert f'href="#{row}"' in page.partition('id="overview"')[0]

@@ -37,7 +37,8 @@ def tracked(*patterns: str) -> list[str]:
 def kernel_code() -> list[str]:
     """C of the modules, of the examples and of the tests, without the generated tables."""
     where = ("kmod/*.[ch]", "tcp_ratcp/*.[ch]", "Documentation/examples/*.[ch]")
-    names = tracked(*where, "testbed/tests/mistakes/*.c", "testbed/src/wale_lab/bench/module/*.c")
+    of_tests = ("testbed/tests/mistakes/*.c", "testbed/tests/controls/*.c")
+    names = tracked(*where, *of_tests, "testbed/src/wale_lab/bench/module/*.c")
     return [name for name in names if "/vectors/" not in name]
 
 

@@ -323,9 +323,9 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "Judge a congestion control by the rows of RFC 9743 and others, beside those deployed.",
         "  wale-lab evaluate bbr --quick\n"
         "  wale-lab evaluate my --module tcp_my.ko\n"
-        "  wale-lab evaluate cubic --rows harm-throughput,short-flows\n"
+        "  wale-lab evaluate cubic --rows harm,short-flows\n"
         "  wale-lab evaluate cubic --kernel 6.1 --against cubic --kernel 7.2\n"
-        "  wale-lab evaluate --program 'get {server}' --serve 'serve .' --rows utilisation\n"
+        "  wale-lab evaluate --program 'get {server}' --serve 'serve .' --rows bufferbloat\n"
         "Runs that are there are not made again: an evaluation that was stopped goes on where it\n"
         "was, and the next control finds those of reno, cubic and bbr.\n"
         "Exit code 1 if a row is worse than what it is compared with, or a run failed.\n"

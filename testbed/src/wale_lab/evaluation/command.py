@@ -47,11 +47,14 @@ class Evaluation:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
-        self.rows = choose(args.rows)
+        self.rows = [
+            named for named in choose(args.rows) if named.row.unable or named.row.chosen(args.quick)
+        ]
         self.subject, self.references = _subjects(args)
         self.out = Path(args.out or "out/evaluation")
         self.jobs: list[CellJob] = []
         self.failed: dict[str, str] = {}
+        self.optional: set[str] = set()
 
     @property
     def subjects(self) -> list[Subject]:
@@ -93,7 +96,7 @@ class Evaluation:
     def make(self, place: Place) -> None:
         """Make what is missing; then more seeds where the intervals are wide, and so on."""
         maker = Maker(place, self.args.jobs)
-        maker.failed = self.failed
+        maker.failed, maker.optional = self.failed, self.optional
         while True:
             missing = self._missing(place)
             if missing:
@@ -246,10 +249,11 @@ def evaluate_command(args: argparse.Namespace) -> int:
     elif not args.quiet:
         _print(data)
         print("\n".join(map(str, files)))
-    for why in dict.fromkeys(evaluation.failed.values()):
+    failed = {k: why for k, why in evaluation.failed.items() if k not in evaluation.optional}
+    for why in dict.fromkeys(failed.values()):
         print(f"wale-lab: a run failed: {why}", file=sys.stderr)
     worse = any(row["verdict"] == "worse" for row in data["rows"])
-    return 1 if worse or evaluation.failed else 0
+    return 1 if worse or failed else 0
 
 
 def _without_series(data: dict[str, Any]) -> dict[str, Any]:

@@ -177,6 +177,21 @@ def _dropped(seen: Seen, _: Ask) -> float:
     return 100 * dropped / max(float(link["offered_packets"]), 1.0)
 
 
+def _sustained(seen: Seen, ask: Ask) -> float:
+    """What a circuit breaker sees that counts for one bin after the other."""
+    edges = np.arange(ask.begin_s, ask.end_s + ask.bin_s / 2, ask.bin_s)
+    columns = ["offered_packets", *(f"dropped_{why}_packets" for why in _CAUSED)]
+    data = read_series(seen.folder / "links.csv", "link", columns)[seen.link]
+    grown = {
+        column: np.diff(np.interp(edges, data[f"{column} at"], data[column]))
+        for column in columns
+        if data.get(column)
+    }
+    offered = grown.pop("offered_packets")
+    dropped = np.sum(list(grown.values()), axis=0)
+    return 100 * float(np.max(dropped / np.maximum(offered, 1)))
+
+
 def _converged(seen: Seen, ask: Ask) -> float:
     times, rates = seen.bins(ask, ask.flows)
     return metrics.convergence_time(times, metrics.jain_over_time(rates), ask.since_s)
@@ -237,6 +252,9 @@ MEASURES = {
     "lost_packets": Measure(_lost_packets, "%", False, "of the packets of a constant rate"),
     "retransmitted": Measure(_again, "%", False, "packets sent again, of all data packets"),
     "dropped": Measure(_dropped, "%", False, "packets that the buffer dropped, of all that came"),
+    "sustained_drops": Measure(
+        _sustained, "%", False, "the largest share of packets that the buffer dropped in a bin"
+    ),
     "offered": Measure(
         lambda seen, ask: seen.counted("offered_bytes", ask) * 8e-6 / (ask.end_s - ask.begin_s),
         "Mbit/s",

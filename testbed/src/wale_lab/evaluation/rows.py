@@ -127,6 +127,10 @@ class Cell(Strict):
     """keys of `scenario` or `groups`, with a dot, and their values"""
     quick: bool = False
     """is it part of --quick?"""
+    window: tuple[TimeNs, TimeNs] | None = None
+    """instead of the row's"""
+    optional: str = ""
+    """why it cannot be judged if the kernel or tc refuses its scenario"""
     victim: str | None = None
     """the control of the flows that are harmed: harm counts against that of its own kind"""
 
@@ -205,8 +209,7 @@ class Row(Strict):
     def chosen(self, quick: bool) -> dict[str, Cell]:
         """Its cells, or those that --quick has."""
         cells = self.cells or {"": Cell(quick=True)}
-        fast = {name: cell for name, cell in cells.items() if cell.quick}
-        return fast if quick and fast else cells
+        return {name: cell for name, cell in cells.items() if cell.quick or not quick}
 
 
 @dataclass(frozen=True)
@@ -260,4 +263,12 @@ def choose(wanted: Iterable[str]) -> list[Named]:
                 f"--rows {word}: expected names of rows or of sets: {', '.join([*sets, *files])}"
             )
         names += [word] if word in files else of_set
-    return [load_row(files[name]) for name in dict.fromkeys(names or files)]
+    rows = [load_row(files[name]) for name in dict.fromkeys(names or files)]
+    return sorted(rows, key=_place)
+
+
+def _place(named: Named) -> tuple[bool, str, list[int], str]:
+    """In the order of their documents: RFC 9743 comes first."""
+    number = re.match(r"[\d.]+", named.row.source.section)
+    parts = [int(part) for part in (number[0] if number else "").split(".") if part]
+    return named.set != "rfc9743", named.set, parts, named.name

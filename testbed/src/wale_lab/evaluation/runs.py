@@ -59,6 +59,8 @@ class Point:
     """the scenario"""
     asks: dict[str, tuple[str, Ask]]
     """measures by the metric that they are for"""
+    optional: str = ""
+    """why there may be no such run"""
 
     @property
     def file(self) -> str:
@@ -111,9 +113,9 @@ class Place:
         return "".join(hashlib.sha256(path.read_bytes()).hexdigest() for path in self.modules)
 
 
-def ask_of(metric: Metric, named: Named) -> Ask:
+def ask_of(metric: Metric, named: Named, cell: Cell) -> Ask:
     """What a metric asks of a run."""
-    window = named.row.window or (0, 0)
+    window = cell.window or named.row.window or (0, 0)
     begin = window[0] if metric.start is None else metric.start
     end = window[1] if metric.end is None else metric.end
     since = begin if metric.since is None else metric.since
@@ -136,7 +138,7 @@ def make_point(
     where = f"{named.document.name}, cell {cell_name or named.name}"
     scenario = check_scenario(yaml_lines.parse(text, where), [], named.folder)
     asks = {
-        name: (metric.measure, ask_of(metric, named))
+        name: (metric.measure, ask_of(metric, named, cell))
         for name, metric in named.row.metrics.items()
         if run == "main" or metric.harm
     }
@@ -146,7 +148,7 @@ def make_point(
         "modules": place.loaded(subject, run),
     }
     key = point_key(scenario, seed, extra, place.builds[subject.kernel])
-    return Point(named.name, cell_name, run, subject, seed, key, text, asks)
+    return Point(named.name, cell_name, run, subject, seed, key, text, asks, cell.optional)
 
 
 def record_of(folder: Path, point: Point, seconds: float) -> dict[str, Any]:
@@ -202,6 +204,8 @@ class Maker:
         self.jobs = jobs
         self.failed: dict[str, str] = {}
         """why a run has no record, by its key"""
+        self.optional: set[str] = set()
+        """keys of those of which that was to be expected"""
         self.seconds: dict[str, list[float]] = {}
         """what runs took, by row"""
 
@@ -238,8 +242,12 @@ class Maker:
             words = ["run", "--quiet", f"--out={folder}", *self.place.words(point), "--", str(path)]
             done = workers.do(words)
             said = done.said.strip().splitlines() or ["it said nothing"]
-            if done.code == 2:
-                raise ScenarioError("\n".join(said))
+            if done.code == 2 and "or --module with yours" in said[0]:
+                raise ScenarioError(said[0])
+            if done.code == 2 and point.optional:
+                self.failed[point.key] = point.optional
+                self.optional.add(point.key)
+                return
             if done.code not in (0, 1) or not Path(folder, "result.json").exists():
                 self.failed[point.key] = said[0].removeprefix("wale-lab: ")
                 return
