@@ -26,7 +26,7 @@ examples:
   wale-lab run demo --set bottleneck.forward.loss=2% --seed 7 --out /tmp/two-percent --plot
   wale-lab with --rate 2mbit --delay 40ms --serve 'wale serve .' -- wale get server:README.md
   wale-lab list                                  the scenarios that come with the testbed
-  wale-lab schema                                what a scenario may say
+  wale-lab schema                                the keys and values of a scenario
   wale-lab shell shared                          a prompt inside a topology
   wale-lab exec --modules sch_wale -- ip addr    any command, as root, in a guest
 """
@@ -116,7 +116,8 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         sub.add_argument(
             "--kernel",
             metavar="V",
-            help="its version: 6.12, 6.12+san; or path of its source (WALE_KERNEL, or the newest)",
+            help="kernel version, such as 6.12 or 6.12+san, or path of its source (default: "
+            "WALE_KERNEL, or the newest)",
         )
 
     def start_option(sub: argparse.ArgumentParser) -> None:
@@ -124,8 +125,8 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
             "--start",
             type=_date,
             metavar="DATE",
-            help="where the clock inside begins, such as 2026-12-24 or 2026-12-24T18:30:00 "
-            "(UTC; else in virtual time the day of the release, in real time now)",
+            help="start of the guest's clock, such as 2026-12-24 or 2026-12-24T18:30:00 "
+            "(UTC; default: the release date in virtual time, now in real time)",
         )
 
     def module_option(sub: argparse.ArgumentParser) -> None:
@@ -136,13 +137,17 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
             dest="module_files",
             type=Path,
             metavar="FILE",
-            help="load this .ko too, built for the kernel; may be given several times",
+            help="also load this .ko, built for that kernel; may be given several times",
         )
 
     def study_options(sub: argparse.ArgumentParser) -> None:
         sub.add_argument("--quick", action="store_true", help="fewer and shorter runs")
         sub.add_argument(
-            "--results", type=_folder, default="results", metavar="DIR", help="results' folder"
+            "--results",
+            type=_folder,
+            default="results",
+            metavar="DIR",
+            help="folder of the results",
         )
         sub.add_argument(
             "--kernel",
@@ -169,8 +174,8 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     def scenario_options(sub: argparse.ArgumentParser) -> None:
         scenario_and_changes(sub)
         engine_options(sub)
-        sub.add_argument("--seed", type=_seed, default=1, help="of every random draw (1)")
-        sub.add_argument("--out", type=_folder, metavar="DIR", help="where results go")
+        sub.add_argument("--seed", type=_seed, default=1, help="seed of all random draws (1)")
+        sub.add_argument("--out", type=_folder, metavar="DIR", help="folder of the results")
         module_option(sub)
 
     sub = add(
@@ -181,34 +186,38 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "  wale-lab run my.yaml --out /tmp/mine --seed 3 --set flows.0.cc=bbr\n"
         "  wale-lab run demo --json | jq .digest\n"
         "  wale-lab run demo --packets            every packet: packets.parquet, packets.pcapng\n"
-        "Exit code 1 if a flow did not complete or there is a warning (everything is kept then),\n"
+        "Exit code 1 if a flow did not complete or there is a warning (all files are written),\n"
         "2 if the scenario is wrong, 125 if the engine cannot run it.",
     )
     scenario_options(sub)
     sub.add_argument("--json", action="store_true", help="print result.json, not the tables")
-    sub.add_argument("--plot", action="store_true", help="draw result.png too")
-    sub.add_argument("--html", action="store_true", help="write result.html: interactive charts")
-    sub.add_argument("--open", action="store_true", help="and show them in the browser")
+    sub.add_argument("--plot", action="store_true", help="also draw result.png")
+    sub.add_argument(
+        "--html", action="store_true", help="also write result.html: interactive charts"
+    )
+    sub.add_argument("--open", action="store_true", help="and open them in the browser")
     sub.add_argument("--packets", nargs="?", const="parquet", choices=["parquet", "csv"],
-                     help="log every packet: a table (parquet), and a capture")  # fmt: skip
+                     help="log every packet, in a table (parquet) and in a capture")  # fmt: skip
     sub.set_defaults(module="wale_lab.runner", function="run_command")
 
     sub = add(
         "study",
-        "Repeat tables and figures of papers: run what is missing, write their tables.",
+        "Reproduce tables and figures of papers: run what is missing, and write the tables.",
         "  wale-lab study karnik-kumar/table1 -j 2\n"
         "  wale-lab study karnik-kumar --quick\n"
         "  wale-lab study karnik-kumar -j 50 --snakemake='--executor slurm'\n"
-        "Exit code 1 if a run fails, or a check of a study does not hold and is not known not to,\n"
-        "or a check that is known not to hold does.\n"
-        "WALE_STUDIES=DIR in the environment: studies of your own, DIR/PAPER/NAME.yaml.",
+        "Exit code 1 if a run fails, if a check fails that is not known to fail, or if one\n"
+        "holds that is known to fail.\n"
+        "With WALE_STUDIES=DIR in the environment, your own studies: DIR/PAPER/NAME.yaml.",
     )
     sub.add_argument("studies", nargs="*", metavar="STUDY", help="PAPER/NAME, a PAPER, or all")
-    sub.add_argument("--list", action="store_true", help="the studies that there are")
-    sub.add_argument("--json", action="store_true", help="print each study.json, not the checks")
+    sub.add_argument("--list", action="store_true", help="list the studies")
+    sub.add_argument(
+        "--json", action="store_true", help="print each study.json instead of the checks"
+    )
     study_options(sub)
     sub.add_argument(
-        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="runs at once (all cores)"
+        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="parallel runs (all cores)"
     )
     sub.add_argument("--snakemake", type=shlex.split, default=[], metavar="WORDS",
                      help="more options for Snakemake, such as an executor")  # fmt: skip
@@ -216,55 +225,63 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
 
     sub = add(
         "sweep",
-        "Run a scenario with all combinations of some values and seeds: tables and a picture.",
+        "Run a scenario with all combinations of values and seeds; write tables and a plot.",
         "  wale-lab sweep demo --set bottleneck.forward.loss=0%,1%,2% --seeds 10\n"
         "  wale-lab sweep my.yaml --set cc=reno,cubic --set bottleneck.forward.delay=10ms,50ms\n"
         "  wale-lab sweep my.yaml --set cc=reno,bbr --y queueing_delay_p95_ms\n"
-        "cc is that of all flows, * is each item of a list. Runs that are there are not made\n"
-        "again: a sweep that was interrupted goes on where it was.\n"
-        "Exit code 1 if a run failed or has a problem; the others are in the tables then.",
+        "cc stands for the congestion control of all flows, * for each item of a list.\n"
+        "Existing runs are not repeated: an interrupted sweep continues where it stopped.\n"
+        "Exit code 1 if a run failed or has a problem; the tables have the others.",
     )
     scenario_and_changes(
         sub, values="V1,V2,...", change="the values of one key, or a single one for all runs"
     )
     sub.add_argument(
-        "--seeds", default="1", metavar="N", help="how many; or a range 3-5, or a list 1,7,9 (1)"
+        "--seeds",
+        default="1",
+        metavar="N",
+        help="number of seeds, a range 3-5, or a list 1,7,9 (1)",
     )
     sub.add_argument(
         "--kernel",
         metavar="V",
         help="version of the guest's kernel, or path of its source (WALE_KERNEL, newest)",
     )
-    sub.add_argument("--out", type=_folder, metavar="DIR", help="where it goes (out/sweep-NAME)")
     sub.add_argument(
-        "--x", metavar="KEY", help="of the picture (the first whose values are numbers)"
+        "--out", type=_folder, metavar="DIR", help="folder of the results (out/sweep-NAME)"
+    )
+    sub.add_argument(
+        "--x", metavar="KEY", help="x axis of the plot (the first key whose values are numbers)"
     )
     sub.add_argument(
         "--y", default="goodput_Bps", metavar="MEASURE",
-        help="of the picture: a measure in sweep.csv (goodput_Bps)",
+        help="y axis of the plot: a measure in sweep.csv (goodput_Bps)",
     )  # fmt: skip
     sub.add_argument(
         "--kind", default="flow", choices=["flow", "link"], help="whose measure it is (flow)"
     )
     sub.add_argument(
-        "--packets", action="store_true", help="delays are those of packets, which takes longer"
+        "--packets", action="store_true", help="measure delays per packet, which takes longer"
     )
-    sub.add_argument("--json", action="store_true", help="print the means, not the files' names")
+    sub.add_argument("--json", action="store_true", help="print the means instead of file names")
     sub.add_argument(
-        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="runs at once (all cores)"
+        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="parallel runs (all cores)"
     )
     sub.set_defaults(module="wale_lab.sweeps.command", function="sweep_command")
 
     sub = add(
         "point",
-        "One run of a study: what Snakemake calls for `wale-lab study`.",
+        "Make one run of a study; Snakemake calls this for `wale-lab study`.",
         "  wale-lab point karnik-kumar/table1 KEY --out results/runs/KEY.json",
     )
     sub.add_argument("study", metavar="STUDY", help="PAPER/NAME")
-    sub.add_argument("key", metavar="KEY", help="of the run")
+    sub.add_argument("key", metavar="KEY", help="key of the run")
     sub.add_argument("--out", required=True, type=_folder, metavar="FILE", help="where it goes")
     sub.add_argument(
-        "--keep", type=_folder, metavar="DIR", help="keep all of the run here, as `run --out` does"
+        "--keep",
+        type=_folder,
+        metavar="DIR",
+        help="keep all files of the run here, as `run --out` does",
     )
     sub.add_argument(
         "--failure", type=_folder, metavar="FILE", help="where to write why it failed (beside FILE)"
@@ -274,7 +291,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
 
     sub = add(
         "summary",
-        "The table of one study from its runs: what Snakemake calls at the end.",
+        "Write the table of one study from its runs; Snakemake calls this at the end.",
         "  wale-lab summary karnik-kumar/table1 --results results",
     )
     sub.add_argument("study", metavar="STUDY", help="PAPER/NAME")
@@ -283,7 +300,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
 
     sub = add(
         "model",
-        "What a published analysis says of a link of yours.",
+        "What a published analysis predicts for your link.",
         "  wale-lab model karnik-kumar --arrivals 0 0.1 1 --reading both\n"
         "  wale-lab model karnik-kumar --help",
     )
@@ -294,28 +311,28 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
 
     sub = add(
         "conform",
-        "Check an emulator of a link against what its manual promises.",
+        "Check a link emulator against what its manual promises.",
         "  wale-lab conform --qdisc wale\n"
         "  wale-lab conform --qdisc netem --check delay --check limit_line\n"
         "  wale-lab conform --qdisc 'netem delay 20ms rate 10mbit limit 100'\n"
         "  wale-lab conform --qdisc 'netem limit {limit} [rate {rate}] [loss {loss}]'\n"
         "  wale-lab conform --qdisc 'tbf rate {rate} burst {burst} limit {limit_bytes};\n"
         "                            netem limit {limit} [delay {delay}]'\n"
-        "In braces are values that the checks choose, as they do where a line without braces\n"
-        "has values of its own; words in brackets are left out where a check needs no such\n"
-        "value; `;` begins the child of the qdisc before. --list says more.\n"
-        "Exit code 1 if a promise is not kept, 2 if tc takes nothing of it.",
+        "The checks choose the values in braces, and those of a line without braces; words in\n"
+        "brackets are left out unless a check needs the value; `;` begins the child of the\n"
+        "qdisc before it. See --list.\n"
+        "Exit code 1 if a promise is not kept, 2 if tc accepts none of it.",
     )
     engine_options(sub)
     sub.add_argument("--qdisc", default="wale", metavar="Q",
-                     help="a name, or tc's words, with placeholders or without (wale)")  # fmt: skip
+                     help="a name, or tc's words, with or without placeholders (wale)")  # fmt: skip
     sub.add_argument("--check", action="append", metavar="C",
-                     help="only this one; may be given several times")  # fmt: skip
+                     help="run only this check; may be given several times")  # fmt: skip
     sub.add_argument("--time", choices=["virtual", "real"], default="virtual",
-                     help="virtual: exact; real: as late as it is (virtual)")  # fmt: skip
-    sub.add_argument("--seed", type=_seed, default=1, help="of the guest's randomness (1)")
-    sub.add_argument("--json", action="store_true", help="print JSON, not the table")
-    sub.add_argument("--list", action="store_true", help="emulators, placeholders and checks")
+                     help="virtual: exact; real: as late as the host is (virtual)")  # fmt: skip
+    sub.add_argument("--seed", type=_seed, default=1, help="seed of the guest's randomness (1)")
+    sub.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    sub.add_argument("--list", action="store_true", help="list emulators, placeholders and checks")
     sub.set_defaults(module="wale_lab.conform.command", function="main")
 
     sub = add(
@@ -350,7 +367,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     sub.add_argument("--list", action="store_true", help="the rows that there are")
     sub.add_argument("--json", action="store_true", help="print evaluation.json, not a table")
     sub.add_argument(
-        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="runs at once (all cores)"
+        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="parallel runs (all cores)"
     )
     sub.set_defaults(module="wale_lab.evaluation.command", function="evaluate_command")
 
@@ -372,27 +389,31 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
 
     sub = add(
         "schema",
-        "Print what a scenario may say.",
+        "Print the keys and values that a scenario may have.",
         "  wale-lab schema > scenario.schema.json\n  wale-lab schema --markdown",
     )
-    sub.add_argument("--markdown", action="store_true", help="tables for people, not JSON schema")
+    sub.add_argument(
+        "--markdown", action="store_true", help="readable tables instead of a JSON schema"
+    )
     sub.set_defaults(module="wale_lab.describe", function="schema_command")
 
     sub = add(
         "shell",
-        "A prompt inside a scenario's topology, in real time.",
+        "Open a prompt inside a scenario's topology, in real time.",
         "  wale-lab shell shared\n"
         "  wale-lab shell demo -c 'ns reno.pair1-receiver ping -c 3 10.1.1.2; links'\n"
-        "  echo links | wale-lab shell demo       the same: commands, and no terminal",
+        "  echo links | wale-lab shell demo       commands from standard input",
     )
     scenario_options(sub)
     start_option(sub)
-    sub.add_argument("-c", dest="command_line", metavar="COMMANDS", help="run these, no prompt")
+    sub.add_argument(
+        "-c", dest="command_line", metavar="COMMANDS", help="run these instead of a prompt"
+    )
     sub.set_defaults(module="wale_lab.runner", function="shell_command")
 
     sub = add(
         "topology",
-        "The network of a scenario, or a shape with a name, as a graph to paste into a scenario.",
+        "Print the network of a scenario or a predefined shape as a graph for a scenario.",
         "  wale-lab topology parking-lot --set links=4\n"
         "  wale-lab topology ring --set routers=6 --set link.rate=10mbit\n"
         "  wale-lab topology shared                the dumbbell of a scenario\n"
@@ -408,26 +429,26 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
 
     sub = add(
         "plot",
-        "Draw the files of a run, or of several runs over each other.",
+        "Plot a run, or several runs on top of each other.",
         "  wale-lab plot out/demo\n"
         "  wale-lab plot out/bufferbloat out/fq_codel --out both.svg\n"
         "  wale-lab plot out/bufferbloat out/fq_codel --open      interactive, in the browser\n"
         "  wale-lab plot out/demo --cdf --metric queueing_delay,rtt\n"
-        "  wale-lab plot out/demo --tradeoff      throughput against one-way delay, a point a flow",
+        "  wale-lab plot out/demo --tradeoff      throughput against one-way delay, for each flow",
     )
     sub.add_argument("folders", nargs="+", metavar="DIR", help="the output folder of a run")
     sub.add_argument(
         "--topology", action="store_true",
-        help="draw the network, of a run or of a scenario (topology.png in DIR, or here)",
+        help="draw the network of a run or of a scenario (topology.png, in DIR or here)",
     )  # fmt: skip
     sub.add_argument(
         "--out", type=_folder, metavar="FILE",
-        help="a .png, .svg, .pdf or .html (result.png in DIR; of several, comparison.png in the "
-        "first)",
+        help="a .png, .svg, .pdf or .html file (result.png in DIR; for several runs "
+        "comparison.png in the first)",
     )  # fmt: skip
     sub.add_argument(
         "--metric", metavar="M,...",
-        help="only these: throughput, rtt, one_way_delay, queueing_delay, cwnd, queue",
+        help="plot only these: throughput, rtt, one_way_delay, queueing_delay, cwnd, queue",
     )  # fmt: skip
     shape = sub.add_mutually_exclusive_group()
     shape.add_argument("--cdf", action="store_true", help="distributions and percentiles (cdf.png)")
@@ -435,12 +456,12 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "--tradeoff", action="store_true",
         help="throughput against the 95th percentile of one-way delay (tradeoff.png)",
     )  # fmt: skip
-    sub.add_argument("--open", action="store_true", help="a page, shown in the browser")
+    sub.add_argument("--open", action="store_true", help="make a page, and open it in the browser")
     sub.set_defaults(module="wale_lab.results.plot_command", function="plot_command")
 
     sub = add(
         "export",
-        "Write a run in a format that other tools read.",
+        "Export a run to a format that other tools read.",
         "  wale-lab export out/demo --to flent     flent -p totals out/demo/demo.flent.gz\n"
         "  wale-lab export out/demo --to qlog      a trace for each flow, for qvis and others\n"
         "  wale-lab export out/demo --to csv       all samples as one tidy table",
@@ -454,13 +475,13 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
 
     sub = add(
         "report",
-        "One page on which published, measured and computed numbers stand side by side.",
+        "Make a page with published, measured and computed numbers side by side.",
         "  wale-lab report\n  wale-lab report --results /tmp/r --out /tmp/r/report",
     )
     sub.add_argument("--results", type=_folder, default="results", metavar="DIR",
-                     help="where `wale-lab study` put its results (results)")  # fmt: skip
+                     help="folder of the results of `wale-lab study` (results)")  # fmt: skip
     sub.add_argument(
-        "--out", type=_folder, metavar="DIR", help="where the page goes (report, below the results)"
+        "--out", type=_folder, metavar="DIR", help="folder of the page (report, below the results)"
     )
     sub.set_defaults(module="wale_lab.report.page", function="main")
 
@@ -469,39 +490,54 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "Run a command as root in a guest; the exit code is the command's.",
         "  wale-lab exec --virtual --seed 3 -- sh -c 'date; ip addr'\n"
         "  wale-lab exec --modules sch_wale --out /tmp/o -- sh -c 'tc qdisc > /run/wale/out/q'\n"
-        "exit codes beside the command's own: 124 killed at the wall limit or hung,\n"
+        "Exit codes other than the command's own: 124 killed at the wall limit or hung,\n"
         "125 the engine could not run it, 133 the kernel warned, 134 the kernel died.\n"
-        "The output folder is /run/wale/out inside.",
+        "The output folder is /run/wale/out in the guest.",
     )
     engine_options(sub)
     mode = sub.add_mutually_exclusive_group()
-    mode.add_argument("--virtual", action="store_true", help="in virtual time (where there is one)")
+    mode.add_argument(
+        "--virtual", action="store_true", help="in virtual time (where the engine has it)"
+    )
     mode.add_argument("--real", action="store_true", help="in real time")
-    sub.add_argument("--seed", type=_seed, default=1, help="of all randomness in virtual time (1)")
+    sub.add_argument(
+        "--seed", type=_seed, default=1, help="seed of all randomness in virtual time (1)"
+    )
     start_option(sub)
     sub.add_argument(
         "--out",
         type=_folder,
         metavar="DIR",
-        help="the one folder that the command may write to",
+        help="the only folder that the command may write to",
     )
     sub.add_argument(
-        "--wall-limit", "--limit", type=_wall_limit, default=600, metavar="S", help="seconds (600)"
+        "--wall-limit",
+        "--limit",
+        type=_wall_limit,
+        default=600,
+        metavar="S",
+        help="wall time limit, seconds (600)",
     )
-    sub.add_argument("--memory", type=_memory, default=512, metavar="MB", help="of the guest (512)")
+    sub.add_argument(
+        "--memory", type=_memory, default=512, metavar="MB", help="memory of the guest (512)"
+    )
     sub.add_argument(
         "--modules",
         default=["sch_wale"],
         type=lambda text: [m for m in text.split(",") if m not in ("", "none")],
         metavar="M,...",
-        help="modules of this tree to load, with those they need; or none (sch_wale)",
+        help="modules of this tree to load, with their dependencies; or none (sch_wale)",
     )
     sub.add_argument(
-        "--env", action="append", default=[], metavar="NAME=VALUE", help="more than one"
+        "--env",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a variable; may be given several times",
     )
     module_option(sub)
-    sub.add_argument("--interactive", "-i", action="store_true", help="with this terminal")
-    sub.add_argument("--verbose", "-v", action="store_true", help="say how it ended")
+    sub.add_argument("--interactive", "-i", action="store_true", help="attach this terminal")
+    sub.add_argument("--verbose", "-v", action="store_true", help="report how it ended")
     sub.add_argument("argv", nargs="+", metavar="CMD", help="the command, after --")
     sub.set_defaults(module="wale_lab.execute", function="exec_command")
 
@@ -512,41 +548,50 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "      --serve 'python3 -m http.server' -- curl -o /dev/null http://server:8000/big.bin\n"
         "  wale-lab with --down lte.trace --up 2mbit --delay 20ms -- ping -c 5 server\n"
         "The command runs on the host `client`, in the current folder, to which it may write, and\n"
-        "the server on the host `server`; time is virtual. A summary comes on stderr (-q: none).\n"
-        "Ctrl-C goes to the command, a second one ends all. Standard input is read to its end\n"
-        "first, if it is a file or a pipe.\n"
-        "exit codes beside the command's own: 2 the command line is wrong, 124 it still ran at a\n"
-        "limit, 125 the engine could not run it or a server failed, 127 there is no such command.",
+        "the server on the host `server`; time is virtual. A summary goes to stderr (-q: none).\n"
+        "Ctrl-C goes to the command; a second one ends everything. If standard input is a file\n"
+        "or a pipe, it is read to its end first.\n"
+        "Exit codes other than the command's own: 2 the command line is wrong, 124 it was still\n"
+        "running at a limit, 125 the engine could not run it or a server failed, 127 there is no\n"
+        "such command.",
     )
     engine_options(sub)
     sub.add_argument("--serve", action="append", default=[], metavar="CMD",
-                     help="a command for the shell of the other end, waited for until it listens "
-                     "on a port; may be given several times")  # fmt: skip
+                     help="a shell command for the other end; CMD starts when it listens on a "
+                     "port; may be given several times")  # fmt: skip
     sub.add_argument("--ready", metavar="R",
-                     help="when it is ready instead: a time, or '{tcp: PORT}', '{udp: PORT}', "
-                     "'{output: REGEX}'")  # fmt: skip
-    sub.add_argument("--cc", metavar="CC", help="congestion control of sockets (cubic)")
-    sub.add_argument("--seed", type=_seed, default=1, help="of every random draw (1)")
+                     help="when the server is ready instead: a time, or '{tcp: PORT}', "
+                     "'{udp: PORT}', '{output: REGEX}'")  # fmt: skip
+    sub.add_argument("--cc", metavar="CC", help="congestion control of the sockets (cubic)")
+    sub.add_argument("--seed", type=_seed, default=1, help="seed of all random draws (1)")
     sub.add_argument("--real", action="store_true", help="in real time")
     sub.add_argument("--net", action="store_true", help=argparse.SUPPRESS)
     sub.add_argument("--cwd", metavar="DIR", help="the folder to run in (the current one)")
     sub.add_argument(
-        "--env", action="append", default=[], metavar="NAME=VALUE", help="more than one"
+        "--env",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a variable; may be given several times",
     )
-    sub.add_argument("--out", type=_folder, metavar="DIR", help="keep the results there, as `run`")
+    sub.add_argument(
+        "--out", type=_folder, metavar="DIR", help="keep the results there, as `run` does"
+    )
     sub.add_argument("--packets", nargs="?", const="parquet", choices=["parquet", "csv"],
-                     help="log every packet, to --out")  # fmt: skip
-    sub.add_argument("--json", action="store_true", help="result.json on stderr, not the tables")
+                     help="log every packet, into --out")  # fmt: skip
+    sub.add_argument(
+        "--json", action="store_true", help="print result.json on stderr instead of the tables"
+    )
     sub.add_argument("--wall-limit", type=_wall_limit, default=600, metavar="S",
-                     help="seconds of wall time after which it is killed (600)")  # fmt: skip
+                     help="kill it after this wall time, seconds (600)")  # fmt: skip
     sub.add_argument("--print-scenario", action="store_true",
-                     help="print the scenario that this is, and run nothing")  # fmt: skip
+                     help="print this as a scenario, and run nothing")  # fmt: skip
     for way, text in (("down", "from the server to the command"), ("up", "back")):
         sub.add_argument(
             f"--{way}",
             metavar="WORDS",
-            help=f"the direction {text}: a rate, a file with a trace, or words of a link such as "
-            "'rate 2mbit delay 10ms', over those that hold for both",
+            help=f"the direction {text}: a rate, a trace file, or options of a link such as "
+            "'rate 2mbit delay 10ms', which override those for both",
         )
     if with_links:
         from wale_lab.with_link import add_link_options
@@ -557,7 +602,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
 
     sub = add(
         "kernel",
-        "Build the guest kernel, or find it in the cache; print the path of its program.",
+        "Build the guest kernel, or find it in the cache; print the path of its image.",
         "  wale-lab kernel\n  make modules KDIR=$(wale-lab kernel --print tree) ARCH=um",
     )
     engine_options(sub)
@@ -565,8 +610,8 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "--print",
         choices=["image", "tree", "release", "modules", "source"],
         default="image",
-        help="what to print: program, tree to build modules against, uname -r, "
-        "the folder of its modules below build/modules, source package (image)",
+        help="what to print: the program, the tree to build modules against, uname -r, "
+        "the folder of its modules below build/modules, the source package (image)",
     )
     sub.set_defaults(module="wale_lab.execute", function="kernel_command")
     return parser
