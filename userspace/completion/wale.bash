@@ -20,7 +20,7 @@ _wale_link_options()
 		--duplicate --corrupt --overhead --drop_report --gso --seed --slack --sessions \
 		--start --feedback --nofeedback
 	# generated: end
-	echo --up --down --replace
+	echo --up --down --replace --to --order --netns --container
 }
 
 # The options of a link; some have words for values.
@@ -92,6 +92,13 @@ _wale_link_add()
 	at)
 		date -u +%FT%TZ
 		;;
+	--order)
+		echo first last
+		;;
+	--netns)
+		ip netns list 2>/dev/null | cut -d' ' -f1
+		;;
+	--to | --container) ;;
 	distribution)
 		echo uniform normal pareto paretonormal
 		;;
@@ -105,14 +112,16 @@ _wale_link()
 {
 	local cur=$1 prev=$2 verb=${COMP_WORDS[2]}
 	if ((COMP_CWORD == 2)); then
-		echo add show del --help
+		echo add change show del --help
 	elif ((COMP_CWORD == 3)); then
 		_wale_interfaces
 		[[ $verb == show ]] && echo --json --stats
-	elif [[ $verb == add ]]; then
+	elif [[ $verb == add || $verb == change ]]; then
 		_wale_link_add "$cur" "$prev"
 	elif [[ $verb == show ]]; then
-		echo --json --stats
+		echo --json --stats --netns --container
+	elif [[ $verb == del ]]; then
+		echo --to --netns --container
 	fi
 }
 

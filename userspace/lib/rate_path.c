@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "netns.h"
 #include "rate_path.h"
 #include "units.h"
 
@@ -159,37 +160,6 @@ static int parse_time(struct rate_path *path, const char *value,
 	return 0;
 }
 
-/* A namespace of ip-netns(8), or of a process; a descriptor, or -1. */
-static int open_netns(const char *name, struct rate_error *error)
-{
-	uint64_t pid;
-	char file[80];
-	int fd = -1;
-
-	errno = 0;
-	if (!strchr(name, '/') && strlen(name) < 60) {
-		snprintf(file, sizeof(file), "/run/netns/%s", name);
-		fd = open(file, O_RDONLY | O_CLOEXEC);
-		if (fd < 0 && !units_parse_count(name, INT32_MAX, &pid)) {
-			snprintf(file, sizeof(file), "/proc/%u/ns/net",
-				 (unsigned int)pid);
-			fd = open(file, O_RDONLY | O_CLOEXEC);
-		}
-	}
-	if (fd < 0 && (errno == EACCES || errno == EPERM))
-		return rate_error_set(error,
-				      "netns: cannot open \"%.60s\": no "
-				      "permission; a process of another user "
-				      "needs CAP_SYS_PTRACE",
-				      name);
-	if (fd < 0)
-		return rate_error_set(error,
-				      "netns: cannot open \"%.60s\": expected "
-				      "a name of 'ip netns' or a process",
-				      name);
-	return fd;
-}
-
 /* The index of a device in the other namespace; 0, with @error, if none. */
 static uint32_t device_in(int netns_fd, const char *name,
 			  struct rate_error *error)
@@ -222,6 +192,7 @@ static int parse_follow(struct rate_path *path, int argc, char **argv,
 			struct rate_error *error)
 {
 	bool netns = argc > 3 && !strcmp(argv[3], "netns");
+	char why[NETNS_WHY_MAX];
 	int fd;
 
 	if (argc < 3 || strcmp(argv[1], "dev") || (netns && argc < 5))
@@ -236,9 +207,9 @@ static int parse_follow(struct rate_path *path, int argc, char **argv,
 					      argv[2]);
 		return 3;
 	}
-	fd = open_netns(argv[4], error);
+	fd = netns_open(argv[4], why);
 	if (fd < 0)
-		return -1;
+		return rate_error_set(error, "netns: %s", why);
 	path->follow_ifindex = device_in(fd, argv[2], error);
 	if (!path->follow_ifindex) {
 		close(fd);

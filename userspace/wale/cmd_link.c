@@ -13,10 +13,12 @@
 static void usage(FILE *to)
 {
 	fprintf(to,
-		"Usage: wale link add IFACE [OPTION]... [--up OPTION...] "
-		"[--down OPTION...]\n"
+		"Usage: wale link add IFACE [--to NETWORK[:PORT]] [OPTION]... "
+		"[--up OPTION...]\n"
+		"                     [--down OPTION...]\n"
+		"       wale link change IFACE [--to NETWORK[:PORT]] OPTION...\n"
 		"       wale link show [IFACE] [--stats] [--json]\n"
-		"       wale link del IFACE\n"
+		"       wale link del IFACE [--to NETWORK[:PORT]]\n"
 		"\n"
 		"Makes a wide-area link of both directions of an interface: up "
 		"is what leaves by\n"
@@ -25,7 +27,18 @@ static void usage(FILE *to)
 		"--up or --down, that direction alone:\n");
 	link_config_help(to, "--");
 	fprintf(to,
+		"  --to NETWORK[:PORT]    only what is to these addresses, and "
+		"from them; several\n"
+		"                         times, each a link of its own\n"
+		"  --order first|last     before or after filters of others at "
+		"the interface\n"
 		"  --replace              whatever qdisc is on the interface\n"
+		"\n"
+		"With each of them:\n"
+		"  --netns NAME|PID       in the network namespace of this name "
+		"(ip netns) or process\n"
+		"  --container NAME       in that of a container of docker or "
+		"podman\n"
 		"\n"
 		"A seed for both is that of up; down gets the next number.  "
 		"Feedback is of up\n"
@@ -36,15 +49,11 @@ static void usage(FILE *to)
 		"  wale link add eth0 --rate 10mbit --delay 25ms --limit 30kb\n"
 		"  wale link add eth0 --delay 20ms --up --rate 1mbit --down "
 		"--rate 16mbit\n"
+		"  wale link add eth0 --to 10.0.2.0/24:443 --delay 80ms\n"
+		"  wale link add eth0 --container web --rate 2mbit\n"
+		"  wale link change eth0 --delay 40ms\n"
 		"  wale link show eth0 --json\n"
 		"  wale link del eth0\n");
-}
-
-static int wrong(const char *what, const char *word)
-{
-	fprintf(stderr, "wale link: %s%s%s; see 'wale link --help'\n", what,
-		*word ? " " : "", word);
-	return WALE_EXIT_USAGE;
 }
 
 static int cannot(const char *what, const char *iface, const char *why)
@@ -54,154 +63,51 @@ static int cannot(const char *what, const char *iface, const char *why)
 	return WALE_EXIT_FAILED;
 }
 
-static int option_error(const struct link_error *error)
+static bool has_link(const struct link_state *state)
 {
-	fputs("wale link: ", stderr);
-	link_error_print(stderr, error);
-	return WALE_EXIT_USAGE;
-}
-
-struct add_request {
-	struct link_config both, up, down;
-	bool replace;
-};
-
-/*
- * A sender listens to the device that it sends by: nobody would listen to the
- * ifb of down.
- */
-static int check_feedback(const struct add_request *a)
-{
-	if (!link_is_set(&a->down.link, TCA_WALE_FEEDBACK) ||
-	    !a->down.nest[LINK_NEST_FEEDBACK].set)
-		return WALE_EXIT_OK;
-	return wrong("no sender of this host listens to down: give",
-		     "--feedback to up");
-}
-
-/* A word that is no option of a link: the direction of those behind it, or -1. */
-static int parse_direction(struct add_request *a, const char *word,
-			   struct link_config **c)
-{
-	if (!strcmp(word, "--up"))
-		*c = &a->up;
-	else if (!strcmp(word, "--down"))
-		*c = &a->down;
-	else if (!strcmp(word, "--replace"))
-		a->replace = true;
-	else
-		return -1;
-	return 0;
-}
-
-/* Options begin with --, so that they cannot be taken for their values. */
-static int parse_add(struct add_request *a, int argc, char **argv)
-{
-	struct link_config *c = &a->both;
-	struct link_error error;
-	int taken, before = 0;
-	char *word;
-
-	for (; argc > 0; argc -= taken, argv += taken) {
-		if (!parse_direction(a, *argv, &c)) {
-			before = 0;
-			taken = 1;
-			continue;
-		}
-		word = *argv;
-		taken = 0;
-		if (!strncmp(word, "--", 2)) {
-			*argv += 2;
-			taken = link_config_parse(c, argc, argv, &error);
-		}
-		if (!taken) {
-			*argv = word;
-			taken = link_config_unknown(argv, before, "--", &error);
-		}
-		if (taken < 0)
-			return option_error(&error);
-		before = taken;
-	}
-	return WALE_EXIT_OK;
-}
-
-/* Not "sessions off", which is what a new link has. */
-static bool has_sessions(const struct link_config *c)
-{
-	return link_is_set(&c->link, TCA_WALE_SESSIONS) &&
-	       c->nest[LINK_NEST_SESSIONS].set;
-}
-
-static bool has_trace(const struct link_config *c)
-{
-	return link_is_set(&c->link, TCA_WALE_TRACE);
-}
-
-/* What @both sets and @own does not, as far as they can be had together. */
-static struct link_config merge(const struct link_config *own,
-				const struct link_config *both)
-{
-	uint64_t take = both->link.set & ~own->link.set;
-	struct link_config c = *both;
-	const struct link_option *o;
-	int type;
-
-	for (o = link_options; o->syntax; o++)
-		if (own->link.set & o->bits)
-			take &= ~o->bits;
-	if (link_is_set(&own->link, TCA_WALE_RATE64) || has_sessions(own))
-		take &= ~(LINK_BIT(TCA_WALE_TRACE) |
-			  LINK_BIT(TCA_WALE_TRACE_END));
-	if (has_trace(own))
-		take &= ~(LINK_BIT(TCA_WALE_RATE64) |
-			  LINK_BIT(TCA_WALE_SESSIONS));
-	c.link.set = take;
-	for (type = 1; type <= link_options_set.max; type++)
-		if (link_is_set(&own->link, type))
-			link_config_take(&c, own, type);
-	if (has_trace(&c) && !has_sessions(&c))
-		c.link.set &= ~LINK_BIT(TCA_WALE_SESSIONS);
-	return c;
-}
-
-static bool begins(const struct link_config *c)
-{
-	return has_trace(c) || has_sessions(c);
-}
-
-/*
- * Traces and sessions of the two directions are in step.  A start for both is not
- * that of a direction without.
- */
-static void start_together(struct link_config *up, struct link_config *down,
-			   const struct add_request *a)
-{
-	const uint64_t start = LINK_BIT(TCA_WALE_START);
-	const uint64_t now = link_start_now();
-
-	if (!begins(up) && begins(down) && !(a->up.link.set & start))
-		up->link.set &= ~start;
-	if (!begins(down) && begins(up) && !(a->down.link.set & start))
-		down->link.set &= ~start;
-	if (!begins(up) || !begins(down) ||
-	    (up->link.set | down->link.set) & start)
-		return;
-	link_value_set(&up->link, TCA_WALE_START, now);
-	link_value_set(&down->link, TCA_WALE_START, now);
+	return state->ifb || link_root_is_ours(state);
 }
 
 /* A sentence about why the interface may not be touched, or NULL. */
-static const char *in_the_way(const struct link_state *state)
+static const char *in_the_way(const struct link_state *state,
+			      const struct link_request *a)
 {
 	if (!state->ifindex)
 		return "there is no such interface";
-	if (state->ifb || link_root_is_ours(state))
+	if (state->n_parts)
+		return "it has links to some addresses; remove them first";
+	if (a->replace)
+		return NULL;
+	if (has_link(state))
 		return "it has a wale link; --replace replaces it";
 	if (state->root_handle)
 		return "it has a root qdisc; --replace replaces it";
-	if (state->ingress)
-		return "it has an ingress qdisc; --replace replaces it";
-	return NULL;
+	if (state->ingress && a->order == LINK_ORDER_NONE)
+		return state->clsact
+			       ? "it has a clsact qdisc; --order last or first keeps it, --replace removes it"
+			       : "it has an ingress qdisc; --order last or first keeps it, --replace removes it";
+	return link_no_place(state, a->order);
+}
+
+/* The same for a link to some addresses. */
+static const char *in_the_way_to(const struct link_state *state,
+				 const struct link_request *a)
+{
+	if (!state->ifindex)
+		return "there is no such interface";
+	if (has_link(state))
+		return "it has a wale link of all traffic; remove it first";
+	if (state->ingress && !state->clsact)
+		return "it has an ingress qdisc, beside which there can be no clsact: remove it first";
+	if (link_part_find(state, &a->to) && !a->replace)
+		return "it has a wale link to these addresses; --replace replaces it";
+	if (state->n_parts == LINK_PARTS_MAX && !link_part_find(state, &a->to))
+		return "it has 64 links to some addresses, and there can be no more";
+	if (state->n_parts)
+		return NULL;
+	if (a->order == LINK_ORDER_FIRST && state->tcx.others)
+		return "it has a tcx program at ingress, before which no filter can come: --order last";
+	return link_no_place(state, a->order);
 }
 
 /* A link is made, or removed, as a whole: who wants to end this waits for it. */
@@ -213,98 +119,176 @@ static void hold_signals(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &set, before);
 }
 
-static int add(struct rtnl *r, const char *iface, int argc, char **argv)
+static int make(struct rtnl *r, const char *iface, struct link_state *state,
+		const struct link_request *a)
 {
-	struct add_request a = { .replace = false };
-	struct link_warnings warnings;
 	struct link_config up, down;
-	struct link_state state;
+	struct link_warnings warnings;
 	sigset_t before;
-	const char *why;
-	int status;
+	int status, err;
 	size_t i;
 
-	status = parse_add(&a, argc, argv);
-	if (!status)
-		status = check_feedback(&a);
+	status = link_request_directions(a, &up, &down);
 	if (status)
-		goto out;
-
-	status = WALE_EXIT_FAILED;
-	if (link_look(r, iface, &state)) {
-		cannot("add a link to", iface, r->error);
-		goto out;
-	}
-	why = in_the_way(&state);
-	if (why && !(a.replace && state.ifindex)) {
-		cannot("add a link to", iface, why);
-		goto out;
-	}
-
-	up = merge(&a.up, &a.both);
-	down = merge(&a.down, &a.both);
-	down.link.set &= ~LINK_BIT(TCA_WALE_FEEDBACK);
-	if (link_is_set(&a.both.link, TCA_WALE_SEED) &&
-	    !link_is_set(&a.down.link, TCA_WALE_SEED))
-		down.link.value[TCA_WALE_SEED]++;
-	if (!link_threshold_fits(&up) || !link_threshold_fits(&down)) {
-		status = wrong("not in the unit of the limit:", "threshold");
-		goto out;
-	}
-	start_together(&up, &down, &a);
+		return status;
 	hold_signals(&before);
-	link_warn(&warnings, &state, &up, &down);
-	if (link_add(r, iface, &state, &up, &down)) {
-		cannot("add a link to", iface, r->error);
-	} else {
-		status = WALE_EXIT_OK;
-		for (i = 0; i < warnings.n; i++)
-			fprintf(stderr, "wale link: warning: %s: %s\n", iface,
-				warnings.text[i]);
-	}
+	if (a->to.family)
+		err = link_part_add(r, iface, state, &a->to, &up, &down,
+				    a->order);
+	else
+		err = link_add(r, iface, state, &up, &down, a->order);
+	if (err)
+		status = cannot("add a link to", iface, r->error);
+	else
+		link_warn(&warnings, state, &up, &down);
+	for (i = 0; !err && i < warnings.n; i++)
+		fprintf(stderr, "wale link: warning: %s: %s\n", iface,
+			warnings.text[i]);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-out:
-	link_config_free(&a.both);
-	link_config_free(&a.up);
-	link_config_free(&a.down);
+	return status;
+}
+
+static int add(struct rtnl *r, const char *iface, int argc, char **argv)
+{
+	struct link_request a = { .replace = false };
+	struct link_state state;
+	const char *why;
+	int status;
+
+	status = link_request_parse(&a, argc, argv);
+	if (!status && link_look(r, iface, &state)) {
+		status = cannot("add a link to", iface, r->error);
+	} else if (!status) {
+		why = a.to.family ? in_the_way_to(&state, &a)
+				  : in_the_way(&state, &a);
+		status = why ? cannot("add a link to", iface, why)
+			     : make(r, iface, &state, &a);
+	}
+	link_request_free(&a);
 	return status;
 }
 
 /* It has no link: say so, and where the one that it had may be. */
 static int has_none(const char *what, const char *iface,
-		    const struct link_state *state)
+		    const struct link_state *state, const struct link_to *to)
 {
 	char why[64 + IF_NAMESIZE];
 
 	snprintf(why, sizeof(why), "%s%s%s",
-		 state->ifindex ? "it has none" : "there is no such interface",
+		 !state->ifindex ? "there is no such interface"
+		 : to->family	 ? "it has none to these addresses"
+				 : "it has none",
 		 *state->renamed ? "; what had this name is now " : "",
 		 state->renamed);
 	return cannot(what, iface, why);
 }
 
+/* Is there what is asked for: a link, or one to these addresses? */
+static bool is_there(const struct link_state *state, const struct link_to *to)
+{
+	return to->family ? link_part_find(state, to) != NULL
+			  : has_link(state) || state->n_parts;
+}
+
+/* A request that may only say which link is meant. */
+static int parse_which(struct link_request *a, int argc, char **argv)
+{
+	int status;
+
+	if (argc && strcmp(*argv, "--to"))
+		return link_wrong("what is", *argv);
+	status = link_request_parse(a, argc, argv);
+	if (!status && argc > 2)
+		return link_wrong("what is", argv[2]);
+	return status;
+}
+
 static int del(struct rtnl *r, const char *iface, int argc, char **argv)
 {
-	int status = WALE_EXIT_OK;
+	struct link_request a = { .replace = false };
 	struct link_state state;
 	sigset_t before;
+	int status, err;
 
-	if (argc)
-		return wrong("what is", *argv);
+	status = parse_which(&a, argc, argv);
+	link_request_free(&a);
+	if (status)
+		return status;
 	if (link_look(r, iface, &state))
 		return cannot("remove the link of", iface, r->error);
-	if (!state.ifb && !link_root_is_ours(&state))
-		return has_none("remove the link of", iface, &state);
+	if (!is_there(&state, &a.to))
+		return has_none("remove the link of", iface, &state, &a.to);
 	hold_signals(&before);
-	if (link_remove(r, &state))
+	if (state.n_parts)
+		err = link_part_remove(
+			r, &state,
+			a.to.family ? link_part_find(&state, &a.to) : NULL);
+	else
+		err = link_remove(r, &state);
+	if (err)
 		status = cannot("remove the link of", iface, r->error);
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	return status;
+}
+
+/* What is said to both directions of a link that is there. */
+static int alter(struct rtnl *r, const char *iface,
+		 const struct link_state *state, const struct link_request *a)
+{
+	const struct link_part *part = link_part_find(state, &a->to);
+	struct link_config up, down;
+	sigset_t before;
+	int status, err;
+
+	status = link_request_directions(a, &up, &down);
+	if (status)
+		return status;
+	if (!up.link.set && !down.link.set)
+		return link_wrong("an option must follow", iface);
+	if (part ? !part->up || !part->down
+		 : !state->ifb || !link_root_is_ours(state))
+		return cannot("change the link of", iface,
+			      "one of its directions is missing");
+	hold_signals(&before);
+	if (part)
+		err = link_change(r, part->up, 0, part->down, &up, &down);
+	else
+		err = link_change(r, state->ifindex, LINK_ROOT_HANDLE,
+				  state->ifb, &up, &down);
+	if (err)
+		status = cannot("change the link of", iface, r->error);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return status;
+}
+
+static int change(struct rtnl *r, const char *iface, int argc, char **argv)
+{
+	struct link_request a = { .replace = false };
+	struct link_state state;
+	int status;
+
+	status = link_request_parse(&a, argc, argv);
+	if (!status && (a.replace || a.order))
+		status = link_wrong("only add takes",
+				    a.replace ? "--replace" : "--order");
+	if (!status && link_look(r, iface, &state))
+		status = cannot("change the link of", iface, r->error);
+	else if (!status && !is_there(&state, &a.to))
+		status = has_none("change the link of", iface, &state, &a.to);
+	else if (!status && !a.to.family && state.n_parts)
+		status = cannot(
+			"change the link of", iface,
+			"it has links to some addresses: --to says which");
+	else if (!status)
+		status = alter(r, iface, &state, &a);
+	link_request_free(&a);
 	return status;
 }
 
 static int show(struct rtnl *r, int argc, char **argv)
 {
 	bool stats = false, json = false;
+	const struct link_to all = { .family = 0 };
 	const char *iface = NULL;
 	struct link_state state;
 
@@ -314,15 +298,16 @@ static int show(struct rtnl *r, int argc, char **argv)
 		else if (!strcmp(*argv, "--json") || !strcmp(*argv, "-j"))
 			json = true;
 		else if (**argv == '-' || iface)
-			return wrong("what is", *argv);
+			return link_wrong("what is", *argv);
 		else
 			iface = *argv;
 	}
 	if (iface) {
 		if (link_look(r, iface, &state))
 			return cannot("show the link of", iface, r->error);
-		if (!state.ifb && !link_root_is_ours(&state))
-			return has_none("show the link of", iface, &state);
+		if (!is_there(&state, &all))
+			return has_none("show the link of", iface, &state,
+					&all);
 	}
 	if (link_show(r, iface, stats, json))
 		return cannot("show the links", "", r->error);
@@ -335,12 +320,15 @@ static int run(struct rtnl *r, int argc, char **argv)
 
 	if (!strcmp(verb, "show"))
 		return show(r, argc > 2 ? argc - 2 : 0, argv + 2);
-	if (strcmp(verb, "add") && strcmp(verb, "del"))
-		return wrong("no verb", verb);
+	if (strcmp(verb, "add") && strcmp(verb, "change") &&
+	    strcmp(verb, "del"))
+		return link_wrong("no verb", verb);
 	if (argc < 3 || *argv[2] == '-')
-		return wrong("an interface must follow", verb);
+		return link_wrong("an interface must follow", verb);
 	if (!strcmp(verb, "add"))
 		return add(r, argv[2], argc - 3, argv + 3);
+	if (!strcmp(verb, "change"))
+		return change(r, argv[2], argc - 3, argv + 3);
 	return del(r, argv[2], argc - 3, argv + 3);
 }
 
@@ -355,6 +343,9 @@ int cmd_link(int argc, char **argv)
 		usage(stdout);
 		return WALE_EXIT_OK;
 	}
+	status = link_enter(&argc, argv);
+	if (status)
+		return status;
 	if (rtnl_open(&r, NETLINK_ROUTE))
 		return cannot("open", "netlink", r.error);
 	status = run(&r, argc, argv);

@@ -20,8 +20,9 @@ struct direction {
 };
 
 struct shown {
-	int ifindex;
-	int ifb;
+	int up_ifindex;
+	uint32_t up_handle; /* 0: any */
+	int down_ifindex;
 	struct direction up;
 	struct direction down;
 };
@@ -34,9 +35,10 @@ static void read_direction(const struct nlmsghdr *message, void *arg)
 
 	if (!link_qdisc_read(message, &q) || q.parent != TC_H_ROOT)
 		return;
-	if (q.ifindex == shown->ifindex && q.handle == LINK_ROOT_HANDLE)
+	if (q.ifindex == shown->up_ifindex &&
+	    (!shown->up_handle || q.handle == shown->up_handle))
 		d = &shown->up;
-	else if (shown->ifb && q.ifindex == shown->ifb)
+	else if (shown->down_ifindex && q.ifindex == shown->down_ifindex)
 		d = &shown->down;
 	else
 		return;
@@ -75,42 +77,96 @@ static void json_direction(struct json *j, const char *name,
 	json_close(j, '}');
 }
 
-static int show_one(struct rtnl *r, const char *iface,
-		    const struct link_state *state, bool stats, struct json *j)
+static void json_one(struct json *j, const char *iface,
+		     const struct link_state *state,
+		     const struct link_part *part, const struct shown *shown,
+		     bool stats, const struct link_warnings *warnings)
 {
-	struct shown shown = { .ifindex = state->ifindex, .ifb = state->ifb };
-	struct link_warnings warnings;
+	char to[LINK_TO_MAX];
 	size_t i;
+
+	json_open(j, NULL, '{');
+	json_put_string(j, "interface", iface);
+	if (part) {
+		json_put_string(j, "to", link_to_format(&part->to, to));
+		json_put_string(j, "ifb_up", part->up_name);
+		json_put_string(j, "ifb", part->down_name);
+	} else if (state->ifb) {
+		json_put_string(j, "ifb", state->ifb_name);
+	}
+	json_direction(j, "up", &shown->up, stats);
+	json_direction(j, "down", &shown->down, stats);
+	if (warnings->n)
+		json_open(j, "warnings", '[');
+	for (i = 0; i < warnings->n; i++)
+		json_put_string(j, NULL, warnings->text[i]);
+	if (warnings->n)
+		json_close(j, ']');
+	json_close(j, '}');
+}
+
+static void print_one(const char *iface, const struct link_state *state,
+		      const struct link_part *part, const struct shown *shown,
+		      bool stats, const struct link_warnings *warnings)
+{
+	char to[LINK_TO_MAX];
+	size_t i;
+
+	if (part)
+		printf("%s to %s (ifb %s, %s)\n", iface,
+		       link_to_format(&part->to, to),
+		       *part->up_name ? part->up_name : "missing",
+		       *part->down_name ? part->down_name : "missing");
+	else
+		printf("%s (ifb %s)\n", iface,
+		       state->ifb ? state->ifb_name : "missing");
+	print_direction("up", &shown->up, stats);
+	print_direction("down", &shown->down, stats);
+	for (i = 0; i < warnings->n; i++)
+		printf("  warning: %s\n", warnings->text[i]);
+}
+
+/* The link of an interface, or one of its links of some traffic. */
+static int show_one(struct rtnl *r, const char *iface,
+		    const struct link_state *state,
+		    const struct link_part *part, bool stats, struct json *j)
+{
+	struct shown shown = { .up_ifindex = state->ifindex,
+			       .up_handle = LINK_ROOT_HANDLE,
+			       .down_ifindex = state->ifb };
+	struct link_warnings warnings;
 	int err;
 
+	if (part) {
+		shown.up_ifindex = part->up;
+		shown.up_handle = 0;
+		shown.down_ifindex = part->down;
+	}
 	err = rtnl_dump(r, rtnl_tc_message(RTM_GETQDISC, 0, 0, 0, 0),
 			read_direction, &shown);
 	link_warn(&warnings, state, shown.up.found ? &shown.up.config : NULL,
 		  shown.down.found ? &shown.down.config : NULL);
-	if (!err && j) {
-		json_open(j, NULL, '{');
-		json_put_string(j, "interface", iface);
-		if (state->ifb)
-			json_put_string(j, "ifb", state->ifb_name);
-		json_direction(j, "up", &shown.up, stats);
-		json_direction(j, "down", &shown.down, stats);
-		if (warnings.n)
-			json_open(j, "warnings", '[');
-		for (i = 0; i < warnings.n; i++)
-			json_put_string(j, NULL, warnings.text[i]);
-		if (warnings.n)
-			json_close(j, ']');
-		json_close(j, '}');
-	} else if (!err) {
-		printf("%s (ifb %s)\n", iface,
-		       state->ifb ? state->ifb_name : "missing");
-		print_direction("up", &shown.up, stats);
-		print_direction("down", &shown.down, stats);
-		for (i = 0; i < warnings.n; i++)
-			printf("  warning: %s\n", warnings.text[i]);
-	}
+	if (!err && j)
+		json_one(j, iface, state, part, &shown, stats, &warnings);
+	else if (!err)
+		print_one(iface, state, part, &shown, stats, &warnings);
 	link_config_free(&shown.up.config);
 	link_config_free(&shown.down.config);
+	return err;
+}
+
+static int show_all(struct rtnl *r, const char *iface, bool stats,
+		    struct json *j)
+{
+	struct link_state state;
+	size_t i;
+	int err;
+
+	err = link_look(r, iface, &state);
+	for (i = 0; !err && i < state.n_parts; i++)
+		err = show_one(r, iface, &state, &state.part[i], stats, j);
+	if (!err && !state.n_parts)
+		err = show_one(r, iface, &state, NULL, stats, j);
 	return err;
 }
 
@@ -125,17 +181,23 @@ static void collect_name(const struct nlmsghdr *message, void *arg)
 	const struct nlattr *text;
 	struct names *names = arg;
 	struct link_alias alias;
+	const char *name;
 	void *room;
+	size_t i;
 
 	text = nlmsg_find_attr((struct nlmsghdr *)message,
 			       sizeof(struct ifinfomsg), IFLA_IFALIAS);
 	if (!link_alias_read(&alias, text))
 		return;
+	name = *alias.name ? alias.name : alias.iface;
+	for (i = 0; i < names->n; i++)
+		if (!strcmp(names->name[i], name))
+			return;
 	room = realloc(names->name, (names->n + 1) * sizeof(*names->name));
 	if (!room)
 		return;
 	names->name = room;
-	strcpy(names->name[names->n++], *alias.name ? alias.name : alias.iface);
+	strcpy(names->name[names->n++], name);
 }
 
 static int collect_names(struct rtnl *r, struct names *names)
@@ -162,7 +224,6 @@ int link_show(struct rtnl *r, const char *iface, bool stats, bool json)
 	struct json_file file = { .file = stdout };
 	struct json j = { &json_file_ops, &file };
 	struct names names = { NULL, 0 };
-	struct link_state state;
 	int err = 0;
 	size_t i;
 
@@ -179,12 +240,8 @@ int link_show(struct rtnl *r, const char *iface, bool stats, bool json)
 
 	if (json)
 		json_open(&j, NULL, '[');
-	for (i = 0; !err && i < names.n; i++) {
-		err = link_look(r, names.name[i], &state);
-		if (!err)
-			err = show_one(r, names.name[i], &state, stats,
-				       json ? &j : NULL);
-	}
+	for (i = 0; !err && i < names.n; i++)
+		err = show_all(r, names.name[i], stats, json ? &j : NULL);
 	if (json) {
 		json_close(&j, ']');
 		putchar('\n');

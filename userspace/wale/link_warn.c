@@ -4,26 +4,8 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "link.h"
-
-/* bpf(2), as headers of kernels before 6.6 do not have it. */
-#define PROG_QUERY 16
-#define TCX_INGRESS 46
-#define TCX_EGRESS 47
-
-struct prog_query {
-	uint32_t ifindex;
-	uint32_t attach_type;
-	uint32_t query_flags;
-	uint32_t attach_flags;
-	uint64_t prog_ids; /* none are asked for, only how many there are */
-	uint32_t count;
-	uint32_t pad;
-	uint64_t rest[4];
-};
 
 static void __attribute__((format(printf, 2, 3)))
 add(struct link_warnings *w, const char *format, ...)
@@ -35,17 +17,6 @@ add(struct link_warnings *w, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(w->text[w->n++], sizeof(w->text[0]), format, args);
 	va_end(args);
-}
-
-/* An older kernel has none; who may not ask cannot know: 0. */
-static uint32_t tcx_programs(int ifindex, uint32_t type)
-{
-	struct prog_query query = { .ifindex = (uint32_t)ifindex,
-				    .attach_type = type };
-
-	return syscall(SYS_bpf, PROG_QUERY, &query, sizeof(query))
-		       ? 0
-		       : query.count;
 }
 
 /* As kmod/include/net/wale_wire.h has it. */
@@ -83,13 +54,16 @@ static void warn_limit(struct link_warnings *w, const char *name, uint32_t mtu,
 void link_warn(struct link_warnings *w, const struct link_state *state,
 	       const struct link_config *up, const struct link_config *down)
 {
+	struct link_tcx egress;
+
 	w->n = 0;
 	warn_limit(w, "up", state->mtu, up);
 	warn_limit(w, "down", state->mtu, down);
-	if (tcx_programs(state->ifindex, TCX_INGRESS))
+	if (state->tcx.others && !state->tcx.ours)
 		add(w,
 		    "down: a tcx program at ingress comes before the link: packets for which it has a verdict, such as TC_ACT_OK, do not pass the link");
-	if (tcx_programs(state->ifindex, TCX_EGRESS))
+	link_tcx_look(state->ifindex, LINK_TCX_EGRESS, &egress);
+	if (egress.others)
 		add(w,
 		    "up: a tcx program at egress comes before the link: packets that it redirects or drops do not pass the link");
 }

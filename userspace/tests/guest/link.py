@@ -11,9 +11,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import json
+import os
 import struct
+import subprocess
 import tempfile
+import time
+from collections.abc import Iterator
 from typing import Any
 
 from common import WALE, as_json, call, done, refused
@@ -421,6 +427,288 @@ def test_limit_below_the_mtu() -> None:
     pair.close()
 
 
+def test_change_keeps_the_rest() -> None:
+    """Only what is given changes, in the direction that it is given for; a refusal changes none."""
+    pair = Pair()
+    before = state(pair.a)
+    link(pair, "add", "a0", *"--rate 10mbit --delay 25ms --limit 30kb --seed 5".split())
+    (first,) = shown(pair)
+    link(pair, "change", "a0", "--delay", "40ms", "--up", "--rate", "1mbit", "--loss", "1%")
+    (second,) = shown(pair)
+    first["up"] |= {"delay_ns": 40_000_000, "rate": 125_000, "loss": 0.01}
+    first["down"] |= {"delay_ns": 40_000_000}
+    equal(second, first, "after a change")
+    for words, why in (
+        ("--up --rate 2mbit --down --limit 0", "limit must be"),
+        ("--delay 50ms --down --rate 0", "rate must be"),
+    ):
+        message = refused(pair.a, WALE, "link", "change", "a0", *words.split())
+        true(why in message, f"{words}: {message}")
+        equal(shown(pair), [second], words)
+    for words in ("", "--replace --delay 1ms", "--order last --delay 1ms", "--frob 1"):
+        refused(pair.a, WALE, "link", "change", "a0", *words.split(), status=2)
+    link(pair, "change", "a0", "--trace", "1s:8mbit,1s:0")
+    equal([len(shown(pair)[0][way]["trace"]) for way in ("up", "down")], [2, 2], "traces")
+    link(pair, "change", "a0", "--delay", "10ms")
+    equal([len(shown(pair)[0][way]["trace"]) for way in ("up", "down")], [2, 2], "kept")
+    link(pair, "del", "a0")
+    equal(state(pair.a), before, "after del")
+    says = refused(pair.a, WALE, "link", "change", "a0", "--delay", "10ms")
+    true("it has none" in says, says)
+    pair.close()
+
+
+def outside(*words: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run wale link in the namespace of the test itself."""
+    env = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}"} if path else None
+    return subprocess.run(
+        [WALE, "link", *words], capture_output=True, text=True, check=False, env=env
+    )
+
+
+@contextlib.contextmanager
+def process_in(ns: net.Namespace) -> Iterator[int]:
+    """A process in a namespace."""
+    sleeper = subprocess.Popen(["ip", "netns", "exec", ns.name, "sleep", "1000"])
+    try:
+        while os.stat(f"/proc/{sleeper.pid}/ns/net") == os.stat("/proc/self/ns/net"):
+            time.sleep(0.01)
+        yield sleeper.pid
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+
+
+def test_in_another_namespace() -> None:
+    """By its name and by a process, for each verb; what is not there is said."""
+    pair = Pair()
+    before = state(pair.a)
+    with process_in(pair.a) as pid:
+        for where in (pair.a.name, str(pid)):
+            added = outside("add", "--netns", where, "a0", "--rate", "8mbit")
+            equal((added.returncode, added.stderr), (0, ""), where)
+            equal(shown(pair)[0]["up"]["rate"], 1_000_000, where)
+            changed = outside("change", "a0", "--delay", "5ms", "--netns", where)
+            equal((changed.returncode, changed.stderr), (0, ""), "change")
+            found = json.loads(outside("show", "--netns", where, "--json").stdout)
+            equal(found, shown(pair), "show")
+            equal(outside("del", "--netns", where, "a0").returncode, 0, "del")
+            equal(state(pair.a), before, "after del")
+    for words, status, says in (
+        ("add --netns nowhere a0 --rate 8mbit", 1, "expected a name of 'ip netns' or a process"),
+        ("add a0 --netns", 2, "a name must follow --netns"),
+        ("add a0 --netns a --container b", 2, "expected once, and alone"),
+        ("add --netns ../a a0 --rate 8mbit", 1, "expected a name"),
+    ):
+        done_so = outside(*words.split())
+        equal(done_so.returncode, status, words)
+        true(says in done_so.stderr and done_so.stderr.count("\n") == 1, done_so.stderr)
+    pair.close()
+
+
+FAKE = """#!/bin/sh
+[ "$1" = inspect ] || { echo "no command $1" >&2; exit 125; }
+for last; do :; done
+case $last in
+%s) echo %s ;;
+stopped) echo 0 ;;
+*) echo "Error: no such container: $last" >&2; exit 1 ;;
+esac
+"""
+
+
+def test_in_a_container() -> None:
+    """By the process that docker or podman reports, fakes of which are in the PATH."""
+    pair = Pair()
+    before = state(pair.a)
+    with process_in(pair.a) as pid, tempfile.TemporaryDirectory(dir="/run") as folder:
+        for program, name in (("docker", "web"), ("podman", "db")):
+            path = f"{folder}/{program}"
+            with open(path, "w") as file:
+                file.write(FAKE % (name, pid))
+            os.chmod(path, 0o755)
+        for name in ("web", "db"):
+            added = outside("add", "--container", name, "a0", "--rate", "8mbit", path=folder)
+            equal((added.returncode, added.stderr), (0, ""), name)
+            equal(shown(pair)[0]["up"]["rate"], 1_000_000, name)
+            equal(outside("del", "--container", name, "a0", path=folder).returncode, 0, name)
+            equal(state(pair.a), before, "after del")
+        for name, says in (
+            ("none", "no such container: none"),
+            ("stopped", "it does not run"),
+        ):
+            failed = outside("add", "--container", name, "a0", "--rate", "1mbit", path=folder)
+            equal(failed.returncode, 1, name)
+            true(says in failed.stderr and failed.stderr.count("\n") == 1, failed.stderr)
+        with open(f"{folder}/docker", "w") as file:
+            file.write(FAKE % ("host", os.getpid()))
+        failed = outside("add", "--container", "host", "lo", "--rate", "1mbit", path=folder)
+        true("it has the network of the host" in failed.stderr, failed.stderr)
+    pair.close()
+
+
+def round_trip_ms(pair: Pair, address: str, *words: str) -> float:
+    """The time that ping measures, after a first packet that looks for the other end."""
+    done(pair.a, "ping", "-c", "1", address)
+    out = done(pair.a, "ping", "-c", "3", "-i", "0.2", "-q", *words, address)
+    return float(out.rsplit("=", 1)[1].split("/")[0])
+
+
+def all_of(ns: net.Namespace) -> list[Any]:
+    """What is there, with filters of both hooks."""
+    egress = call(ns, "tc", "-j", "filter", "show", "dev", "a0", "egress").stdout
+    return [*state(ns), egress.strip() or "[]"]
+
+
+@virtual_time("it asserts round-trip times")
+def test_only_some_traffic() -> None:
+    """Each network has a link of its own, in both directions; the rest is as it was."""
+    pair = Pair()
+    addresses = ["10.0.2.2/24", "10.0.3.2/24"]
+    net.ip_batch([f"addr add {address} dev b0" for address in addresses], pair.b)
+    net.ip_batch([f"route add {a.replace('2/24', '0/24')} dev a0" for a in addresses], pair.a)
+    for ns, dev in ((pair.a, "a0"), (pair.b, "b0")):
+        with ns.entered():
+            for name in ("all", dev):
+                net.write(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6", "0")
+    net.ip_batch(["addr add fd00:7::2/64 dev b0 nodad"], pair.b)
+    net.ip_batch(["addr add fd00:7::1/64 dev a0 nodad"], pair.a)
+    done(pair.a, *"tc qdisc add dev a0 root handle 7: fq_codel".split())
+    before = all_of(pair.a)
+    link(pair, "add", "a0", "--to", "10.0.2.0/24", "--delay", "20ms", "--down", "--delay", "30ms")
+    link(pair, "add", "a0", "--to", "10.0.3.2", "--delay", "100ms")
+    link(pair, "add", "a0", "--to", "fd00:7::/64", "--delay", "5ms")
+    link(pair, "add", "a0", "--to", "10.0.2.2:9999", "--delay", "400ms")
+    for address, expected in (
+        ("10.0.2.2", 50),
+        ("10.0.3.2", 200),
+        ("fd00:7::2", 10),
+        ("10.0.0.2", 0),
+    ):
+        found = round_trip_ms(pair, address)
+        true(expected <= found < expected + 1, f"{address}: {found} ms, not {expected}")
+    names = [(row["interface"], row["to"]) for row in shown(pair)]
+    nets = ["10.0.2.0/24", "10.0.3.2", "fd00:7::/64", "10.0.2.2:9999"]
+    equal(names, [("a0", net) for net in nets], "show")
+    true("a0 to 10.0.3.2 (ifb " in link(pair, "show", "a0"), "show, as text")
+    stats = shown(pair, "a0", "--stats")[0]
+    equal([stats[way]["stats"]["sent_packets"] for way in ("up", "down")], [4, 4], "packets")
+
+    link(pair, "change", "a0", "--to", "10.0.3.2", "--delay", "10ms")
+    found = round_trip_ms(pair, "10.0.3.2")
+    true(20 <= found < 21, f"after a change: {found} ms, not 20")
+    says = refused(pair.a, WALE, "link", "change", "a0", "--delay", "1ms")
+    true("--to says which" in says, says)
+    says = refused(pair.a, WALE, "link", "add", "a0", "--to", "10.0.3.2/32", "--delay", "1ms")
+    true("--replace replaces it" in says, says)
+    link(pair, "add", "a0", "--to", "10.0.3.2", "--delay", "50ms", "--replace")
+    found = round_trip_ms(pair, "10.0.3.2")
+    true(100 <= found < 101, f"replaced: {found} ms, not 100")
+    says = refused(pair.a, WALE, "link", "add", "a0", "--delay", "1ms", "--replace")
+    true("it has links to some addresses" in says, says)
+
+    link(pair, "del", "a0", "--to", "10.0.2.0/24")
+    found = round_trip_ms(pair, "10.0.2.2")
+    true(found < 1, f"a link that is gone: {found} ms")
+    says = refused(pair.a, WALE, "link", "del", "a0", "--to", "10.0.2.0/24")
+    true("it has none to these addresses" in says, says)
+    link(pair, "del", "a0")
+    equal(all_of(pair.a), before, "after del")
+    pair.close()
+
+
+@virtual_time("it asserts a time")
+def test_only_a_port() -> None:
+    """A link of a port is of TCP and UDP, to it and from it, and no other port's."""
+    pair = Pair()
+    before = all_of(pair.a)
+    link(pair, "add", "a0", "--to", "10.0.0.0/24:7000", "--delay", "150ms")
+    script = (
+        "import socket, sys, time\n"
+        "kind = socket.SOCK_STREAM if sys.argv[2] == 'tcp' else socket.SOCK_DGRAM\n"
+        "s = socket.socket(socket.AF_INET, kind)\n"
+        "s.connect(('10.0.0.2', int(sys.argv[1])))\n"
+        "begin = time.monotonic()\n"
+        "s.send(b'x')\ns.recv(1)\nprint(time.monotonic() - begin)\n"
+    )
+    server = (
+        "import socket, sys\n"
+        "kind = socket.SOCK_STREAM if sys.argv[2] == 'tcp' else socket.SOCK_DGRAM\n"
+        "s = socket.socket(socket.AF_INET, kind)\ns.bind(('', int(sys.argv[1])))\n"
+        "print('ready', flush=True)\n"
+        "if sys.argv[2] == 'tcp':\n"
+        "    s.listen()\n    c = s.accept()[0]\n    c.send(c.recv(1))\n"
+        "else:\n    s.sendto(*s.recvfrom(1))\n"
+    )
+    for port, kind, expected in ((7000, "tcp", 0.3), (7000, "udp", 0.3), (7001, "tcp", 0.0)):
+        words = ["ip", "netns", "exec", pair.b.name, "python3", "-c", server, str(port), kind]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as running:
+            assert running.stdout and running.stdout.readline() == "ready\n"
+            took = float(done(pair.a, "python3", "-c", script, str(port), kind))
+        true(expected <= took < expected + 0.1, f"{kind} {port}: {took} s, not {expected}")
+    link(pair, "del", "a0")
+    equal(all_of(pair.a), before, "after del")
+    pair.close()
+
+
+def test_networks_that_are_none() -> None:
+    """What is no network is refused, in a sentence that says what was expected."""
+    pair = Pair()
+    before = all_of(pair.a)
+    for text, says in (
+        ("10.0.2.5/24", "expected 10.0.2.0/24"),
+        ("[fd00::7/64]:80", "expected [fd00::/64]:80"),
+        ("10.0.2.0/33", 'got "10.0.2.0/33"'),
+        ("10.0.2.0:0", 'got "10.0.2.0:0"'),
+        ("10.0.2.0:65536", 'got "10.0.2.0:65536"'),
+        ("[fd00::1", 'got "[fd00::1"'),
+        ("server", 'got "server"'),
+        ("", 'got ""'),
+    ):
+        message = refused(pair.a, WALE, "link", "add", "a0", "--to", text, status=2)
+        true(says in message and message.count("\n") == 1, message)
+    for words in ("--to", "--to 10.0.0.2 --to 10.0.0.3", "--to 10.0.0.2 --feedback"):
+        refused(pair.a, WALE, "link", "add", "a0", *words.split(), status=2)
+    refused(pair.a, WALE, "link", "add", "a0", "--to", "10.0.0.2", "--limit", "0")
+    equal(all_of(pair.a), before, "what is left")
+    pair.close()
+
+
+def test_beside_filters_of_others() -> None:
+    """Links go before or after what others have at clsact, as is said, and leave it there."""
+    pair = Pair()
+    done(pair.a, *"tc qdisc add dev a0 clsact".split())
+    match = "protocol ip flower dst_ip 10.9.9.9 action drop"
+    for hook in ("ingress", "egress"):
+        done(pair.a, *f"tc filter add dev a0 {hook} prio 2000 {match}".split())
+    before = all_of(pair.a)
+    for to in ([], ["--to", "10.0.0.0/24"]):
+        says = refused(pair.a, WALE, "link", "add", "a0", *to, "--rate", "8mbit")
+        true("--order" in says, says)
+        for order in ("first", "last"):
+            link(pair, "add", "a0", *to, "--rate", "8mbit", "--order", order)
+            done(pair.a, "ping", "-c", "1", "10.0.0.2")
+            stats = shown(pair, "--stats")[0]
+            sent = [stats[way]["stats"]["sent_packets"] for way in ("up", "down")]
+            true(min(sent) >= 1, f"{order}: {sent}")
+            shows = done(pair.a, *"tc filter show dev a0 ingress".split())
+            prios = [
+                row.split("pref ")[1].split()[0] for row in shows.splitlines() if "pref" in row
+            ]
+            equal(prios[0] == "2000", order == "last", f"{order}: {prios}")
+            link(pair, "del", "a0")
+            equal(all_of(pair.a), before, f"after del, {order}")
+    done(pair.a, *"tc qdisc del dev a0 clsact".split())
+    done(pair.a, *"tc qdisc add dev a0 ingress".split())
+    before = all_of(pair.a)
+    says = refused(pair.a, WALE, "link", "add", "a0", "--to", "10.0.0.2", "--rate", "8mbit")
+    true("ingress qdisc, beside which there can be no clsact" in says, says)
+    link(pair, "add", "a0", "--rate", "8mbit", "--order", "last")
+    link(pair, "del", "a0")
+    equal(all_of(pair.a), before, "after del, of ingress")
+    pair.close()
+
+
 def bpf(command: int, attributes: bytes) -> int:
     """Call bpf(2); return what it returns."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -442,20 +730,69 @@ def attach_tcx(pair: Pair, attach_type: int) -> int:
     return loaded
 
 
-def test_tcx_program() -> None:
-    """A tcx program comes before the link: add and show warn, and nobody else does."""
-    for attach_type, says in ((46, "down: a tcx program at ingress"), (47, "up: a tcx program at")):
-        pair = Pair()
-        try:
-            attach_tcx(pair, attach_type)
-        except OSError as error:
-            pair.close()
-            raise Skip(f"no tcx programs in this kernel: {error}") from None
-        text = warned(pair, "add", "a0", "--delay", "50ms")
-        true(f"wale link: warning: a0: {says}" in text and text.count("\n") == 1, text)
-        true(f"  warning: {says}" in link(pair, "show", "a0"), "show")
-        equal(len(shown(pair, "a0")[0]["warnings"]), 1, "warnings in JSON")
+def tcx_pair(attach_type: int) -> Pair:
+    """A pair with a program of tcx, if there are any."""
+    pair = Pair()
+    try:
+        attach_tcx(pair, attach_type)
+    except OSError as error:
         pair.close()
+        raise Skip(f"no tcx programs in this kernel: {error}") from None
+    return pair
+
+
+def tcx_count(pair: Pair) -> int:
+    """How many programs are at ingress."""
+    room = ctypes.create_string_buffer(struct.pack("<IIIIQI", pair.dev, 46, 0, 0, 0, 0), 144)
+    with pair.a.entered():
+        result = ctypes.CDLL(None, use_errno=True).syscall(321, 16, room, 144)
+    equal(result, 0, "the question for programs")
+    return int(struct.unpack_from("<I", room, 24)[0])
+
+
+def test_tcx_program_at_egress() -> None:
+    """A tcx program comes before the link: add and show warn, and nobody else does."""
+    pair = tcx_pair(47)
+    says = "up: a tcx program at"
+    text = warned(pair, "add", "a0", "--delay", "50ms")
+    true(f"wale link: warning: a0: {says}" in text and text.count("\n") == 1, text)
+    true(f"  warning: {says}" in link(pair, "show", "a0"), "show")
+    equal(len(shown(pair, "a0")[0]["warnings"]), 1, "warnings in JSON")
+    pair.close()
+
+
+@virtual_time("it asserts round-trip times")
+def test_tcx_program_at_ingress() -> None:
+    """Half a link is refused; before the program it is a whole one, and the program stays."""
+    pair = tcx_pair(46)
+    before = state(pair.a)
+    for to in ([], ["--to", "10.0.0.0/24"]):
+        says = refused(pair.a, WALE, "link", "add", "a0", *to, "--delay", "50ms")
+        true("--order first or last says which" in says, says)
+    equal(state(pair.a), before, "what is left")
+
+    text = warned(pair, "add", "a0", "--delay", "50ms", "--order", "last")
+    true("warning: a0: down: a tcx program at ingress" in text, text)
+    found = round_trip_ms(pair, "10.0.0.2")
+    true(50 <= found < 51, f"after the program: {found} ms")
+    link(pair, "del", "a0")
+
+    equal(warned(pair, "add", "a0", "--delay", "50ms", "--order", "first"), "", "warnings")
+    equal(tcx_count(pair), 2, "programs")
+    found = round_trip_ms(pair, "10.0.0.2")
+    true(100 <= found < 101, f"before the program: {found} ms")
+    true("warnings" not in shown(pair, "a0")[0], "show")
+    link(pair, "change", "a0", "--delay", "10ms")
+    link(pair, "add", "a0", "--delay", "30ms", "--order", "first", "--replace")
+    equal(tcx_count(pair), 2, "programs, replaced")
+    found = round_trip_ms(pair, "10.0.0.2")
+    true(60 <= found < 61, f"replaced: {found} ms")
+    link(pair, "del", "a0")
+    equal(tcx_count(pair), 1, "programs after del")
+    equal(state(pair.a), before, "after del")
+    says = refused(pair.a, WALE, "link", "add", "a0", *"--to 10.0.0.2 --order first".split())
+    true("before which no filter can come: --order last" in says, says)
+    pair.close()
 
 
 if __name__ == "__main__":
