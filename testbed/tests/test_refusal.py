@@ -133,7 +133,7 @@ def test_what_an_agent_refuses() -> None:
         assert isinstance(error, EngineError) and str(error).endswith("could not be run: why")
 
 
-@pytest.mark.parametrize("kernel", ["foo", "/usr/src/linux", "6", "v6.12", " "])
+@pytest.mark.parametrize("kernel", ["foo", "6", "v6.12", " "])
 def test_kernel_that_is_no_version(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         EngineError, match=r"--kernel: there is no version .*; expected one such as"
