@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What runs inside a guest: standard library only."""
+"""The programs that run inside a guest; standard library only."""

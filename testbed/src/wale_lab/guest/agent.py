@@ -3,11 +3,11 @@
 
     python3 -P -s -S agent.py PLAN.json RESULT.json
 
-PLAN says which namespaces, wires, qdiscs and flows (topologies/) there are.  The agent
-builds them, starts the servers, and starts everything else at fixed times of a clock,
-so that what the set-up cost shifts nothing.  It ends when all flows have, reads every
-qdisc when its line has drained, and writes what it saw to RESULT; results/result.py makes
-sense of that.  It avoids modules that load slowly: a guest pays for every page.
+PLAN lists the namespaces, wires, qdiscs and flows (topologies/).  The agent builds them,
+starts the servers, and starts everything else at fixed times of a clock, so that the
+duration of the set-up shifts nothing.  When all flows have ended it reads every qdisc once
+its line has drained, and writes what it saw to RESULT, which results/result.py interprets.
+It avoids modules that load slowly: a guest pays for every page.
 """
 
 import json
@@ -23,11 +23,11 @@ PARTS = [
 
 
 def load_parts() -> None:
-    """Make modules of the parts without `import`, and without what else imports something.
+    """Make modules of the parts without `import`, and without anything else that imports.
 
-    An import takes locks, and Python reads the clock for each of them.  A clock of virtual time
-    moves when it is read, and with the times of interrupts goes the kernel's randomness: the
-    number of parts would change what a scenario gives.
+    An import takes locks, and Python reads the clock for each of them.  Reading the clock moves
+    virtual time, and the kernel's randomness depends on the times of interrupts, so the number
+    of parts would change the result of a scenario.
     """
     here = os.path.dirname(os.path.abspath(__file__))
     module = type(sys)
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
-    """From the first namespace to the last counter; what was seen."""
+    """Run it, from the first namespace to the last counter; return what was seen."""
     hosts, links = Hosts(plan, processes), Links(plan, processes)
     flows, recorders = Flows(plan, processes), Recorders(plan, processes)
     hosts.check_controls()
@@ -113,7 +113,7 @@ def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
 
 
 def run_shell(plan: "Plan", processes: "Processes") -> "NoReturn":
-    """Build everything but flows, and become the shell."""
+    """Build everything except flows, and become the shell."""
     hosts = Hosts(plan, processes)
     hosts.load_modules()
     hosts.build()
@@ -125,7 +125,7 @@ def run_shell(plan: "Plan", processes: "Processes") -> "NoReturn":
 
 
 def main() -> None:
-    """Do what the plan says, and write the result."""
+    """Carry out the plan, and write the result."""
     plan_path, result_path = sys.argv[1:3]
     with open(plan_path, encoding="utf-8") as file:
         plan = json.load(file)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Writes what the channel says of the sockets that listen, as CSV: standard library only.
+"""Records what the channel reports about listening sockets, as CSV; standard library only.
 
     python3 -B -P -s -S channel_recorder.py INTERVAL_NS OUT.csv NETNS...
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The programs at the two ends of a flow, and the words that they are started with."""
+"""The command lines of the programs at the two ends of a flow."""
 
 from wale_lab.guest.shared import WORK
 
@@ -12,7 +12,7 @@ DATA = WORK + "/data"
 
 
 def server_command(flow: "Plan") -> tuple[list[str], str]:
-    """The end that waits, and its namespace."""
+    """The command of the waiting end, and its namespace."""
     port = str(flow["port"])
     if flow["constant"]:
         argv = ["wale", "receive", "--json", "--listen", flow["receiver_address"], "--port", port]
@@ -27,7 +27,8 @@ def server_command(flow: "Plan") -> tuple[list[str], str]:
 
 
 def client_command(flow: "Plan", at: int, file_bytes: int) -> tuple[list[str], str]:
-    """The end that begins, and its namespace; packets at a constant rate have a schedule."""
+    """The command of the end that begins, and its namespace; packets at a constant rate have a
+    schedule."""
     if flow["constant"]:
         return send_command(flow, at), flow["sender_netns"]
     if flow["tool"] == "wale":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The flows of a scenario: their file and servers, their clients in time, and how they ended."""
+"""The flows of a scenario: their file, servers and clients, and how they ended."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Flows:
-    """The flows of a plan, and what became of them so far."""
+    """The flows of a plan and their state."""
 
     def __init__(self, plan: "Plan", processes: "Processes") -> None:
         self.plan = plan
@@ -35,7 +35,7 @@ class Flows:
         self._over = False  # nothing more is started
 
     def make_file(self) -> None:
-        """The file that is sent: bytes that follow from the seed."""
+        """Make the file that is sent; the seed determines its bytes."""
         from hashlib import shake_128
 
         os.makedirs(DATA)
@@ -47,19 +47,19 @@ class Flows:
                 number += 1
 
     def start_servers(self) -> None:
-        """The ends that wait, of all flows."""
+        """Start the waiting ends of all flows."""
         for flow in self.plan["flows"]:
             argv, netns = server_command(flow)
             pid, _ = self.processes.spawn(argv, netns, f"{WORK}/server.{flow['name']}")
             self.records[flow["name"]] = {"server": pid, "flow": flow}
 
     def stop_servers(self) -> None:
-        """End them."""
+        """Stop them."""
         for record in self.records.values():
             self.processes.stop(record["server"])
 
     def start_flow(self, flow: "Plan", at: int | None = None) -> None:
-        """The end that begins, of one flow."""
+        """Start the beginning end of a flow."""
         record = self.records[flow["name"]]
         record["started_ns"] = now()
         argv, netns = client_command(flow, at or record["started_ns"], self.plan["file_bytes"])
@@ -76,7 +76,7 @@ class Flows:
         self._start_after(flow["name"], record["ended_ns"])
 
     def _start_after(self, name: str, when: int) -> None:
-        """Start those that waited for another flow."""
+        """Start the flows that wait for another one to end."""
         if self._over:
             return
         for other in self.plan["flows"]:
@@ -97,7 +97,7 @@ class Flows:
         self._timers.sort(key=lambda t: t[:2])
 
     def run(self, start: int) -> None:
-        """Start each when its time has come, until all have ended."""
+        """Start each flow at its time, and return when all have ended."""
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
         for flow in self.plan["flows"]:
             if flow["after"] is None:
@@ -123,7 +123,7 @@ class Flows:
         self.processes.run(["ip", "-batch", "-"], change["netns"], joined(change["ip"]))
 
     def _wait_until(self, deadline: int) -> None:
-        """Do what is due now, or wait for that, for a process that ends, or for the deadline."""
+        """Do what is due now; else wait until something is, a process ends, or the deadline."""
         timers = self._timers
         next_at = min(timers[0][0] if timers else deadline, deadline)
         wait = next_at - now()
@@ -135,14 +135,14 @@ class Flows:
             function(*arguments)
 
     def _all_ended(self) -> bool:
-        """Take note of processes that ended; True when all flows have, or a program failed."""
+        """Note the processes that have ended; True if all flows have, or a program failed."""
         while self._awaited - self._ended and not self.programs.failed:
             if not self.processes.take_ended():
                 return False
         return True
 
     def _end_programs(self) -> None:
-        """Have those end that serve the others, and all of them if one has failed."""
+        """End the programs that serve others, or all of them if one has failed."""
         self._over = True
         self._timers = [timer for timer in self._timers if timer[2] == self.programs.tell]
         if self.programs.failed:
@@ -154,7 +154,7 @@ class Flows:
                 self._wait_until(now() + 10**9)
 
     def end_late(self) -> None:
-        """End those that run still."""
+        """End those that are still running."""
         self._end_flows("late")
         for name in self.programs.running():
             if name in self._awaited:
@@ -169,14 +169,14 @@ class Flows:
                 record[why] = True
 
     def ended_ns(self) -> int:
-        """When the last one ended."""
+        """The time when the last one ended."""
         ends = [r["ended_ns"] for r in self.records.values() if "ended_ns" in r]
         programs = self.programs.records.items()
         ends += [r["ended_ns"] for name, r in programs if name in self._awaited]
         return max(ends, default=now())
 
     def report(self, start: int) -> "dict[str, Any]":
-        """What became of each, and what its programs said."""
+        """How each of them ended, and what its programs printed."""
         flows = {}
         for name, record in self.records.items():
             told = {
@@ -195,9 +195,9 @@ class Flows:
 
 
 def delays(path: str, start: int, interval: int) -> list[list[int]]:
-    """Of each interval in which packets came: its number, how many, and their delays.
+    """For each interval with arrivals: its number, the number of packets, and their delays.
 
-    Least, sum and largest, ns; from the log of `wale receive`.
+    Minimum, sum and maximum in ns, from the log of `wale receive`.
     """
     found: dict[int, list[int]] = {}
     with open(path, encoding="ascii") as file:

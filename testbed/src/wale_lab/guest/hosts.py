@@ -35,7 +35,7 @@ class Hosts:
         self.processes = processes
 
     def build(self) -> None:
-        """Make namespaces and wires, and set up what is in them."""
+        """Make namespaces and wires, and configure them."""
         run, namespaces = self.processes.run, self.plan["namespaces"]
         names = [ns["name"] for ns in namespaces]
         wires: list[str] = self.plan["wires"]
@@ -64,7 +64,7 @@ class Hosts:
             self._commands(ns)
 
     def _commands(self, ns: "Plan") -> None:
-        """What is run in a namespace when the network is there."""
+        """Run the commands of a namespace once the network exists."""
         for command in ns["commands"]:
             of = {"host": ns["name"], "command": command["argv"][0], "setup": command["setup"]}
             self.processes.run(command["argv"], ns["name"], command["text"] or None, [of])
@@ -73,14 +73,14 @@ class Hosts:
             _set_sysctl(ns["name"], key, value)
 
     def load_modules(self) -> None:
-        """Those that the user asks for, by what the kernel itself calls for that."""
+        """Load the modules that the user asks for, by the kernel's own helper."""
         for name in self.plan["modules"]:
             program = read("/proc/sys/kernel/modprobe").strip()
             self.processes.run([program, name], of_lines=[{"module": name}])
 
     @staticmethod
     def _configure(ns: "Plan") -> bool:
-        """What ip would do, without a process; False if it needs ip."""
+        """Do what ip would do, without a process; False if it takes ip."""
         from wale_lab.guest import rtnetlink
 
         try:
@@ -89,10 +89,10 @@ class Hosts:
             raise AgentError(f"the network of {ns['name']}: {error}") from None
 
     def _receive_on(self, name: str, cpu: int) -> None:
-        """Have one CPU deal with all that a host receives.
+        """Make one CPU process everything that a host receives.
 
-        A veth leaves a packet to the CPU that sent it, which may deal with it after another
-        CPU has dealt with a later one: TCP would see packets overtake that no link has reordered.
+        A veth leaves a packet to the CPU that sent it, which may process it after another CPU has
+        processed a later one: TCP would see reordering that no link has caused.
         """
         mask = f"{1 << cpu:x}"
         files = "/sys/class/net/*/queues/rx-*/rps_cpus"
@@ -101,7 +101,7 @@ class Hosts:
         self.processes.run(["ip", "netns", "exec", name, "sh", "-c", script])
 
     def check_controls(self) -> None:
-        """Say which congestion control the kernel does not have, before anything starts."""
+        """Report a congestion control that the kernel lacks, before anything starts."""
         for flow in self.plan["flows"]:
             if not flow["constant"]:
                 _check_control(flow["cc"], flow=flow["name"])
@@ -111,7 +111,7 @@ class Hosts:
                     _check_control(words[words.index("congctl") + 1], host=ns["name"])
 
     def warn_of_memory_pressure(self) -> None:
-        """Windows that TCP keeps small for want of memory are not the scenario's."""
+        """Warn if TCP kept windows small because it ran out of memory."""
         times = 0
         for ns in self.plan["namespaces"]:
             self.processes.netns.enter(ns["name"])
@@ -154,7 +154,7 @@ def _check_control(name: str, **of: str) -> None:
 
 
 def _load_control(name: str) -> bool:
-    """Have the kernel load a congestion control, as the first socket that asks for it does."""
+    """Make the kernel load a congestion control, as the first socket asking for it would."""
     import socket
 
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as sock:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The links of a scenario: their qdiscs, from the moment they are there until they have drained."""
+"""The links of a scenario: their qdiscs, from set-up until they have drained."""
 
 import json
 import time
@@ -30,9 +30,9 @@ class Links:
         self.processes = processes
 
     def install(self, begin: int, start: int) -> None:
-        """All qdiscs, one tc for each namespace; traces and sessions `begin` together.
+        """Install all qdiscs, with one tc per namespace; traces and sessions `begin` together.
 
-        Times are of this clock; those of a link, from `start` on.  tc knows the time of day.
+        Times are those of this clock; a link's count from `start`.  tc takes the time of day.
         """
         before, day_ns = now(), time.clock_gettime_ns(time.CLOCK_REALTIME)
         day_ns -= (before + now()) // 2  # a clock of virtual time moves when it is read
@@ -55,7 +55,7 @@ class Links:
             self._run_tc(netns, batch, of_lines[netns])
 
     def _run_tc(self, netns: str, batch: list[list[str]], of_lines: list[dict[str, str]]) -> None:
-        """What tc is to do in a namespace: at once, if a line can have the words as they are."""
+        """Run tc in a namespace: in one batch, if lines can have the words as they are."""
         if all(is_plain(word) for words in batch for word in words):
             text = joined(map(" ".join, batch))
             self.processes.run(["tc", "-batch", "-"], netns, text, of_lines)
@@ -64,7 +64,7 @@ class Links:
             self.processes.run(["tc", *words], netns, of_lines=[whose])
 
     def statistics(self) -> "dict[str, Any]":
-        """Every link's statistics, as tc tells them."""
+        """The statistics of every link, as tc shows them."""
         if len(self.links) > _MANY:
             return self._many_statistics()
         result = {}
@@ -77,7 +77,7 @@ class Links:
         return result
 
     def _many_statistics(self) -> "dict[str, Any]":
-        """The same, with one tc for each namespace."""
+        """The same with one tc per namespace."""
         found: dict[tuple[str, str, str], dict[str, Any]] = {}
         for netns in dict.fromkeys(link["netns"] for link in self.links if link["shown"]):
             said = self.processes.run(["tc", "-s", "-j", "qdisc", "show"], netns)
@@ -92,13 +92,13 @@ class Links:
         return result
 
     def _qdisc(self, link: "Plan", *where: str) -> "dict[str, Any]":
-        """A qdisc with its statistics, as tc tells them."""
+        """A qdisc with its statistics, as tc shows it."""
         words = ["tc", "-s", "-j", "qdisc", "show", "dev", link["dev"], *where]
         found: dict[str, Any] = json.loads(self.processes.run(words, link["netns"]))[0]
         return found
 
     def drained_statistics(self) -> "dict[str, Any]":
-        """The statistics when no link holds a packet that may still leave it."""
+        """The statistics once no link holds a packet that can still leave it."""
         end = now() + DRAIN_NS
         time.sleep(1 if self.virtual else 0.2)
         links = {link["name"]: link for link in self.links}
@@ -117,7 +117,7 @@ class Links:
 
 
 def _words_of_qdisc(link: "Plan", trace_path: str, start_at: int) -> list[str]:
-    """The words of tc for a link; its trace is written to a file. `start_at`: the time of day."""
+    """The tc words for a link; writes its trace to a file. `start_at`: the time of day."""
     words = list(link["words"])
     if link["trace"]:
         write(trace_path, joined(link["trace"]["lines"]))
@@ -128,7 +128,7 @@ def _words_of_qdisc(link: "Plan", trace_path: str, start_at: int) -> list[str]:
 
 
 def is_plain(word: str) -> bool:
-    """Does a line of tc -batch have this word as it is, without quotes, and no comment?"""
+    """Can this word stand in a line for tc -batch as it is, without quotes?"""
     return bool(word) and not set(word) & set("\"'#\\ \t\r\n")
 
 
@@ -140,7 +140,7 @@ def _held_packets(qdisc: "dict[str, Any]") -> int:
 
 
 def _closed_for_ever(link: "Plan", qdisc: "dict[str, Any]") -> bool:
-    """Will nothing more leave this link: does its trace say rate 0 from now on?"""
+    """Will nothing more leave this link, because its trace says rate 0 from now on?"""
     stats = qdisc.get("stats") or qdisc
     if stats.get("rate") != 0 or stats.get("line_packets") != 0 or not link["trace"]:
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Network namespaces: that of this process, and what the kernel says of the present one."""
+"""Network namespaces: the one of this process, and what the kernel reports about it."""
 
 import ctypes
 import os
@@ -22,7 +22,7 @@ class Namespaces:
         self.here: str | None = None
 
     def enter(self, name: str | None) -> None:
-        """Go to a namespace, or home."""
+        """Enter a namespace, or return home."""
         if name == self.here:
             return
         if name is not None and name not in self.files:
@@ -34,7 +34,7 @@ class Namespaces:
 
 
 def netns_cookie() -> int:
-    """What the kernel calls the present namespace."""
+    """The kernel's cookie of the present namespace."""
     import socket
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Keeps what the tracepoints of packets say: standard library only.
+"""Records the tracepoints of packets; standard library only.
 
-The events are in an instance of tracefs, and so in a buffer, of their own, also where several
-runs share a kernel.  When told to stop the recorder copies its pages, as they are, to pages.raw
-(packets/trace_pages.py knows what is in them), and writes to trace.json the forms of the events and
-how many were lost.
+The events go to an instance of tracefs with a buffer of its own, even where several runs share a
+kernel.  When told to stop, the recorder copies the raw pages to pages.raw (packets/trace_pages.py
+parses them), and writes the formats of the events and the number of lost ones to trace.json.
 
-A run in virtual time must be the same with a log as without.  Whatever runs while it goes on
-would change it: another process or thread takes time, each reading of the clock moves it,
-and with the times of interrupts goes the kernel's randomness.  So nothing is copied before
-the end: the buffer is large, and the trace has no times but those that are in the events.  In
-real time a thread copies what there is whenever the kernel says that half of the buffer is
-full.
+A run in virtual time must be the same with a log as without one.  Anything else that runs
+meanwhile would change it: another process or thread takes time, each reading of the clock moves
+it, and the kernel's randomness depends on the times of interrupts.  So nothing is copied before
+the end: the buffer is large, and the only times in the trace are those in the events.  In real
+time, a thread copies the buffer whenever the kernel reports that it is half full.
 """
 
 from __future__ import annotations
@@ -51,7 +49,7 @@ LOSSES = ("overrun", "commit overrun", "dropped events")
 
 
 def buffer_kb(virtual: bool) -> int:
-    """How large the buffer is."""
+    """The size of the buffer."""
     if not virtual:
         return BUFFER_KB
     memory = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
@@ -60,7 +58,7 @@ def buffer_kb(virtual: bool) -> int:
 
 @contextmanager
 def tidy_instances() -> Iterator[Path]:
-    """The folder of instances, locked, without those that were left by runs that were killed."""
+    """The folder of instances, locked, after removing what killed runs have left there."""
     instances = TRACING / "instances"
     lock = os.open(instances, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -74,15 +72,15 @@ def tidy_instances() -> Iterator[Path]:
 
 
 def tidy() -> None:
-    """Remove what runs that were killed have left."""
+    """Remove what killed runs have left behind."""
     with suppress(OSError), tidy_instances():
         pass
 
 
 def make_instance() -> tuple[Path, list[int]]:
-    """A new instance, and files that read its buffer: one for each processor.
+    """Make an instance, and open its buffer for reading, with a file per processor.
 
-    While one of those is open, nobody can remove the instance.
+    While one of these files is open, nobody can remove the instance.
     """
     with tidy_instances() as instances:
         instance = instances / f"{NAME}{Path('/proc/self/ns/net').stat().st_ino}"
@@ -93,7 +91,7 @@ def make_instance() -> tuple[Path, list[int]]:
 
 
 def enable(events: tuple[str, ...], virtual: bool) -> tuple[Path, list[int]]:
-    """Have tracepoints write into a new buffer; OSError if they cannot."""
+    """Make tracepoints write to a new buffer; OSError if they cannot."""
     if not (TRACING / "events").exists():
         subprocess.run(["mount", "-t", "tracefs", "tracefs", TRACING], check=False)
     if not (TRACING / "events" / events[0]).exists():
@@ -109,13 +107,13 @@ def enable(events: tuple[str, ...], virtual: bool) -> tuple[Path, list[int]]:
 
 
 def lost(folder: Path) -> int:
-    """How many events a processor's buffer had no place for."""
+    """The number of events that did not fit into a processor's buffer."""
     lines = (line.partition(":") for line in (folder / "stats").read_text().splitlines())
     return sum(int(count) for name, _, count in lines if name in LOSSES)
 
 
 def copy_pages(source: int, target: int) -> None:
-    """Copy what there is of one processor: a page for each read, many for each write."""
+    """Copy a processor's buffer: one page per read, many per write."""
     pages: list[bytes] = []
     while True:
         try:
@@ -132,7 +130,7 @@ def copy_pages(source: int, target: int) -> None:
 
 
 class Recorder:
-    """Keeps events from now on, in files of a folder in the end; OSError if that fails."""
+    """Records events from now on, and finally writes them to files; OSError if that fails."""
 
     def __init__(self, folder: str, virtual: bool, has_child: bool) -> None:
         self.events = EVENTS + EVENTS_OF_CHILD * has_child
@@ -156,12 +154,12 @@ class Recorder:
             self.error = error
 
     def _copy(self) -> None:
-        """What there is."""
+        """Copy what is in the buffers."""
         for source in self.sources:
             copy_pages(source, self.target)
 
     def stop(self) -> None:
-        """Copy what is left, and write down what is to be known of the pages."""
+        """Copy what is left, and describe the pages."""
         (self.instance / "events/enable").write_text("0")
         if self.thread:
             os.write(self.stopper, b"x")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The programs that the agent starts: in which namespace, what they said, and how they ended."""
+"""The programs that the agent starts: their namespace, output and end."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Processes:
-    """Programs that run."""
+    """The running programs."""
 
     def __init__(self) -> None:
         self.netns = Namespaces()
@@ -30,7 +30,7 @@ class Processes:
         text: str | None = None,
         on_exit: "Callable[[int], None] | None" = None,
     ) -> tuple[int, str]:
-        """Start a program; its outputs go to files OUT.1 and OUT.2. Return its PID and OUT."""
+        """Start a program; its output goes to files OUT.1 and OUT.2. Return its PID and OUT."""
         self._serial += 1
         out = out or f"{WORK}/{self._serial}"
         source = "/dev/null"
@@ -59,9 +59,9 @@ class Processes:
         text: str | None = None,
         of_lines: "Sequence[dict[str, str]]" = (),
     ) -> str:
-        """Run a program to its end; its output. An error ends the scenario.
+        """Run a program to its end, and return its output. An error ends the scenario.
 
-        `of_lines`: what each line of the text is of, for the error of a -batch.
+        `of_lines`: what each line of the text belongs to, for an error of a -batch.
         """
         pid, out = self.spawn(argv, netns, text=text)
         _, status = os.waitpid(pid, 0)
@@ -75,7 +75,7 @@ class Processes:
         return said
 
     def take_ended(self) -> bool:
-        """Take note of one process that has ended; False if none has."""
+        """Note one process that has ended; False if none has."""
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid == 0:
             return False
@@ -87,9 +87,9 @@ class Processes:
         return True
 
     def stop(self, pid: int, number: int = signal.SIGTERM) -> int | None:
-        """End a process of ours and return its status.
+        """End one of our processes and return its status.
 
-        None if it has been waited for: its PID is nobody's then, or another process's.
+        None if it has been waited for already: its PID may belong to another process then.
         """
         if self.children.pop(pid, None) is None:
             return None
@@ -99,6 +99,6 @@ class Processes:
 
 
 def _failed_line(said: str) -> int:
-    """The number of the line of its input that a program with -batch fails at."""
+    """The number of the input line at which a program with -batch failed."""
     words = said.rpartition("Command failed -:")[2].split()
     return int(words[0]) if words and words[0].isdigit() else 1

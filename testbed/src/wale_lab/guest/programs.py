@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The programs of a scenario: commands of the user on its hosts, until they end or are told to."""
+"""The programs of a scenario: the user's commands on its hosts, until they end or are ended."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ MS_BIND = 4096
 
 
 class Programs:
-    """The programs of a plan, and what became of them so far."""
+    """The programs of a plan and their state."""
 
     def __init__(
         self, plan: "Plan", processes: "Processes", at: "At", on_ready: "Told", on_end: "Told"
@@ -46,7 +46,7 @@ class Programs:
         self.on_ready, self.on_end = on_ready, on_end  # called with its name and the time
 
     def attach(self) -> None:
-        """Share with the user's terminal what its programs share."""
+        """Share the user's terminal."""
         if self.terminal is None:
             return
         writable = self.terminal["writable"]
@@ -58,7 +58,7 @@ class Programs:
         self._listen()
 
     def _listen(self) -> None:
-        """Pass on Ctrl-C, of which a file tells."""
+        """Pass on Ctrl-C, which a file signals."""
         assert self.terminal is not None
         record = self.records.get(self.terminal["program"], {})
         if os.path.exists(f"{self.folder}/{self.terminal['interrupt']}"):
@@ -70,11 +70,11 @@ class Programs:
         self.at(now() + LISTEN_NS, self._listen)
 
     def output(self, name: str, which: str) -> str:
-        """Where an output of a program is kept."""
+        """The file that keeps an output of a program."""
         return f"{self.folder}/{name}.{which}"
 
     def start(self, name: str) -> None:
-        """Start a program; it fails if that cannot be done."""
+        """Start a program; one that cannot be started has failed."""
         plan = self.plans[name]
         record: dict[str, Any] = {"started_ns": now()}
         self.records[name] = record
@@ -147,15 +147,15 @@ class Programs:
         self.on_end(name, record["ended_ns"])
 
     def fail(self, name: str) -> None:
-        """The run is over because of this one, if it is the first."""
+        """Note that this program ends the run, unless another one did before."""
         self.failed = self.failed or name
 
     def running(self) -> list[str]:
-        """Those that have not ended."""
+        """The programs that have not ended."""
         return [name for name, record in self.records.items() if "ended_ns" not in record]
 
     def tell(self, name: str, number: int = signal.SIGTERM) -> None:
-        """Tell a program to end, with all that it started; kill it if it does not."""
+        """Ask a program and all that it started to end, and kill what does not."""
         record = self.records[name]
         if "ended_ns" in record:
             return
@@ -169,7 +169,7 @@ class Programs:
             return
 
     def report(self) -> "dict[str, Any]":
-        """What became of each that was started."""
+        """How each that was started ended."""
         keys = ("started_ns", "ready_ns", "told_ns", "ended_ns", "status", "error", "late", "pid")
         return {
             name: {**{key: record.get(key) for key in keys}, "failed": name == self.failed}
@@ -179,7 +179,7 @@ class Programs:
     # Is it ready?
 
     def _look(self, name: str) -> None:
-        """Look whether a program is ready, and again a little later if not."""
+        """Check whether a program is ready, and again a little later if it is not."""
         record, ready = self.records[name], self.plans[name]["ready"]
         if "ended_ns" in record:
             return
@@ -215,7 +215,7 @@ class Programs:
         return bool(new)
 
     def _ports(self, netns: str) -> set[tuple[str, int]]:
-        """The ports on which something listens on a host."""
+        """The ports that something listens on at a host."""
         self.processes.netns.enter(netns)
         found = set()
         for kind in ("tcp", "udp"):
@@ -228,7 +228,7 @@ class Programs:
 
 
 def _found(word: str, path: str) -> str:
-    """The file of a program; OSError if there is none that can be run."""
+    """Find the file of a program; OSError if there is none that can be run."""
     places = [word] if "/" in word else [f"{p or '.'}/{word}" for p in path.split(":")]
     found = [place for place in places if os.path.isfile(place)]
     for place in found:
@@ -251,7 +251,7 @@ def mount(source: str, target: str, kind: str | None, data: str | None, flags: i
 
 
 def name_hosts(names: dict[str, str]) -> None:
-    """Have the hosts of the scenario found by their names: /etc/hosts, as it is seen in here."""
+    """Make the hosts of the scenario known by name, in this mount namespace's /etc/hosts."""
     lines = ["127.0.0.1 localhost", "::1 localhost"]
     lines += [f"{address} {name}" for name, address in names.items()]
     write(WORK + "/hosts", "\n".join(lines) + "\n")

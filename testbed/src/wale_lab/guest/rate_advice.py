@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What senders are advised: before the start, and while the scenario runs."""
+"""The advice for senders: before the start, and while the scenario runs."""
 
 from wale_lab.guest.shared import WORK, joined, write
 
@@ -10,16 +10,16 @@ if TYPE_CHECKING:
 
 
 def set_advice(plan: "Plan", processes: "Processes") -> None:
-    """What senders are advised before the start; the links have told theirs by now."""
+    """Set the advice that holds from the start; links have published theirs by now."""
     for advice in plan["advice"]:
         argv = ["wale", "rate", "set", *advice["path"], *advice["rate"]]
         processes.run(argv, advice["netns"])
 
 
 def play_advice(plan: "Plan", processes: "Processes") -> list[int]:
-    """Advice that changes with time, from now on; its settings stay as they were set.
+    """Play advice that changes with time, from now on; its settings stay.
 
-    Returns the PIDs of what plays it.
+    Returns the PIDs of the players.
     """
     players = []
     for number, advice in enumerate(plan["advice"]):

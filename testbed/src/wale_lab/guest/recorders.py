@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is recorded while a scenario runs: samples of links, sockets, channel; all packets."""
+"""What is recorded during a run: samples of links, sockets and the channel; all packets."""
 
 import json
 import os
@@ -21,7 +21,7 @@ _SOCKETS = WORK + "/sockets.csv"
 
 
 class Recorders:
-    """What records, for a plan."""
+    """The recorders of a plan."""
 
     def __init__(self, plan: "Plan", processes: "Processes") -> None:
         self.plan = plan
@@ -31,7 +31,7 @@ class Recorders:
         self._packets: Recorder | None = None
 
     def start(self) -> None:
-        """Begin to sample."""
+        """Start sampling."""
         interval = self.record["interval_ns"]
         for number, (netns, what) in enumerate(self.record["namespaces"].items()):
             argv = ["wale", "watch", "--interval", f"{interval}ns"]
@@ -57,12 +57,12 @@ class Recorders:
         self._samplers.append({"pid": pid, "out": out, "netns": netns, "number": number})
 
     def stop(self) -> None:
-        """End the sampling."""
+        """Stop sampling."""
         for sampler in self._samplers:
             self.processes.stop(sampler["pid"])
 
     def start_packets(self) -> None:
-        """The log of all packets, if it is wanted."""
+        """Start the log of all packets, if it is wanted."""
         folder = self.record["packets"]
         if not folder:
             return
@@ -75,7 +75,7 @@ class Recorders:
             raise AgentError(f"packets cannot be logged: {error}") from None
 
     def stop_packets(self) -> None:
-        """Have the rest of that log written; tell beside it which namespace is which."""
+        """Write the rest of that log, and the names of the namespaces beside it."""
         if self._packets is None:
             return
         try:
@@ -89,7 +89,7 @@ class Recorders:
         write(self.record["packets"] + "/namespaces.json", json.dumps(cookies))
 
     def report(self) -> "dict[str, Any]":
-        """All samples, and the errors of what took them."""
+        """All samples, and the errors of the samplers."""
         series = []
         for sampler in self._samplers:
             number, errors = sampler["number"], read(sampler["out"] + ".2")

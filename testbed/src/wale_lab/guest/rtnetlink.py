@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Does what `ip -batch` does in a namespace, as far as a network of many hosts needs it.
+"""Does what `ip -batch` does in a namespace, as far as networks of many hosts need it.
 
-A process of ip for each of a thousand namespaces takes longer than all the rest of the set-up.
+Running ip in each of a thousand namespaces takes longer than all the rest of the set-up.
 """
 
 import socket
@@ -36,7 +36,7 @@ def configure(lines: list[str]) -> bool:
 
 
 def _request(words: list[str]) -> tuple[int, bytes] | None:
-    """The kind and the body of the request that a line stands for."""
+    """The type and body of the request for a line."""
     match words:
         case ["link", "set", device, "up"]:
             return _NEWLINK, _link(device, _UP, _UP)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the parts of the agent share: the clock, files, and why a scenario cannot be run.
+"""What the parts of the agent share: the clock, files, and the error of a scenario.
 
 Standard library only, and little of that: a guest pays for every page that it loads.
 """
@@ -19,7 +19,7 @@ WORK = "/run/wale/agent"
 
 
 class AgentError(Exception):
-    """Why the scenario could not be run; `of` is what of the plan is to blame (refusal.py)."""
+    """Why the scenario could not be run; `of` is the part of the plan to blame (refusal.py)."""
 
     def __init__(self, text: str, **of: "Any") -> None:
         super().__init__(text)
@@ -27,12 +27,12 @@ class AgentError(Exception):
 
 
 def now() -> int:
-    """Nanoseconds of the clock that all times are of."""
+    """Nanoseconds of the clock that all times refer to."""
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
 
 def sleep_until(when: int) -> None:
-    """Return when the clock says so."""
+    """Sleep until this time of the clock."""
     wait = when - now()
     if wait > 0:
         time.sleep(wait / 1e9)

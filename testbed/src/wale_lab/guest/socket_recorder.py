@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Writes what TCP knows of the sockets of programs, and whose they are: standard library only.
+"""Records what TCP knows about the sockets of programs, and their owners; standard library only.
 
     python3 -B -P -s -S socket_recorder.py INTERVAL_NS OUT.csv NETNS...
 
@@ -7,8 +7,8 @@ One process for all namespaces.  It samples at whole multiples of the interval o
 clock, as `wale watch` does, and writes a last line for each socket that the kernel destroys, so
 that those which live for less than an interval count too.  It ends with SIGTERM.
 
-A socket belongs to a session of processes: each program of a scenario leads one.  Which session
-has a socket is read in /proc when it is first seen; 0 is not known.
+A socket belongs to a session of processes: each program of a scenario leads one.  The session of
+a socket is read from /proc when the socket is first seen; 0 means not known.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def show(name: str, info: bytes) -> str:
 
 
 def sessions_by_inode() -> dict[int, int]:
-    """The session of the process that has each socket."""
+    """The session of the process that owns each socket."""
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):
@@ -99,7 +99,7 @@ class Host:
         self.listening: dict[int, int] = {}  # by port
 
     def sample(self, t_ns: int) -> list[str]:
-        """A line for each socket that there is."""
+        """Write a line for each existing socket."""
         states = sum(1 << state for state in STATES if state != CLOSED)
         wanted = 1 << INET_DIAG_INFO - 1 | 1 << INET_DIAG_CONG - 1
         body = struct.pack("BBBB48xII", socket.AF_INET, 0, 0, wanted, states, 0)
@@ -108,7 +108,7 @@ class Host:
         return [line for message in found if (line := self._line(t_ns, message.body))]
 
     def destroyed(self, t_ns: int) -> list[str]:
-        """A line for each socket that has been destroyed since the last call."""
+        """Write a line for each socket destroyed since the last call."""
         bodies: list[bytes] = []
         while True:
             try:
@@ -122,14 +122,14 @@ class Host:
         return [line for body in bodies if (line := self._line(t_ns, body))]
 
     def _session(self, body: bytes) -> int:
-        """Whose a socket is; 0: not known."""
+        """The session that owns a socket; 0: not known."""
         if len(body) < MESSAGE:
             return 0
         port, cookie = struct.unpack_from(">H", body, 4)[0], struct.unpack_from("Q", body, 44)[0]
         return self.sessions.get(cookie) or self.listening.get(port, 0)
 
     def _learn(self, messages: list[bytes]) -> None:
-        """Find out whose the new sockets are."""
+        """Find the owners of new sockets."""
         new = {}
         for body in messages:
             cookie, inode = (

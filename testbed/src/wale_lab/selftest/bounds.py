@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a user without rights can have the kernel do, and how long it takes it."""
+"""What an unprivileged user can make the kernel do, and how long that takes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 def become_user() -> None:
-    """Be a user without rights, who is root in namespaces of his own."""
+    """Become an unprivileged user who is root in namespaces of its own."""
     libc = ctypes.CDLL(None, use_errno=True)
     os.setgroups([])
     os.setresgid(UID, UID, UID)
@@ -58,7 +58,7 @@ def become_user() -> None:
 def _start(
     work: Callable[[], T], stay: bool, leave: Callable[[T], object] | None = None
 ) -> tuple[int, Any]:
-    """Do something as such a user; return the process, which may stay, and what it returns."""
+    """Do something as such a user; return the process, which may stay, and the result."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -87,7 +87,7 @@ def _start(
 
 
 def as_user(work: Callable[[], T]) -> T:
-    """Do something as such a user, in a process of its own; return what it returns."""
+    """Do something as such a user, in a separate process; return the result."""
     child, value = _start(work, stay=False)
     os.waitpid(child, 0)
     result: T = value
@@ -96,7 +96,7 @@ def as_user(work: Callable[[], T]) -> T:
 
 @contextlib.contextmanager
 def user_who(work: Callable[[], T], leave: Callable[[T], object] | None = None) -> Iterator[None]:
-    """Have such a user, who did something, stay with what he made of it, and leave it then."""
+    """Do something as such a user, keep the user and its result for a while, then leave."""
     child, _ = _start(work, stay=True, leave=leave)
     try:
         yield
@@ -106,13 +106,13 @@ def user_who(work: Callable[[], T], leave: Callable[[T], object] | None = None) 
 
 
 def needs_real_time() -> None:
-    """In virtual time, what the kernel does takes none."""
+    """Skip in virtual time, where the kernel's work takes no time."""
     if in_virtual_time():
         raise Skip("needs real time: it measures how long requests take")
 
 
 def durations_s(action: Callable[[], object], times: int, gap_s: float) -> list[float]:
-    """Return how long something takes, each time a while after it was done before."""
+    """Return how long something takes each time, with a pause in between."""
     took = []
     for _ in range(times):
         time.sleep(gap_s)
@@ -123,12 +123,12 @@ def durations_s(action: Callable[[], object], times: int, gap_s: float) -> list[
 
 
 def least_s(action: Callable[[], object], times: int = 30, gap_s: float = 0) -> float:
-    """Return how long something takes, a while after it was done before, undisturbed."""
+    """Return how long something takes undisturbed: the shortest of several times."""
     return min(durations_s(action, times, gap_s))
 
 
 def usual_s(action: Callable[[], object], times: int = 41, gap_s: float = 0) -> float:
-    """Return how long it usually takes, if the least may be by chance: a quarter are shorter."""
+    """Return how long it usually takes, where the minimum may be chance: the lower quartile."""
     return statistics.quantiles(durations_s(action, times, gap_s))[0]
 
 
@@ -141,7 +141,7 @@ def _add_device(route: Socket, number: int) -> None:
 
 
 def others_wait_s(attack: Callable[[], object]) -> float:
-    """Have a user do something; return the longest that another namespace waits for a device."""
+    """Return the longest time that another namespace waits for a device meanwhile."""
     ns = net.Namespace("other")
     took: list[float] = []
     with ns.entered():
@@ -169,7 +169,7 @@ def others_go_on(attack: Callable[[], object]) -> None:
 
 
 def longest_gap_s(seconds: float) -> float:
-    """Return for how long a process that does nothing but look at the clock is kept from it."""
+    """Return the longest gap that a process sees which only reads the clock."""
     longest, last = 0.0, time.perf_counter()
     end = last + seconds
     while last < end:
@@ -192,7 +192,7 @@ def softirq_share(seconds: float) -> float:
 
 
 class MemoryGroup:
-    """A control group that counts the memory of its processes and of those they start."""
+    """A control group that counts the memory of its processes and their children."""
 
     MOUNT = Path("/run/memory-groups")
 
@@ -216,16 +216,16 @@ class MemoryGroup:
         net.write(str(self.MOUNT / "cgroup.procs"), str(os.getpid()))
 
     def charged(self) -> int:
-        """Return how many bytes it is charged for."""
+        """Return the bytes charged to it."""
         return int(net.read(str(self.path / "memory.current")))
 
     def delete(self) -> None:
-        """Delete it; what its members left behind goes with the last of that."""
+        """Delete it; it disappears with the last of what its members left behind."""
         self.path.rmdir()
 
 
 def memory(name: str) -> int:
-    """Return a number of /proc/meminfo, in bytes."""
+    """Return a number from /proc/meminfo, in bytes."""
     found = re.search(rf"^{name}: *(\d+) kB", net.read("/proc/meminfo"), re.MULTILINE)
     if not found:
         raise LookupError(name)
@@ -233,9 +233,9 @@ def memory(name: str) -> int:
 
 
 def taken_and_charged(prepare: Callable[[], T], work: Callable[[T], object]) -> tuple[int, int]:
-    """Return the bytes that a user takes of the machine with this, and is charged for.
+    """Return the bytes that this takes from the machine, and those charged to the user.
 
-    What is there before, such as devices, is made in `prepare`, and not counted.
+    What exists before, such as devices, is made in `prepare` and not counted.
     """
 
     def measured() -> tuple[int, int]:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Allocations that fail: the n-th of a task, or those below one call of a module.
+"""Failing allocations: the n-th of a task, or those below one call in a module.
 
 A kernel with FAULT_INJECTION_STACKTRACE_FILTER (flavour san) lets an allocation fail
 only if its stack has an address of a given range.  The return address of a call in a
-module is such a range: so each call below which memory is allocated can be made to
-fail by itself, whoever makes it, in a task, a worker or a softirq.
+module is such a range, so each call below which memory is allocated can be made to
+fail by itself, whether a task, a worker or a softirq makes it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ALLOCATES = re.compile(
 
 
 class Failing:
-    """Lets the n-th allocation of this task fail, by /proc/thread-self/fail-nth."""
+    """Makes the n-th allocation of this task fail, by /proc/thread-self/fail-nth."""
 
     def __init__(self) -> None:
         if not FAILSLAB.exists():
@@ -46,7 +46,7 @@ class Failing:
         self.knob = os.open("/proc/thread-self/fail-nth", os.O_RDWR)
 
     def attempt(self, number: int, action: Callable[[], object]) -> tuple[int, bool]:
-        """Act with one failing allocation; return (allocations met, the action was refused)."""
+        """Act with one failing allocation; return (allocations reached, whether it was refused)."""
         refused = False
         os.pwrite(self.knob, str(number).encode(), 0)
         try:
@@ -61,7 +61,7 @@ class Failing:
         return number - left, refused
 
     def sweep(self, action: Callable[[], None], after: Callable[[bool], None]) -> int:
-        """Let the 1st, 2nd ... allocation fail until none is left to fail; return how many."""
+        """Make the 1st, 2nd, ... allocation fail until there are no more; return their number."""
         for number in range(1, 300):
             met, refused = self.attempt(number, action)
             after(refused)
@@ -72,7 +72,7 @@ class Failing:
 
 @dataclass(frozen=True)
 class Site:
-    """A call of a module below which memory is allocated."""
+    """A call in a module below which memory is allocated."""
 
     module: str
     function: str
@@ -85,12 +85,12 @@ class Site:
 
     @property
     def once(self) -> bool:
-        """Tell whether it runs while the module is loaded, and is gone then."""
+        """Tell whether it runs only while the module is loaded."""
         registers = re.match(r"(genl_)?register_(?!net_sysctl)", self.callee)
         return self.section == ".init.text" or bool(registers)
 
     def text(self) -> tuple[int, int]:
-        """Return the range of addresses that is on the stack below this call alone."""
+        """Return the range of addresses that is on the stack only below this call."""
         if self.once:  # the address is known too late: all of the callee
             return function_text(self.callee)
         base = int(net.read(f"/sys/module/{self.module}/sections/{self.section}"), 16)
@@ -98,7 +98,7 @@ class Site:
 
 
 def sites(module: str, path: str) -> list[Site]:
-    """Return the calls of a module file to what allocates, in the order of its text."""
+    """Return the calls in a module file that lead to allocations, in the order of its text."""
     words = ["objdump", "--disassemble", "--reloc", "--wide", "--no-show-raw-insn", path]
     text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     found = []
@@ -125,7 +125,7 @@ def sites(module: str, path: str) -> list[Site]:
 
 
 def function_text(name: str) -> tuple[int, int]:
-    """Return where a function of the kernel is."""
+    """Return the address of a kernel function."""
     addresses = []
     start = 0
     for line in net.read("/proc/kallsyms").splitlines():
@@ -138,7 +138,7 @@ def function_text(name: str) -> tuple[int, int]:
 
 
 def module_text(module: str) -> tuple[int, int]:
-    """Return where the text of a loaded module is."""
+    """Return the address of the text of a loaded module."""
     for line in net.read("/proc/modules").splitlines():
         name, size, *_, address = [word for word in line.split() if not word.startswith("(")]
         if name == module:
@@ -147,7 +147,7 @@ def module_text(module: str) -> tuple[int, int]:
 
 
 class Faults(Failing):
-    """Lets allocations fail of which the stack has an address of a range."""
+    """Makes allocations fail whose stack has an address in a range."""
 
     KNOBS = (FAILSLAB, FAIL_PAGE)
 
@@ -166,7 +166,7 @@ class Faults(Failing):
 
     @contextmanager
     def below(self, text: tuple[int, int]) -> Iterator[None]:
-        """Only allocations below this text may fail."""
+        """Allow only allocations below this text to fail."""
         self._set("require-start", text[0])
         self._set("require-end", text[1])
         try:
@@ -177,7 +177,7 @@ class Faults(Failing):
 
     @contextmanager
     def but_below(self, module: str) -> Iterator[None]:
-        """Without those that are below this module, too."""
+        """Exclude those that are below this module as well."""
         if module:
             begin, end = module_text(module)
             self._set("reject-start", begin)
@@ -189,14 +189,14 @@ class Faults(Failing):
             self._set("reject-end", 0)
 
     def count(self, text: tuple[int, int], action: Callable[[], object]) -> int:
-        """Act, without a failure; return how many allocations below this text it made."""
+        """Act without a failure; return the number of allocations below this text."""
         with self.below(text):
             met, refused = self.attempt(NO_LIMIT, action)
         true(not refused, "refused without a failure")
         return met
 
     def all_fail(self, text: tuple[int, int], action: Callable[[], object]) -> tuple[int, bool]:
-        """Act while all allocations below fail, anywhere; return (how many, refused)."""
+        """Act while all allocations below fail; return (their number, whether it was refused)."""
         refused = False
         with self.below(text):
             self._set("times", NO_LIMIT)

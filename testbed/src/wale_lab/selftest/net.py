@@ -48,7 +48,7 @@ def ip_batch(lines: Sequence[str], ns: Namespace | None = None) -> None:
 
 
 class Namespace:
-    """A network namespace with a random name; gone when the test ends."""
+    """A network namespace with a random name, deleted when the test ends."""
 
     def __init__(self, role: str) -> None:
         self.name = f"{role}-{random.getrandbits(32):08x}"
@@ -67,15 +67,15 @@ class Namespace:
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
-        """Be in the namespace; sockets made here stay in it."""
+        """Enter the namespace; sockets made inside stay in it."""
         with netlink.inside(self.name):
             yield
 
     def receive_in_order(self) -> None:
-        """Have one CPU deal with all that is received.
+        """Make one CPU process everything that is received.
 
-        A veth leaves a packet to the CPU that sent it, which may deal with it after another
-        CPU has dealt with a later one.
+        A veth leaves a packet to the CPU that sent it, which may process it after another
+        CPU has processed a later one.
         """
         if (os.cpu_count() or 1) > 1:
             files = "/sys/class/net/*/queues/rx-*/rps_cpus"
@@ -103,19 +103,19 @@ class Namespace:
 
 
 def write(path: str, text: str) -> None:
-    """Write a kernel knob."""
+    """Write to a file of /proc or /sys."""
     with open(path, "w", encoding="ascii") as knob:
         knob.write(text)
 
 
 def read(path: str) -> str:
-    """Read a kernel knob."""
+    """Read a file of /proc or /sys."""
     with open(path, encoding="utf-8", errors="replace") as knob:
         return knob.read()
 
 
 def ip_packet(length: int, destination: str = "10.0.0.2", number: int = 0, tos: int = 0) -> bytes:
-    """Return a UDP packet of so many IP bytes, without checksum of its data."""
+    """Return a UDP packet with this many IP bytes, without a UDP checksum."""
     data = struct.pack("!I", number) if length >= 32 else b""
     return udp_packet(length, "10.0.0.1", destination, data, number, tos)
 
@@ -134,7 +134,7 @@ def send(sock: socket.socket, dev: str, data: bytes) -> None:
 
 
 def sleep_ns(duration: int) -> None:
-    """Sleep; in virtual time it costs nothing."""
+    """Sleep, which costs nothing in virtual time."""
     if duration > 0:
         time.sleep(duration / 1e9)
 
@@ -149,13 +149,13 @@ def wait_for(condition: Callable[[], bool], what: str, limit_s: float = 100) -> 
 
 
 def backlog() -> int:
-    """Return how many packets wait for a CPU that deals with what is received."""
+    """Return the number of received packets that wait for a CPU."""
     with open("/proc/net/softnet_stat", encoding="ascii") as file:
         return sum(int(line.split()[11], 16) for line in file)
 
 
 def several_cpus() -> bool:
-    """Tell whether two things can happen at once."""
+    """Tell whether there are several CPUs."""
     return len(os.sched_getaffinity(0)) > 1
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The topology of most selftests: a sender and a receiver, and wale between.
+"""The topology of most selftests: a sender, a receiver, and wale in between.
 
         ns "a"                                        ns "b"
      +-----------------------------+         +----------------------+
@@ -7,8 +7,8 @@
      |  packets -> [wale] -> a0 ===|== veth =|=== b0 -> UDP port 9  |
      +-----------------------------+         +----------------------+
 
-Packets carry a number, so that the receiver sees what is missing or out of
-order.  Neighbours are static and IPv6 is off: nothing else is on the wire.
+Packets carry a number, so that the receiver sees which are missing or out of
+order.  Neighbours are static and IPv6 is off, so nothing else is on the wire.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Pair:
         self.sent = 0
 
     def add(self, **options: Any) -> None:
-        """Put wale on a0, as root."""
+        """Add wale as the root qdisc of a0."""
         self.control.add(self.dev, options)
 
     def change(self, **options: Any) -> None:
@@ -83,18 +83,18 @@ class Pair:
         return self.get().stats
 
     def delete(self) -> None:
-        """Take the root qdisc away."""
+        """Delete the root qdisc."""
         self.control.delete(self.dev)
 
     def send(self, count: int, length: int = 1000, gap_ns: int = 0, tos: int = 0) -> None:
-        """Send numbered packets of so many IP bytes."""
+        """Send numbered packets with this many IP bytes."""
         for _ in range(count):
             net.send(self.socket, "a0", net.ip_packet(length, number=self.sent, tos=tos))
             self.sent += 1
             net.sleep_ns(gap_ns)
 
     def send_errors(self, count: int, length: int = 1000) -> int:
-        """Send packets; return how many times the sender was told of a drop."""
+        """Send packets; return how often the sender was told about a drop."""
         errors = 0
         protocol, kind, hatype, address = net.PACKET_ADDRESS
         for _ in range(count):
@@ -119,7 +119,7 @@ class Pair:
         self.sent += segments
 
     def payloads(self) -> list[bytes]:
-        """Return the data of the packets that have come since the last call."""
+        """Return the data of the packets that arrived since the last call."""
         found = []
         with contextlib.suppress(BlockingIOError):
             while True:
@@ -131,12 +131,12 @@ class Pair:
         return [struct.unpack_from("!I", data)[0] for data in self.payloads()]
 
     def held(self) -> int:
-        """Return how many packets the link holds."""
+        """Return the number of packets in the link."""
         stats = self.stats()
         return stats["backlog_packets"] + stats["line_packets"]
 
     def drain(self, limit_s: float = 200) -> None:
-        """Wait until the link is empty, and what departed last has reached its socket."""
+        """Wait until the link is empty and the last packet has reached its socket."""
         net.wait_for(lambda: self.held() == net.backlog() == 0, "an empty link", limit_s)
         net.sleep_ns(MS)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """A client of the channel (rate_feedback), and senders that listen to it.
 
-Written from Documentation/netlink/specs/rate_feedback.yaml; the numbers of the
-attributes are their places there.
+It is written from Documentation/netlink/specs/rate_feedback.yaml; the numbers of the
+attributes follow from their order there.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Table = dict[str, tuple[int, str]]
 
 
 def table(text: str) -> Table:
-    """Return name: (number, format) of attributes in the order of the specification."""
+    """Return {name: (number, format)} of attributes given in the order of the specification."""
     pairs = [word.split(":") for word in text.split()]
     return {name: (number, form) for number, (name, form) in enumerate(pairs, start=1)}
 
@@ -146,7 +146,7 @@ class Channel(Family):
         return [decode(m.payload, FLOW) for m in self.dump(FLOW_GET, payload)]
 
     def flow(self, sport: int) -> dict[str, Any]:
-        """Return the socket with this port of its own."""
+        """Return the socket with this local port."""
         found = [flow for flow in self.flows() if flow["sport"] == sport]
         equal(len(found), 1, f"sockets with port {sport} that listen")
         return found[0]
@@ -171,7 +171,7 @@ def channel(ns: net.Namespace | None = None, receive: int = 1 << 21) -> Channel:
 
 
 def refused(expected: int, text: str, action: Any, *words: Any, **values: Any) -> None:
-    """Fail unless the kernel refuses with this error, and says this."""
+    """Fail unless the kernel refuses with this error and this message."""
     try:
         action(*words, **values)
     except Refused as error:
@@ -233,7 +233,7 @@ class Trace:
                 yield record
 
     def windows(self, sport: int) -> list[dict[str, Any]]:
-        """Return what the sender with this port did at each ACK."""
+        """Return the window of the sender with this port at each ACK."""
         return [r for r in self.records() if r["sport"] == sport]
 
 
@@ -246,9 +246,9 @@ def congestion_of(sock: socket.socket) -> str:
 class Sender:
     """A TCP connection from a to b whose sender always has something to send.
 
-    The data waits in the sender's buffer and the receiver's application takes it
-    in step(): a test needs no other process, and time passes only there.  With
-    buffer 0, buffers are what the stack makes them.
+    The data waits in the sender's buffer, and the receiver's application reads it
+    in step(), so a test needs no other process, and time passes only there.  With
+    buffer 0, the stack sizes the buffers.
     """
 
     def __init__(
@@ -308,14 +308,14 @@ class Sender:
                 self.socket.send(self.chunk)
 
     def drain(self) -> None:
-        """Take what has come."""
+        """Read what has arrived."""
         assert self.peer
         with contextlib.suppress(BlockingIOError):
             while data := self.peer.recv(1 << 20):
                 self.received += len(data)
 
     def step(self, seconds: float) -> None:
-        """Send for so long."""
+        """Send for this long."""
         step([self], seconds)
 
     def info(self) -> tuple[int, ...]:
@@ -342,7 +342,7 @@ SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
 
 
 def step(senders: list[Sender], seconds: float, grain: float = 0.5) -> None:
-    """Have all of them send for so long."""
+    """Let all of them send for this long."""
     left = seconds
     while left > 1e-9:
         for sender in senders:
@@ -354,7 +354,7 @@ def step(senders: list[Sender], seconds: float, grain: float = 0.5) -> None:
 
 
 def slow_link(pair: Pair, rate: int = 10**5, delay_ms: int = 50, **more: Any) -> None:
-    """Put a link on a's device: rate in bytes/s, with room for any window of these tests."""
+    """Put a link on a's device: rate in bytes/s, room for any window in these tests."""
     pair.add(rate=rate, delay=delay_ms * 10**6, **{"limit_packets": 100_000, "seed": 1, **more})
 
 
@@ -410,7 +410,7 @@ class Crowd:
         return [sock.getsockname()[1] for sock, _ in self.pairs]
 
     def send_each(self, size: int = 100) -> None:
-        """Have each of them send a little, and wait for it."""
+        """Let each of them send a little, and wait for it."""
         data = bytes(size)
         for sock, _ in self.pairs:
             sock.send(data)
@@ -431,7 +431,7 @@ class Crowd:
 
 
 def disconnect(sock: socket.socket) -> None:
-    """Connect to nothing (AF_UNSPEC): the socket can be used again."""
+    """Disconnect (AF_UNSPEC): the socket can be used again."""
     libc = ctypes.CDLL(None, use_errno=True)
     nothing = struct.pack("H14x", socket.AF_UNSPEC)
     if libc.connect(sock.fileno(), nothing, len(nothing)):

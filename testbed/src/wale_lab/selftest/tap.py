@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Test Anything Protocol, as the kernel's selftests speak it."""
+"""Test Anything Protocol, as the kernel's selftests print it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def in_virtual_time() -> bool:
 
 
 def virtual_time(why: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
-    """Mark a test that needs virtual time, and say what for; it is skipped in real time."""
+    """Mark a test that needs virtual time, with the reason; it is skipped in real time."""
 
     def mark(test: Callable[[], None]) -> Callable[[], None]:
         @functools.wraps(test)
@@ -48,7 +48,7 @@ def true(condition: object, what: str) -> None:
 
 
 def kernel_warnings(lines: Sequence[str]) -> list[str]:
-    """Return the lines of the kernel log that tell of trouble."""
+    """Return the lines of the kernel log that report trouble."""
     signs = ["WARNING", "BUG", "Call Trace", "Oops", "refcount", "leak", "sch_wale"]
     signs += ["unregister_netdevice", "non-work-conserving", "scheduling while atomic"]
     signs += ["sleeping function"]
@@ -61,14 +61,14 @@ def kernel_warnings(lines: Sequence[str]) -> list[str]:
 
 
 class KernelLog:
-    """What the kernel says from now on; its ring of lines may be full."""
+    """What the kernel logs from now on, even if its ring is full."""
 
     def __init__(self) -> None:
         self.file = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
         os.lseek(self.file, 0, os.SEEK_END)
 
     def news(self) -> list[str]:
-        """Return what it said since the last time."""
+        """Return what was logged since the last call."""
         lines = []
         while True:
             try:
@@ -80,7 +80,7 @@ class KernelLog:
 
 
 def tests_here() -> list[Callable[[], None]]:
-    """The functions test_* of the program that runs, in their order."""
+    """The functions test_* of the running program, in their order."""
     return [
         thing
         for name, thing in vars(sys.modules["__main__"]).items()

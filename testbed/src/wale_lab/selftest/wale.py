@@ -2,7 +2,7 @@
 """A second rtnetlink client for wale qdiscs, from their contract alone (wale_lab/options.py).
 
 It needs no tc plugin and starts no process, can send what tc would never
-send, and hands back the kernel's own message (extack) when refused.
+send, and returns the kernel's own message (extack) when refused.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ DROPPED = tuple(
 
 
 def new_trace_file(columns: int | None = None) -> int:
-    """Return an empty file of the family, for many steps; whoever made it closes it."""
+    """Return an empty trace file of the family, for many steps; the caller closes it."""
     family = Family("wale")
     asked = attribute(WALE_A_COLUMNS, struct.pack("I", columns)) if columns else b""
     answer = dict(attributes(family.request(WALE_CMD_TRACE_NEW, asked)[0].payload))
@@ -70,7 +70,7 @@ def new_trace_file(columns: int | None = None) -> int:
 
 
 def trace_file(data: bytes, columns: int | None = None) -> int:
-    """Return a file with steps, in memory if they are few; whoever made it closes it."""
+    """Return a file with steps, in memory if they are few; the caller closes it."""
     size = 8 * (1 + (columns or TRACE_RATE).bit_count())
     few = len(data) <= size * TRACE_FILE_STEPS_MAX
     file = os.memfd_create("trace") if few else new_trace_file(columns)
@@ -80,7 +80,7 @@ def trace_file(data: bytes, columns: int | None = None) -> int:
 
 
 def _payload(value: Any, form: str) -> bytes:
-    """Return what an attribute carries."""
+    """Return the payload of an attribute."""
     if isinstance(value, bytes):
         return value
     if form in NESTS:
@@ -96,7 +96,7 @@ def _payload(value: Any, form: str) -> bytes:
 
 
 def _value(payload: bytes, form: str) -> Any:
-    """Return what a payload says."""
+    """Return the value of a payload."""
     if form in NESTS:
         return decode(payload, NESTS[form])
     if form == "string":
@@ -186,7 +186,7 @@ class Qdisc:
 
 
 class Control(Socket):
-    """The qdiscs of the network namespace in which it is made."""
+    """The qdiscs of the network namespace in which this is made."""
 
     def __init__(self) -> None:
         super().__init__(NETLINK_ROUTE)
@@ -220,7 +220,7 @@ class Control(Socket):
         handle: int = 0x10000,
         stab: bytes = b"",
     ) -> None:
-        """Change a qdisc (tc qdisc change); without a size table, it has none then."""
+        """Change a qdisc (tc qdisc change); without a size table, it loses the one it had."""
         self.add(dev, options, parent, handle, 0, stab=stab)
 
     def replace(
@@ -235,7 +235,7 @@ class Control(Socket):
         self.add(dev, options, parent, handle, NLM_F_CREATE | NLM_F_REPLACE, kind)
 
     def ask_for(self, dev: int, parent: int = TC_H_ROOT) -> Qdisc:
-        """Return one qdisc, in a message of its own, which is shorter than those of a list."""
+        """Return one qdisc, by a message of its own, which is shorter than that of a list."""
         return Qdisc(self._qdisc(RTM_GETQDISC, NLM_F_ACK | NLM_F_ECHO, dev, parent, 0, b"")[0])
 
     def delete(self, dev: int, parent: int = TC_H_ROOT, handle: int = 0) -> None:
