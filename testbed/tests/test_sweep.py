@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -18,10 +22,18 @@ import wale_lab
 from wale_lab import yaml_lines
 from wale_lab.cli import main
 from wale_lab.errors import ScenarioError
+from wale_lab.scenario import load_scenario
+from wale_lab.studies import schedule
+from wale_lab.sweeps import live
+from wale_lab.sweeps import results as sweep_results
+from wale_lab.sweeps.command import make
 from wale_lab.sweeps.grid import MOST_RUNS, parse_grid, parse_seeds, split_values
+from wale_lab.sweeps.live import Live
 from wale_lab.sweeps.picture import axis_of, number_of, picture
+from wale_lab.sweeps.points import Point
+from wale_lab.sweeps.results import Results
 from wale_lab.sweeps.table import summary, tidy
-from wale_lab.workers import Workers, python_environment
+from wale_lab.workers import Done, Workers, python_environment
 
 LOSS = "bottleneck.forward.loss"
 TEXT = """\
@@ -152,7 +164,7 @@ def test_sweep(scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     words = ["--set", f"{LOSS}=0%,3%", "--set", "cc=reno,cubic", "--seeds", "2", "-j", "2"]
     assert sweep(scenario, out, *words) == 0
     said = capsys.readouterr()
-    assert "8 runs, 0 of them are there" in said.err
+    assert re.search(r"8 runs, 0 of them are there, 2 at once, about \d+ s\n", said.err)
     assert said.out.split() == [
         str(out / name) for name in ("sweep.csv", "sweep.parquet", "summary.csv", "sweep.png")
     ]
@@ -178,6 +190,24 @@ def test_sweep(scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.guest
+def test_comparison_of_the_documentation(tmp_path: Path) -> None:
+    """The command of howto/sweep.rst, with fewer values, seeds and bytes."""
+    page = (Path(__file__).parents[2] / "Documentation/howto/sweep.rst").read_text()
+    command = page.partition("$ testbed/wale-lab sweep demo --set 'flows=")[2].partition("\n\n")[0]
+    words = shlex.split("--set 'flows=" + command.replace("\\\n", " "))
+    short = {"4MB": "100kB", "cc=reno,cubic,bbr,ratcp": "cc=reno,ratcp"}
+    short |= {"loss=0%,0.1%,0.5%,1%,2%": "loss=0%,2%"}
+    for long, less in short.items():
+        assert any(long in word for word in words), words
+        words = [word.replace(long, less) for word in words]
+    words[words.index("--seeds") + 1] = "2"
+    assert main(["sweep", "demo", *words, "--out", str(tmp_path), "-q", "--y", "seconds"]) == 0
+    means = pd.read_csv(tmp_path / "summary.csv")
+    chosen = means[(means.measure == "goodput_Bps") & (means.kind == "flow")]
+    assert list(chosen["count"]) == [2] * 4 and set(chosen.cc) == {"reno", "ratcp"}
+
+
+@pytest.mark.guest
 def test_runs_that_fail_are_told(
     scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,6 +219,173 @@ def test_runs_that_fail_are_told(
     assert "to repeat it: wale-lab run --set=virtual_limit=2s --set=flows.tcp.size=50MB" in said
     values = pd.read_csv(out / "sweep.csv")
     assert set(values["flows.tcp.size"]) == {"100kB", "50MB"}
+
+
+@pytest.mark.guest
+def test_a_run_that_hangs_costs_no_other(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    words = ["--set", "flows.tcp.size=100kB,400MB,200kB", "--set", "wall_limit=15s", "-j", "3"]
+    words += ["--set", "bottleneck.forward.rate=10gbit"]
+    assert sweep(scenario, out, *words) == 1
+    said = capsys.readouterr().err
+    assert "the run failed: killed at its wall limit" in said
+    assert said.count("to repeat it: ") == 1 and "--set=flows.tcp.size=400MB" in said
+    assert set(pd.read_csv(out / "sweep.csv")["flows.tcp.size"]) == {"100kB", "200kB"}
+
+
+def test_a_worker_that_dies_costs_one_run(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do = Workers.do
+    told: list[int] = []
+
+    def die_once(self: Workers, words: Sequence[str]) -> Done:
+        if words[0] == "die":
+            self.do(["--version"])
+            self._all[-1].kill()
+            self._all[-1].wait()
+        return do(self, words)
+
+    monkeypatch.setattr(Workers, "do", die_once)
+    loaded = load_scenario(scenario)
+    points = [Point(o, str(o.seed), tmp_path, loaded) for o in parse_grid([], "4")]
+    words = {"2": ["die"], "3": ["run", "nosuch"]}
+    failed = make(points, lambda point: words.get(point.key, ["--version"]), 1, told.append)
+    assert list(failed) == ["2", "3"] and told[-1] == 4
+    assert failed["2"].startswith("a worker ended with -9")
+    assert failed["3"].startswith("there is no scenario 'nosuch'")
+
+
+def test_each_file_is_read_once(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[Path] = []
+    record = {"problems": [], "measures": [["flow", "tcp", "goodput_Bps", 1.0]]}
+
+    def read(path: Path) -> dict[str, Any] | None:
+        reads.append(path)
+        return record if path.exists() else None
+
+    monkeypatch.setattr(sweep_results, "read_record", read)
+    grid = parse_grid(["cc=reno,cubic"], "3")
+    loaded = load_scenario(scenario)
+    points = [Point(o, str(n), tmp_path / str(n), loaded) for n, o in enumerate(grid)]
+    for point in points[:2]:
+        point.path.touch()
+    results = Results(grid, points, None, "flow", "goodput_Bps")
+    assert results.missing() == points[2:]
+    for point in points[2:]:
+        point.path.touch()
+    results.take(results.missing())
+    assert [path.name for path in results.write(tmp_path, all_of_it=True)] == [
+        "sweep.csv", "sweep.parquet", "summary.csv", "sweep.png"
+    ]  # fmt: skip
+    assert results.missing() == [] and results.problems() == []
+    assert sorted(reads) == sorted(2 * [p.path for p in points[2:]] + [p.path for p in points[:2]])
+
+
+def test_first_results_are_there_while_the_rest_runs(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(live, "_REFRESH_EACH_S", 0)
+    grid = parse_grid(["cc=reno,cubic"], "2")
+    loaded = load_scenario(scenario)
+    points = [Point(o, str(n), tmp_path / f"{n}.json", loaded) for n, o in enumerate(grid)]
+    results = Results(grid, points, None, "flow", "goodput_Bps")
+    shown = Live(results, tmp_path, quiet=False)
+    shown.begin(2)
+    with shown.running():
+        shown.tell(0)
+        assert not (tmp_path / "sweep.csv").exists()
+        record = {"problems": [], "measures": [["flow", "tcp", "goodput_Bps", 5.0]]}
+        points[0].path.write_text(json.dumps(record))
+        shown.refresh_at = 0
+        shown.tell(1)
+        assert len(pd.read_csv(tmp_path / "sweep.csv")) == 1
+        points[2].path.write_text(json.dumps(record))
+        shown.refresh_at = 0
+        shown.tell(2)
+    assert list(pd.read_csv(tmp_path / "summary.csv").cc) == ["reno", "cubic"]
+    assert (tmp_path / "sweep.png").read_bytes().startswith(b"\x89PNG")
+    said = capsys.readouterr().err
+    assert "4 runs, 0 of them are there, 2 at once, about 1 s" in said
+    assert said.count(f"first results in {tmp_path / 'sweep.png'}") == 1
+    means = results.means()
+    assert means is not None
+    table = live.table_of(means, results)
+    assert [column.header for column in table.columns] == [
+        "cc",
+        "flow",
+        "goodput_Bps",
+        "± 95 %",
+        "runs",
+    ]
+    assert list(table.columns[2].cells) == ["5", "5"]
+
+
+@pytest.mark.parametrize(
+    ("words", "least", "most"),
+    [
+        (["flows.tcp.size=125MB"], 10 * 1.4, 10 * 2.0),  # 83,333 packets
+        (["flows=[{name: a, cc: reno, duration: 10s}]"], 10 * 0.5, 10 * 0.6),
+        (["flows=[{name: a, duration: 10s}, {name: b, duration: 10s}]"], 10 * 0.5, 10 * 0.6),
+    ],
+)
+def test_expected_time(words: list[str], least: float, most: float, scenario: Path) -> None:
+    loaded = load_scenario(scenario, words)
+    points = [Point(order, "", Path(), loaded) for order in parse_grid([], "10")]
+    assert least < live.expected_s(points, 1) < most
+    assert live.expected_s(points, 20) <= live.expected_s(points, 1)
+
+
+@pytest.mark.guest
+def test_runs_by_snakemake(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As on a cluster, by another executor: the tables are the same, and failures are told."""
+    words = ["--set", "flows.tcp.size=100kB,200kB", "-j", "2"]
+    assert sweep(scenario, tmp_path / "a", *words, "--snakemake=--executor local") == 0
+    assert sweep(scenario, tmp_path / "b", *words) == 0
+    for name in ("sweep.csv", "summary.csv"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    words = ["--set", "flows.tcp.cc=nosuch,reno", "--snakemake=--executor local"]
+    capsys.readouterr()
+    assert sweep(scenario, tmp_path / "a", *words) == 1
+    said = capsys.readouterr().err
+    assert "nosuch" in said and "to repeat it: wale-lab run" in said
+    assert set(pd.read_csv(tmp_path / "a/sweep.csv")["flows.tcp.cc"]) == {"reno"}
+
+
+@pytest.mark.parametrize("command", [["sweep", "demo"], ["study", "karnik-kumar/fig9"]])
+@pytest.mark.parametrize("cluster", ["slurm", "kubernetes"])
+def test_a_cluster_needs_its_plugin(
+    command: list[str], cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(schedule, "find_spec", lambda name: None if "plugin" in name else name)
+    assert main([*command, "--quiet", "--cluster", cluster]) == 125
+    said = capsys.readouterr().err
+    assert f"--cluster {cluster}: the plugin snakemake-executor-plugin-{cluster} is not" in said
+    monkeypatch.setattr(schedule, "find_spec", lambda name: name)
+    assert schedule.options_of_cluster(cluster) == ["--executor", cluster]
+
+
+def test_a_run_of_a_sweep_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for text, message in (
+        (None, "cannot be read"),
+        ("[]", "expected what `wale-lab sweep` wrote"),
+        ('{"runs": {}}', "has no run k"),
+    ):
+        if text is not None:
+            (tmp_path / "sweep.json").write_text(text)
+        words = ["point", str(tmp_path / "sweep.json"), "k", "--out", str(tmp_path / "k.json")]
+        assert main(words) == 125
+        assert message in capsys.readouterr().err
+        assert message in (tmp_path / "k.failed").read_text()
 
 
 @pytest.mark.guest

@@ -171,6 +171,12 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
             help=f"{change}; may be given several times",
         )  # fmt: skip
 
+    def cluster_options(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument("--cluster", choices=["slurm", "kubernetes"],
+                         help="the runs are jobs of a cluster; -j is how many at once")  # fmt: skip
+        sub.add_argument("--snakemake", type=shlex.split, default=[], metavar="WORDS",
+                         help="more options for Snakemake, such as a profile")  # fmt: skip
+
     def scenario_options(sub: argparse.ArgumentParser) -> None:
         scenario_and_changes(sub)
         engine_options(sub)
@@ -205,7 +211,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "Reproduce tables and figures of papers: run what is missing, and write the tables.",
         "  wale-lab study karnik-kumar/table1 -j 2\n"
         "  wale-lab study karnik-kumar --quick\n"
-        "  wale-lab study karnik-kumar -j 50 --snakemake='--executor slurm'\n"
+        "  wale-lab study karnik-kumar -j 50 --cluster slurm\n"
         "Exit code 1 if a run fails, if a check fails that is not known to fail, or if one\n"
         "holds that is known to fail.\n"
         "With WALE_STUDIES=DIR in the environment, your own studies: DIR/PAPER/NAME.yaml.",
@@ -219,8 +225,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     sub.add_argument(
         "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="parallel runs (all cores)"
     )
-    sub.add_argument("--snakemake", type=shlex.split, default=[], metavar="WORDS",
-                     help="more options for Snakemake, such as an executor")  # fmt: skip
+    cluster_options(sub)
     sub.set_defaults(module="wale_lab.studies.command", function="study_command")
 
     sub = add(
@@ -267,14 +272,15 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     sub.add_argument(
         "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="parallel runs (all cores)"
     )
+    cluster_options(sub)
     sub.set_defaults(module="wale_lab.sweeps.command", function="sweep_command")
 
     sub = add(
         "point",
-        "Make one run of a study; Snakemake calls this for `wale-lab study`.",
+        "Make one run of a study or a sweep; Snakemake calls this.",
         "  wale-lab point karnik-kumar/table1 KEY --out results/runs/KEY.json",
     )
-    sub.add_argument("study", metavar="STUDY", help="PAPER/NAME")
+    sub.add_argument("study", metavar="STUDY", help="PAPER/NAME, or the sweep.json of a sweep")
     sub.add_argument("key", metavar="KEY", help="key of the run")
     sub.add_argument("--out", required=True, type=_folder, metavar="FILE", help="where it goes")
     sub.add_argument(
@@ -287,7 +293,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "--failure", type=_folder, metavar="FILE", help="where to write why it failed (beside FILE)"
     )
     study_options(sub)
-    sub.set_defaults(module="wale_lab.studies.command", function="point_command")
+    sub.set_defaults(module="wale_lab.point", function="point_command")
 
     sub = add(
         "summary",

@@ -35,6 +35,7 @@ from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.execute import write_through
 from wale_lab.files import make_folder, output_folder
 from wale_lab.guest import packet_recorder
+from wale_lab.once import once
 from wale_lab.progress import Progress
 from wale_lab.refusal import check_controls, check_tools, refused
 from wale_lab.results import result as results
@@ -86,10 +87,25 @@ def start(
     check_tools(scenario)
     if engine.name == "uml" and scenario.needs_net():
         kernel_version = kernel_build.with_flavour(wanted_kernel(kernel_version), "net")
-    kernel = engine.prepare(kernel_version, progress)
-    modules = find_kernel_modules(kernel, scenario.kernel_modules(), progress)
-    modules += find_modules(kernel, scenario.modules(), progress, module_files)
-    return kernel, modules, find_userspace(progress)
+    kernel = once(
+        ("kernel", engine.name, kernel_version), lambda: engine.prepare(kernel_version, progress)
+    )
+    return kernel, *_programs(scenario, kernel, progress, module_files)
+
+
+def _programs(
+    scenario: Scenario, kernel: Kernel, progress: Progress, module_files: Sequence[Path]
+) -> tuple[list[Path], dict[str, str]]:
+    """The modules of a scenario, in the order to load them, and the environment of programs."""
+    own, ours = scenario.kernel_modules(), scenario.modules()
+
+    def find() -> tuple[list[Path], dict[str, str]]:
+        modules = find_kernel_modules(kernel, own, progress)
+        modules += find_modules(kernel, ours, progress, module_files)
+        return modules, find_userspace(progress)
+
+    modules, env = once(("programs", kernel, *own, *ours, *module_files), find)
+    return list(modules), dict(env)
 
 
 def run_scenario(
@@ -154,7 +170,9 @@ def run_scenario(
             logged = _log_packets(folder, out, packets, plan, raw, progress) if packets else None
             about = {
                 "engine": engine.name,
-                "versions": versions(kernel, modules, env),
+                "versions": once(
+                    ("versions", kernel, *modules), lambda: versions(kernel, modules, env)
+                ),
                 "wall_s": round(outcome.wall_s, 3),
                 "warnings": [f"kernel: {line}" for line in outcome.complaints],
             }

@@ -19,6 +19,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from wale_lab.engines.base import EngineError
+from wale_lab.once import keep
 from wale_lab.tree import IMPORTS, IN_CHECKOUT
 
 
@@ -113,6 +114,7 @@ def _answer(words: list[str]) -> dict[str, Any]:
 
 def main() -> int:
     """A worker: a JSON list of words a line, answered by a JSON object a line."""
+    keep()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what else is printed does not come between
     try:

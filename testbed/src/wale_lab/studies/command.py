@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import tempfile
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -56,25 +54,13 @@ def study_points(name: str, quick: bool, kernel: str | None) -> list[Point]:
     return points_of(name, build(kernel), quick)
 
 
-def point_command(args: argparse.Namespace) -> int:
-    """`wale-lab point`: one run of a study, into its file; why it failed, into another."""
-    out = Path(args.out)
-    failure = Path(args.failure) if args.failure else schedule.failure_of(out)
-    try:
-        point = _find_point(args)
-        with tempfile.TemporaryDirectory(prefix="wale-point-") as temporary:
-            record = _run(point, Path(args.keep or temporary), args)
-        _check_build(args.kernel)
-        write_whole(out, json.dumps(record) + "\n")
-    except Exception as error:
-        expected = isinstance(error, EngineError | ScenarioError | ValueError | OSError)
-        with suppress(OSError):
-            write_whole(failure, f"{error if expected else repr(error)}\n")
-        if expected:
-            raise EngineError(str(error)) from None
-        raise
-    failure.unlink(missing_ok=True)
-    return 0
+def make_point(args: argparse.Namespace) -> None:
+    """One run of a study, for `wale-lab point`: its record, into its file."""
+    point = _find_point(args)
+    with tempfile.TemporaryDirectory(prefix="wale-point-") as temporary:
+        record = _run(point, Path(args.keep or temporary), args)
+    _check_build(args.kernel)
+    write_whole(Path(args.out), json.dumps(record) + "\n")
 
 
 def _find_point(args: argparse.Namespace) -> Point:
@@ -174,8 +160,10 @@ def study_command(args: argparse.Namespace) -> int:
         "results": str(results.resolve()),
         "options": _options(args),
         "studies": studies,
+        "tables": True,
     }
-    if not schedule.make(results, config, args.jobs, args.snakemake, args.quiet):
+    options = schedule.options_of_cluster(args.cluster) + args.snakemake
+    if not schedule.make(results, config, args.jobs, options, args.quiet):
         return 1
     return _report(names, results, args)
 
@@ -203,8 +191,7 @@ def wall_limit_s(point: Point, built: Build) -> float:
 
 def _needs(point: Point, built: Build) -> dict[str, int]:
     """What a run asks of a cluster: the guest and its programs; its limit, and some minutes."""
-    minutes = math.ceil(wall_limit_s(point, built) / 60) + 5
-    return {"mem_mb": point.scenario.memory_mb + 512, "minutes": minutes}
+    return schedule.needs(point.scenario.memory_mb, wall_limit_s(point, built) * 1e9)
 
 
 def _report(names: list[str], results: Path, args: argparse.Namespace) -> int:

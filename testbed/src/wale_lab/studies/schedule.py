@@ -6,20 +6,22 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
-from wale_lab.errors import missing_package
+from wale_lab.errors import LabError, missing_package
 from wale_lab.files import write_whole
 from wale_lab.progress import Progress
+from wale_lab.tree import LAUNCHER
 
 SNAKEFILE = Path(__file__).with_name("Snakefile")
 
@@ -32,17 +34,43 @@ _STOP_S = 60
 _PR_SET_PDEATHSIG = 1
 
 
+def needs(memory_mb: int, wall_limit_ns: float) -> dict[str, int]:
+    """What a run asks of a cluster: the guest and its programs; its limit, and some minutes."""
+    return {"mem_mb": memory_mb + 512, "minutes": math.ceil(wall_limit_ns / 60e9) + 5}
+
+
 def check() -> None:
     """LabError if there is no Snakemake."""
     if find_spec("snakemake") is None:
         raise missing_package("snakemake")
 
 
-def make(results: Path, config: dict[str, Any], jobs: int, options: list[str], quiet: bool) -> bool:
+def options_of_cluster(name: str | None) -> list[str]:
+    """The options of Snakemake for `--cluster`; LabError if the plugin for it is not there."""
+    if name is None:
+        return []
+    if find_spec(f"snakemake_executor_plugin_{name}") is None:
+        raise LabError(
+            f"--cluster {name}: the plugin snakemake-executor-plugin-{name} is not installed; "
+            f"install it with {LAUNCHER[0]} python -m pip install -r "
+            "testbed/requirements-cluster.txt"
+        )
+    return ["--executor", name]
+
+
+def make(
+    results: Path,
+    config: dict[str, Any],
+    jobs: int,
+    options: list[str],
+    quiet: bool,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> bool:
     """Do the missing runs of studies, then their tables; False if anything failed.
 
     `config` is what the Snakefile expects, `options` are more for Snakemake.  Why a run failed
-    stands beside its file (`failure_of`), what Snakemake said in snakemake.log.
+    stands beside its file (`failure_of`), what Snakemake said in snakemake.log.  `meanwhile` is
+    called twice a second.
     """
     keys = {key for runs in config["studies"].values() for key in runs}
     wanted = [results / "runs" / f"{key}.json" for key in sorted(keys)]
@@ -65,10 +93,10 @@ def make(results: Path, config: dict[str, Any], jobs: int, options: list[str], q
         complete = False
         try:
             with _started(command, log, lock) as process:
-                _watch(process, missing, len(wanted), quiet)
+                _watch(process, missing, len(wanted), quiet, meanwhile)
             complete = not process.returncode and all(path.exists() for path in wanted)
         finally:
-            for name in config["studies"] if not complete else ():
+            for name in config["studies"] if config["tables"] and not complete else ():
                 _remove_older(results / name / "study.json", config_file)
     if not complete:
         _explain(wanted, log_path)
@@ -148,7 +176,13 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _watch(process: subprocess.Popen[bytes], missing: list[Path], total: int, quiet: bool) -> None:
+def _watch(
+    process: subprocess.Popen[bytes],
+    missing: list[Path],
+    total: int,
+    quiet: bool,
+    meanwhile: Callable[[], None],
+) -> None:
     """Show how many of the missing files, of one folder, are there, until the process ends."""
     if quiet:
         process.wait()
@@ -167,6 +201,7 @@ def _watch(process: subprocess.Popen[bytes], missing: list[Path], total: int, qu
             display.show(done, now - began, left_s(len(missing), done, last - began, now - began))
             if ended:
                 return
+            meanwhile()
             time.sleep(0.5)
 
 
@@ -186,11 +221,18 @@ def _counted(done: int, total: int) -> str:
     return f"{done} of {total} runs done, {total - done} left"
 
 
+def show_span(seconds: float) -> str:
+    """A time that is known roughly, in words."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def _expected(left: float | None) -> str:
     """When the end is expected, in words; nothing if it is not known, or now."""
     if not left:
         return ""
-    span = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
+    span = show_span(left)
     clock = time.strftime("%H:%M:%S" if left < 90 else "%H:%M", time.localtime(time.time() + left))
     return f"about {span} more, until {clock}"
 

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is known of a sweep so far: the records of its runs, its tables and its picture."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wale_lab.files import write_whole
+from wale_lab.sweeps.grid import Grid, Order
+from wale_lab.sweeps.points import Point, read_record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Results:
+    """The records of runs, each read once, and what is made of them."""
+
+    def __init__(self, grid: Grid, points: list[Point], x: str | None, kind: str, y: str) -> None:
+        self.grid = grid
+        self.points = points
+        self.x, self.kind, self.y = x, kind, y
+        self._records: dict[str, dict[str, Any]] = {}
+        self.take(points)
+
+    def take(self, points: Iterable[Point]) -> None:
+        """Read the records of those that are there by now."""
+        for point in points:
+            if point.key not in self._records and (record := read_record(point.path)) is not None:
+                self._records[point.key] = record
+
+    def missing(self) -> list[Point]:
+        """The runs that are not there."""
+        return [point for point in self.points if point.key not in self._records]
+
+    def problems(self) -> list[tuple[Order, str]]:
+        """Of the runs that are there."""
+        found = self._found()
+        return [(order, line) for order, record in found for line in record["problems"]]
+
+    def means(self) -> pd.DataFrame | None:
+        """The summary of what is there, if anything is."""
+        found = self._found()
+        return None if not found else self._summary(self._table(found))
+
+    def write(self, out: Path, *, all_of_it: bool) -> list[Path]:
+        """Write tables and picture of what is there; the files, none if nothing is there.
+
+        While runs go on, the Parquet table is left out: nobody looks at it by eye.
+        """
+        found = self._found()
+        if not found:
+            return []
+        table = self._table(found)
+        means = self._summary(table)
+        files = [out / name for name in ("sweep.csv", "sweep.parquet", "summary.csv")]
+        write_whole(files[0], table.to_csv(index=False))
+        if all_of_it:
+            parquet = io.BytesIO()
+            table.to_parquet(parquet, index=False)
+            write_whole(files[1], parquet.getvalue())
+        write_whole(files[2], means.to_csv(index=False))
+        if self.grid.dimensions:
+            files.append(out / "sweep.png")
+            self._draw(means, files[-1])
+        return files
+
+    def _found(self) -> list[tuple[Order, dict[str, Any]]]:
+        records = self._records
+        return [(p.order, records[p.key]) for p in self.points if p.key in records]
+
+    @staticmethod
+    def _table(found: list[tuple[Order, dict[str, Any]]]) -> pd.DataFrame:
+        from wale_lab.sweeps.table import tidy
+
+        return tidy([(order.parameters, order.seed, record) for order, record in found])
+
+    @staticmethod
+    def _summary(table: pd.DataFrame) -> pd.DataFrame:
+        from wale_lab.sweeps.table import summary
+
+        return summary(table)
+
+    def _draw(self, means: pd.DataFrame, path: Path) -> None:
+        from wale_lab.style import save_picture
+        from wale_lab.sweeps.picture import axis_of, picture
+
+        x = axis_of(self.grid.dimensions, self.x)
+        names = sorted(self.grid.dimensions, key=lambda name: name != x)
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
+            partial = Path(folder, path.name)
+            save_picture(picture(means, names, self.kind, self.y), partial)
+            partial.replace(path)
