@@ -83,10 +83,23 @@ def test_all_packages_do_for_a_run(tmp_path: Path, launcher: Any) -> None:
     assert launcher.is_complete(str(tmp_path), "run") and launcher.is_complete(str(tmp_path), "all")
 
 
+def test_packages_for_sql_are_added(tmp_path: Path, launcher: Any) -> None:
+    """To those of a run, and anew when their versions change; other packages do not have them."""
+    assert launcher.wanted_set(["sql", "select 1"]) == "run"
+    (tmp_path / "complete-all").touch()
+    assert not launcher.is_complete(str(tmp_path), "sql")
+    marker = Path(launcher.marker_of(str(tmp_path), "sql"))
+    marker.touch()
+    assert launcher.is_complete(str(tmp_path), "sql")
+    launcher.HERE = str(tmp_path)
+    (tmp_path / "requirements-sql.txt").write_text("duckdb==1.0.0  # older\n")
+    assert not launcher.is_complete(str(tmp_path), "sql")
+
+
 def test_each_package_is_pinned_once(launcher: Any) -> None:
     """And those of a run are a small part of all."""
     pins = {}
-    for name in launcher.LISTS:
+    for name in (*launcher.LISTS, *launcher.EXTRAS.values()):
         found = re.findall(r"^([A-Za-z][\w-]*)==\S+ +# \w", (TESTBED / name).read_text(), re.M)
         lines = [
             line

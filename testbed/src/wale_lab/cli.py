@@ -480,6 +480,25 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     sub.set_defaults(module="wale_lab.results.export", function="export_command")
 
     sub = add(
+        "sql",
+        "Query the results of runs with SQL (DuckDB).",
+        "  wale-lab sql 'select run, name, goodput_Bps from flows' out/demo\n"
+        "  wale-lab sql 'select name, dropped_packets.loss from links' out/demo --format csv\n"
+        "  wale-lab sql 'select flow, count(*) from packets group by all' out/demo\n"
+        "tables: runs, flows, links (result.json), flow_samples, link_samples (the time series),\n"
+        "packets (of runs with --packets), sweep (of the folder of a sweep). `describe flows` has\n"
+        "their columns; `run` is the folder.",
+    )
+    sub.add_argument("query", metavar="QUERY", help="one or more statements; the last is shown")
+    sub.add_argument(
+        "folders", nargs="*", metavar="DIR", help="folders of runs and sweeps (all below out)"
+    )
+    sub.add_argument(
+        "--format", choices=["table", "csv", "json"], default="table", help="of the answer (table)"
+    )
+    sub.set_defaults(module="wale_lab.query", function="sql_command")
+
+    sub = add(
         "report",
         "Make a page with published, measured and computed numbers side by side.",
         "  wale-lab report\n  wale-lab report --results /tmp/r --out /tmp/r/report",
