@@ -17,12 +17,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import busy_cpus
+from conftest import SLOWNESS, busy_cpus
 from wale_lab.engines import (
     coverage,
     debian,
     engine_names,
     get_engine,
+    guest_clock,
     kernel_build,
     kernel_source,
     kvm,
@@ -341,6 +342,20 @@ def test_busy_guest_is_killed_at_its_limit(kernel: Kernel) -> None:
     assert outcome.console == "before\n"
     assert "virtual time went on by 0 s in the last second, in which sh ran" in outcome.describe()
     assert guests_of(os.getpid()) == []
+
+
+@pytest.mark.guest
+def test_busy_guest_is_told_of_early(
+    kernel: Kernel, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Once, and only if virtual time does not go on."""
+    monkeypatch.setattr(guest_clock, "CREEPS_S", 1.0)
+    run(kernel, "while :; do :; done", wall_limit_s=8 * SLOWNESS)
+    said = capfd.readouterr().err
+    assert said.count("in the last second, in which sh ran") == 1
+    assert "with --real" in said
+    run(kernel, "while sleep 10; do :; done", wall_limit_s=8 * SLOWNESS)
+    assert "in the last second" not in capfd.readouterr().err
 
 
 @pytest.mark.guest

@@ -158,6 +158,13 @@ class Console:
         return (text[: self._shown] if self.complete else text).decode(errors="replace")
 
 
+#: What to do about a guest in virtual time that is busy.
+WHEN_BUSY = (
+    "computing takes no virtual time, and waiting by looking again and again takes hardly any: "
+    "`exec --real`, `with --real`, or `run --set time=real`"
+)
+
+
 @dataclass
 class Outcome:
     """How a job ended."""
@@ -191,10 +198,7 @@ class Outcome:
         if self.busy:
             busy += f": {self.busy}"
         if self.virtual:
-            busy += (
-                " (computing takes no virtual time, and waiting by looking again and again takes "
-                "hardly any: `exec --real`, `with --real`, or `run --set time=real`)"
-            )
+            busy += f" ({WHEN_BUSY})"
         mappings = ""
         if MAPPINGS in self.kernel_log:
             mappings = f": this machine allows its process too few mappings ({MAPPINGS}; sysctl)"

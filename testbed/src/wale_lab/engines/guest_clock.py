@@ -16,6 +16,10 @@ from typing import BinaryIO
 #: How often it is looked, over how long.
 _LOOKS, _FOR_S = 50, 1.0
 
+#: A guest whose virtual time goes on by less than that part of wall time, for so many seconds of
+#: wall time, is told of.
+CREEPS, CREEPS_S = 0.001, 30.0
+
 #: The name of the kernel's first task, which says where a task has its name.
 _FIRST = b"swapper"
 _TASK_BYTES = 16384
@@ -58,6 +62,37 @@ class _Memory:
         task = next(p for p in map(self._number, (place, place + 8)) if p >= _LOWEST)
         name = self._bytes(task + self.name_at, _NAME_BYTES)
         return name.partition(b"\0")[0].decode(errors="replace")
+
+
+class Watch:
+    """Tells, once, of a guest in virtual time that is busy without its time going on."""
+
+    def __init__(self, image: Path | None, pid: int) -> None:
+        self.image, self.pid = image, pid
+        self.since = time.monotonic()
+        self.at_s = 0.0
+        self.symbols: dict[str, int] | None = None
+        self.done = False
+
+    def step(self) -> str:
+        """Called now and then: a sentence, if there is something to tell."""
+        waited = time.monotonic() - self.since
+        if self.done or waited < CREEPS_S:
+            return ""
+        try:
+            if self.symbols is None:
+                self.symbols = _symbols(self.image) if self.image else {}
+            with Path(f"/proc/{self.pid}/mem").open("rb", buffering=0) as file:
+                now_s = _Memory(file, self.symbols).now_s()
+        except (OSError, ValueError, KeyError):
+            self.done = True
+            return ""
+        went_on_s, self.at_s = now_s - self.at_s, now_s
+        self.since = time.monotonic()
+        if went_on_s > CREEPS * waited:
+            return ""
+        self.done = True
+        return look(self.image, self.pid)
 
 
 def look(image: Path | None, pid: int) -> str:

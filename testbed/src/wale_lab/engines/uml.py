@@ -33,6 +33,7 @@ from wale_lab.engines.base import (
     EXIT_PANIC,
     EXIT_TIMEOUT,
     RELEASED,
+    WHEN_BUSY,
     Console,
     EngineError,
     Job,
@@ -281,6 +282,7 @@ class _Guest:
                 start_new_session=True,
                 preexec_fn=in_child,
             )
+        self.watch = guest_clock.Watch(self.image, self.process.pid) if virtual else None
 
     def _command_line(self, virtual: bool) -> list[str]:
         # No path that differs between runs: the kernel mixes its command line into its
@@ -301,10 +303,16 @@ class _Guest:
 
     def wait(self, deadline: float) -> Reason | None:
         """Wait for the end; "timeout" if it has to be ended."""
-        in_time = ended_before(self.process, lambda: deadline, self.console.show)
+        in_time = ended_before(self.process, lambda: deadline, self._meanwhile)
         if not in_time and self.job.time == "virtual":
             self.busy = guest_clock.look(self.image, self.process.pid)
         return None if in_time else "timeout"
+
+    def _meanwhile(self) -> None:
+        """Pass output on, and tell early of a guest that gets nowhere."""
+        self.console.show()
+        if self.watch and (said := self.watch.step()):
+            print(f"wale-lab: {said} ({WHEN_BUSY})", file=sys.stderr, flush=True)
 
     def kill(self) -> None:
         """End every process of the guest and wait until none is left."""
