@@ -85,7 +85,7 @@ check-vm: packages-check packages-vm userspace	## stock kernels, two CPUs, under
 	@$(RECORD) WALE_VM_KERNELS="$(or $(KERNELS),6.1 6.12)" \
 	testbed/wale-lab python -m pytest -m vm $(PYTEST_ARGS) testbed/tests/test_vm.py
 
-programs:	## QUIC transfers with quic-go, into the cache (needs go)
+programs:	## QUIC transfers with quic-go and quinn, into the cache (needs go, cargo)
 	@testbed/setup/build-programs
 
 check-programs: packages-check userspace kernel programs	## their scenarios, each 20 times (REPEATS=N)

@@ -21,6 +21,7 @@ from wale_lab.scenario import find_scenario, load_scenario
 #: Scenarios of programs that `make programs` builds, and those programs.
 BUILT = {
     "quic-go": "quic-go-transfer",
+    "quic-quinn": "quinn-transfer",
 }
 
 #: A link of 1 Gbit/s, and less of the TCP flow.
@@ -126,16 +127,21 @@ PACKAGED: dict[str, tuple[dict[str, str], dict[str, tuple[float, float]]]] = {
         },
         {"rtt_ms": (41.4, 1), "lost_percent": (19, 12)},
     ),
+    "rtp": ({"ffmpeg": "ffmpeg"}, {"frames": (250, 0), "received": (240, 10)}),
 }
+
+
+def skip_without(programs: dict[str, str]) -> None:
+    for program, package in programs.items():
+        if shutil.which(program, path=userspace_env()["PATH"]) is None:
+            pytest.skip(f"{program} is not installed (package {package})")
 
 
 @pytest.mark.guest
 @pytest.mark.parametrize("name", PACKAGED)
 def test_packaged_programs(name: str, tmp_path: Path) -> None:
     programs, expected = PACKAGED[name]
-    for program, package in programs.items():
-        if shutil.which(program, path=userspace_env()["PATH"]) is None:
-            pytest.skip(f"{program} is not installed (package {package})")
+    skip_without(programs)
     result = run(name, tmp_path / "first")
     metrics = {k: v for flow in result["flows"] for k, v in flow.get("metrics", {}).items()}
     for key, (value, tolerance) in expected.items():
@@ -145,3 +151,13 @@ def test_packaged_programs(name: str, tmp_path: Path) -> None:
     if name == "dns":
         capture = tmp_path / "first/capture.files/dns.pcap"
         assert len(list(PcapReader(str(capture)))) > 80
+
+
+@pytest.mark.guest
+@pytest.mark.slow
+def test_a_browser_loads_a_page(tmp_path: Path, not_on_san: Any) -> None:
+    """In real time."""
+    not_on_san("a browser would take many minutes")
+    skip_without({"chromium": "chromium"})
+    result = run("page", tmp_path)
+    assert result["flows"][1]["metrics"]["objects"] == 10
