@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from wale_lab import units
+from wale_lab.errors import ScenarioError
+from wale_lab.trace_format.step import Step
+from wale_lab.trace_format.trace_file import read_trace as read_file
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -126,21 +129,89 @@ STEPS = {
 }
 
 
-def test_trace_file_is_the_same_to_tc(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def read_trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that reads a trace with the library of tc and wale."""
+    sources = [TOP / "testbed/tests/data/read_trace.c"]
+    sources += [
+        TOP / f"userspace/lib/{name}.c"
+        for name in (
+            "link_trace",
+            "link_error",
+            "trace_lines",
+            "trace_step",
+            "units",
+            "json",
+            "utf8",
+        )
+    ]
+    include = [f"-I{TOP}/userspace", f"-I{TOP}/kmod/include/uapi", "-D_GNU_SOURCE"]
+    program = tmp_path_factory.mktemp("trace") / "read_trace"
+    subprocess.run(["cc", *include, "-o", program, *sources], check=True)
+    return program
+
+
+def _as_tc(step: Step) -> str:
+    """A step as read_trace.c prints it."""
+    values = [
+        "down" if step.down else step.rate_bps,
+        step.delay_ns,
+        None if step.loss is None else min(round(step.loss * 2**32), 2**32 - 1),
+        None if step.limit is None else step.limit[:-1],
+    ]
+    unit = "b" if step.limit and step.limit.endswith("b") else "p"
+    return " ".join([str(step.duration_ns), *("-" if v is None else str(v) for v in values), unit])
+
+
+def test_trace_file_is_the_same_to_tc(tmp_path: Path, read_trace: Path) -> None:
     """What a scenario reads in a file is what the library of tc and wale reads."""
     for line, step in STEPS.items():
         assert units.parse_step(*line.split()) == step
     trace = tmp_path / "units.trace"
-    trace.write_text("".join(f"{line}\n" for line in STEPS))
-    sources = [TOP / "testbed/tests/data/read_trace.c"]
-    parts = ("link_trace", "link_error", "trace_lines", "units")
-    sources += [TOP / f"userspace/lib/{name}.c" for name in parts]
-    include = [f"-I{TOP}/userspace", f"-I{TOP}/kmod/include/uapi", "-D_GNU_SOURCE"]
-    program = tmp_path / "read_trace"
-    subprocess.run(["cc", *include, "-o", program, *sources], check=True)
-    done = subprocess.run([program, str(trace)], capture_output=True, text=True, check=True)
-    read = [tuple(int(word) for word in line.split()) for line in done.stdout.splitlines()]
+    lines = list(STEPS)
+    trace.write_text("".join(f"{line}\n" for line in lines))
+    done = subprocess.run([read_trace, trace], capture_output=True, text=True, check=True)
+    read = [tuple(int(word) for word in line.split()[:2]) for line in done.stdout.splitlines()]
     assert read == list(STEPS.values())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1s 8mbit 20ms 0.1% 100p\n1500ms 6mbit 45ms\n500ms down\n",
+        "1s 20ms 100P 100% 0\n1s - 1e-3% 1us # a comment\n\n1s 8Mbps\n",
+        "1s 0ns 30000b\n1s down 1.5KiB 0%\n1s 2mib 33.3%\n1s 1TiB\n1s 7Gib\n",
+        "duration loss limit rate delay\n1s 5% 7p 8mbit 1ms\n1ms - - down -\n2s - - - 86400s\n",
+        "# first\nduration delay\n1s 5ms\n",
+    ],
+)
+def test_columns_are_the_same_to_tc(tmp_path: Path, read_trace: Path, text: str) -> None:
+    trace = tmp_path / "a.trace"
+    trace.write_text(text)
+    done = subprocess.run([read_trace, trace], capture_output=True, text=True, check=True)
+    steps, _ = read_file(str(trace), text.split("\n"))
+    assert done.stdout.splitlines() == [_as_tc(step) for step in steps]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1s\n", "1s 8mbit 9mbit\n", "1s 8mbit down\n", "1s 20ms 30ms\n", "1s 20\n1s 8mbit 20\n",
+        "1s 101%\n", "1s -1%\n", "1s 1%%\n", "1s 86401s\n", "1s 0p\n", "1s 4294967296p\n", "1s 1.5p\n",
+        "1s 30kB\n", "1s 30k\n", "1s 0B\n", "1s 16777216TiB\n", "1s 1.3B\n", "1s 8mbit x\n",
+        "1s Down\n", "1s unlimited\n", "1s 10p\n1s 10B\n", "1s -\n", "1s down\n1s 0bit\n", "",
+        "duration\n1s\n", "duration rate rate\n1s 1mbit 1mbit\n", "duration speed\n1s 1mbit\n",
+        "duration rate delay\n1s 8mbit\n", "duration rate\n1s 8mbit 20ms\n",
+        "duration rate delay\n1s 20ms 8mbit\n", "duration delay\n1s 20\n", "duration delay\n1s down\n",
+        "1s 8mbit\nduration rate\n", "999ns 8mbit\n", "86401s 8mbit\n", "5 8mbit\n", "0 8mbit\n",
+    ],
+)  # fmt: skip
+def test_what_a_scenario_refuses_tc_refuses(tmp_path: Path, read_trace: Path, text: str) -> None:
+    trace = tmp_path / "a.trace"
+    trace.write_text(text)
+    assert subprocess.run([read_trace, trace], capture_output=True, check=False).returncode == 1
+    with pytest.raises(ScenarioError):
+        read_file(str(trace), text.split("\n"))
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,15 @@ def test_the_scenario_that_it_is(capsys: pytest.CaptureFixture[str], tmp_path: P
     }
 
 
+def test_a_trace_without_rates_keeps_that_of_both(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "path.trace"
+    trace.write_text("1s 20ms\n1s 8mbit 40ms\n1s down\n")
+    forward = printed(capsys, "--rate", "2mbit", "--down", str(trace))["bottleneck"]["forward"]
+    assert forward == {"rate": "2mbit", "trace": {"file": str(trace)}}
+
+
 def test_each_key_of_a_link_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["with", "--help"])

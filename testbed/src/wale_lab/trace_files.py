@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from wale_lab.errors import ScenarioError
+from wale_lab.errors import ScenarioError, why
 from wale_lab.trace_format.step import Step
-from wale_lab.trace_format.text import UnreadableError, open_text
 from wale_lab.trace_format.trace_file import read_trace
 from wale_lab.yaml_lines import Document, KeyPath, Part
 
@@ -40,11 +39,11 @@ def inline_traces(document: Document, folder: Path) -> None:
             continue
         path = folder / trace["file"]
         try:
-            with open_text(path) as file:
-                steps, numbers = read_trace(str(path), file)
-        except UnreadableError as error:
+            lines = path.read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
             where = document.where((*key, "file"))
-            raise ScenarioError(f"{where}: {error}") from None
+            raise ScenarioError(f"{where}: cannot read the trace {path}: {why(error)}") from None
+        steps, numbers = read_trace(str(path), lines)
         del trace["file"]
         trace["steps"] = [_raw(step) for step in steps]
         document.parts[(*key, "steps")] = Part(str(path), numbers)

@@ -33,6 +33,7 @@ from wale_lab.results.result import problems
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, check_scenario
 from wale_lab.terminal import STDIN, Terminal, own_environment, standard_input
+from wale_lab.trace_format.trace_file import read_trace
 
 #: The hosts, and the flow of the command.
 CLIENT, SERVER = "client", "server"
@@ -92,6 +93,18 @@ def _words(option: str, text: str) -> dict[str, Any]:
     return {key.replace("-", "_"): _value(value) for key, value in pairs}
 
 
+def _needs_rate(trace: Any) -> bool:
+    """Whether a trace leaves the rate to the link; what is wrong with its file is told later."""
+    if not isinstance(trace, dict) or not isinstance(trace.get("file"), str):
+        return False
+    try:
+        lines = Path(trace["file"]).read_text(encoding="utf-8").split("\n")
+        steps, _ = read_trace(trace["file"], lines)
+    except (OSError, UnicodeDecodeError, ScenarioError):
+        return False
+    return any(step.rate_bps is None and not step.down for step in steps)
+
+
 def _link(args: argparse.Namespace, way: str) -> dict[str, Any]:
     """One direction of the link."""
     both = {
@@ -102,7 +115,7 @@ def _link(args: argparse.Namespace, way: str) -> dict[str, Any]:
     }
     text = getattr(args, way)
     own = _words(f"--{way}", text) if text is not None else {}
-    if "trace" in own:
+    if "trace" in own and not _needs_rate(own["trace"]):
         both.pop("rate", None)
     return both | own
 
@@ -110,7 +123,8 @@ def _link(args: argparse.Namespace, way: str) -> dict[str, Any]:
 def _check_link(args: argparse.Namespace, way: str, link: dict[str, Any]) -> None:
     """ScenarioError that names the option, if the link is not one."""
     own = _words(f"--{way}", getattr(args, way)) if getattr(args, way) is not None else {}
-    value = {**link, "trace": {"steps": ["1s:1mbit"]}} if "trace" in link else link
+    steps = ["1s:1mbit" if "rate" not in link else "1s:-,1ms"]
+    value = {**link, "trace": {"steps": steps}} if "trace" in link else link
     try:
         Link.model_validate(value)
     except ValidationError as error:

@@ -16,6 +16,7 @@ from matplotlib.lines import Line2D
 from wale_lab.errors import ScenarioError
 from wale_lab.results.series import Curve, RunSeries, bin_of, read_runs
 from wale_lab.style import COLOURS, FAINT, INK, LINES, PICTURE, rc_context, save_picture, tint
+from wale_lab.trace_format.step import as_step
 from wale_lab.units import show_goodput, show_rate, show_time_ns
 
 #: What a picture may be, by the end of its name.
@@ -286,6 +287,14 @@ def draw(folders: list[Path], path: Path | None = None) -> Path:
     return path
 
 
+def _delay_text(link: dict[str, Any]) -> str:
+    """The delay of a link, or the range of its trace's."""
+    steps = [as_step(step) for step in (link["trace"] or {}).get("steps", [])]
+    delays = {step.delay_ns for step in steps if step.delay_ns is not None}
+    ends = (min(delays), max(delays)) if delays else (link["delay"],)
+    return " to ".join(dict.fromkeys(show_time_ns(round(ns, -5)) for ns in ends))
+
+
 def link_text(link: dict[str, Any]) -> str:
     """A link in a few words."""
     if link["qdisc"]:
@@ -293,7 +302,7 @@ def link_text(link: dict[str, Any]) -> str:
     words = ["changing rate" if link["trace"] else show_rate(link["rate"])]
     if link["sessions"]:
         words[0] += " shared with sessions"
-    words.append(f"{show_time_ns(link['delay'])} one way")
+    words.append(f"{_delay_text(link)} one way")
     limit = link["limit"]
     if link.get("queue"):
         words.append(str(link["queue"]))

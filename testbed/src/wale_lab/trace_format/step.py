@@ -14,9 +14,9 @@ from wale_lab import options, units
 #: The columns of a trace beside the duration.
 COLUMNS = ("rate", "delay", "loss", "limit")
 
-_LIMIT = re.compile(r"(\d+)p|(\d+)(B|KiB|MiB|GiB|TiB)")
+_PACKETS = re.compile(r"(\d+)p", re.IGNORECASE)
+_BYTES = re.compile(r"[\d.]+(e[+-]?\d+)?([kmgt]i|)b?", re.IGNORECASE)
 _PERCENT = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?%")
-_BINARY = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4}
 _RATE_UNITS = re.compile(r"[kmgt]?i?(bit|bit/s|b/s|bps)", re.IGNORECASE)
 _MAX_RATE_BPS = 8 * options.RATE_MAX
 
@@ -151,12 +151,11 @@ def _loss(word: str) -> float:
 
 
 def _limit(word: str) -> str:
-    match = _LIMIT.fullmatch(word)
-    if not match:
+    packets = _PACKETS.fullmatch(word)
+    if not packets and not _BYTES.fullmatch(word):
         raise ValueError(f'expected a limit such as "100p", "30000B" or "30KiB", got {word!r}')
-    packets = match[1] is not None
     option = options.LINK["limit_packets" if packets else "limit_bytes"]
-    number = int(match[1]) if packets else int(match[2]) * 1024 ** _BINARY[match[3]]
+    number = int(packets[1]) if packets else units.parse_size_bytes(word)
     if not option.least <= number <= option.most:
         raise ValueError(f"expected a limit of {option.must}, got {word!r}")
     return f"{number}{'p' if packets else 'b'}"

@@ -15,10 +15,6 @@ from typing import Any, TextIO
 from wale_lab.errors import ScenarioError, why
 
 
-class UnreadableError(ScenarioError):
-    """Why a file cannot be read."""
-
-
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
     """A file as text: UTF-8 or UTF-16, compressed by gzip or not, with any ends of lines."""
@@ -30,8 +26,8 @@ def open_text(path: Path) -> Iterator[TextIO]:
             utf16 = data.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
             yield io.TextIOWrapper(data, encoding="utf-16" if utf16 else "utf-8-sig")
     except UnicodeError:
-        raise UnreadableError(f"{path}: cannot be read: it is not text in UTF-8") from None
+        raise ScenarioError(f"{path}: cannot be read: it is not text in UTF-8") from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise UnreadableError(f"{path}: cannot be read: its compressed data are damaged") from None
+        raise ScenarioError(f"{path}: cannot be read: its compressed data are damaged") from None
     except OSError as error:
-        raise UnreadableError(f"{path}: cannot be read: {why(error)}") from None
+        raise ScenarioError(f"{path}: cannot be read: {why(error)}") from None
