@@ -22,6 +22,7 @@ from wale_lab.engines.modules import build_folder
 from wale_lab.errors import ScenarioError
 from wale_lab.evaluation import metrics
 from wale_lab.evaluation.judge import Margin, beside_deployed, compare, mean_interval
+from wale_lab.evaluation.kernels import differences
 from wale_lab.evaluation.report import write_report
 from wale_lab.evaluation.rows import DEPLOYED, ROWS, choose, load_row
 from wale_lab.evaluation.scenes import Subject, scene
@@ -371,6 +372,32 @@ def test_a_control_that_is_none(
     assert DEPLOYED == ("reno", "cubic", "bbr")
 
 
+def test_numbers_that_differ_between_kernels() -> None:
+    rate, loss, other = ("flow", "x", "rate"), ("link", "f", "loss"), ("link", "f", "other")
+    before = [{rate: 10.0, loss: 5.0, other: 1.0}, {rate: 20.0, loss: 5.0}, {rate: 30.0, loss: 5.0}]
+    after = [{rate: 10.1, loss: 1.0}, {rate: 20.1, loss: 9.0}, {rate: 30.11, loss: 6.0}]
+    (one,) = differences(before, after)  # pairs tell 0.1; losses go up and down
+    assert one.cell == rate and one.difference.mean == pytest.approx(0.1033, abs=1e-3)
+    assert one.percent == pytest.approx(0.5167, abs=1e-3)
+    assert differences(before, before) == []
+    assert {d.cell for d in differences(before[:1], after[:1])} == {rate, loss}  # of one seed: all
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["demo", "--kernel", "6.12"], "--kernel: expected it twice, with two different kernels"),
+        (["demo", "--kernel", "6.12", "--kernel", "6.12"], "--kernel: expected it twice"),
+        (["evaluation"], "wale-lab evaluate CC --kernel A --against CC --kernel B"),
+    ],
+)
+def test_wrong_words_of_compare(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
 @pytest.fixture(scope="module")
 def controls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the controls that have a fault each, built for the guest's kernel."""
@@ -396,7 +423,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("heedless", "loss-own", {("4 flows, 0.5 BDP", "again"), ("10 flows, 1 BDP", "again")}),
         ("nearsighted", "fairness-own", {("2 flows, RTT 1 to 5", "jain"), ("2 flows, RTT 1 to 5", "least")}),
         ("deaf", "aqm", {("FQ-CoDel", "delay"), ("FQ-CoDel", "p95")}),
-        ("timid", "varying-delay", {("delay of 10 to 70 ms", "rate")}),
+        ("timid", "varying-delay", {("from 20 to 140 ms of round-trip time", "rate")}),
     ],
 )  # fmt: skip
 def test_planted_faults_are_found(

@@ -378,6 +378,27 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     sub.set_defaults(module="wale_lab.evaluation.command", function="evaluate_command")
 
     sub = add(
+        "compare",
+        "Run a scenario on two kernels; name each number that differs by more than its interval.",
+        "  wale-lab compare demo --kernel 6.1 --kernel 6.12\n"
+        "  wale-lab compare shared --kernel 6.12 --kernel 7.2 --set flows.reno.cc=bbr --seeds 10\n"
+        "Runs that are there are not made again. Exit code 1 if something differs.",
+    )
+    sub.add_argument("scenario", metavar="SCENARIO", help="a YAML file, or a name from `list`")
+    sub.add_argument("--kernel", action="append", default=[], metavar="V",
+                     help="version of the guest's kernel; given twice")  # fmt: skip
+    sub.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
+                     help="change one value; may be given several times")  # fmt: skip
+    sub.add_argument("--seeds", default="3", metavar="N",
+                     help="how many; or a range 3-5, or a list 1,7,9 (3)")  # fmt: skip
+    sub.add_argument("--out", type=_folder, metavar="DIR", help="where it goes (out/compare-NAME)")
+    sub.add_argument("--json", action="store_true", help="print JSON, not a table")
+    sub.add_argument(
+        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="runs at once (all cores)"
+    )
+    sub.set_defaults(module="wale_lab.evaluation.kernels", function="compare_command")
+
+    sub = add(
         "trace",
         "Turn files of other tools into traces for a link; make traces, and draw them.",
         "  wale-lab trace phone.up > phone.trace                  a Mahimahi trace\n"

@@ -123,7 +123,7 @@ class Evaluation:
                 continue
             judged = [
                 judge(job, name, metric, self.subject, self.references, records)
-                for name, metric in job.named.row.metrics.items()
+                for name, metric in job.named.row.metrics_of(job.cell).items()
             ]
             if not all(one.settled for one in judged):
                 self._add_seeds(job, min(job.seeds + 2, most), place)

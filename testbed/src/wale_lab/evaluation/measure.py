@@ -117,7 +117,10 @@ class Seen:
                         end = float(row["end_s"] or self.series.end_s)
                         found.append((float(row["bytes"]), end - float(row["arrival_s"])))
         found += [
-            (flow["bytes"], (flow["end_s"] or self.series.end_s) - (flow["start_s"] or 0.0))
+            (
+                flow.get("bytes") or 0,
+                (flow["end_s"] or self.series.end_s) - (flow["start_s"] or 0.0),
+            )
             for flow in self.flows(ask.flows)
             if not flow.get("sessions")
         ]
@@ -209,6 +212,17 @@ def _share(seen: Seen, ask: Ask) -> float:
     return sum(seen.rates(ask)) / every if every else 0.0
 
 
+def _contest(seen: Seen, ask: Ask) -> float:
+    """Of the time in which all flows of the run were there."""
+    every = seen.flows("*")
+    begin = max(flow["start_s"] or 0.0 for flow in every)
+    end = min(flow["end_s"] or seen.series.end_s for flow in every)
+    if end <= begin:
+        raise NoValueError("no two flows were there at a time")
+    got = sum(seen.rate(flow, begin, end) for flow in seen.flows(ask.flows))
+    return abs(got / (sum(seen.rate(flow, begin, end) for flow in every) or 1.0) - 0.5)
+
+
 def _least_share(seen: Seen, ask: Ask) -> float:
     """The fair share is that of what the link carried."""
     every = [seen.rate(flow, ask.begin_s, ask.end_s) for flow in seen.flows("*")]
@@ -240,6 +254,9 @@ MEASURES = {
         lambda seen, ask: sum(seen.rates(ask)), "Mbit/s", True, "of all flows, in the window"
     ),
     "share": Measure(_share, "", True, "of what all flows of the run received in the window"),
+    "share_from_half": Measure(
+        _contest, "", False, "distance from a half of the share while all flows are there"
+    ),
     "completion": Measure(
         _completion, "s", False, "percentile of the completion times of files from least to most kB"
     ),

@@ -189,7 +189,7 @@ def cell_data(
     """A cell, with what was measured and judged."""
     judged = {
         name: judge(job, name, metric, subject, references, records)
-        for name, metric in job.named.row.metrics.items()
+        for name, metric in job.named.row.metrics_of(job.cell).items()
     }
     verdicts = [one.verdict for one in judged.values() if one.verdict is not None]
     return {

@@ -129,6 +129,8 @@ class Cell(Strict):
     """is it part of --quick?"""
     window: tuple[TimeNs, TimeNs] | None = None
     """instead of the row's"""
+    only: list[str] = []
+    """the metrics that the cell is for (all)"""
     optional: str = ""
     """why it cannot be judged if the kernel or tc refuses its scenario"""
     victim: str | None = None
@@ -195,6 +197,13 @@ class Row(Strict):
             raise ValueError("expected metrics, or unable with the reason")
         if not self.groups and "flows" not in self.scenario:
             raise ValueError("expected groups, or flows in the scenario")
+        for cell_name, cell in self.cells.items():
+            for name in cell.only:
+                if name not in self.metrics:
+                    known = ", ".join(self.metrics)
+                    raise ValueError(
+                        f"cells.{cell_name}.only: expected one of {known}, got {name!r}"
+                    )
         if "main" not in self.runs:
             raise ValueError("expected a run with the name main")
         if any(m.harm for m in self.metrics.values()) and "alone" not in self.runs:
@@ -205,6 +214,11 @@ class Row(Strict):
                     known = ", ".join(self.groups)
                     raise ValueError(f"runs.{run}.without: expected one of {known}, got {name!r}")
         return self
+
+    def metrics_of(self, cell: Cell) -> dict[str, Metric]:
+        """The metrics of a cell."""
+        wanted = cell.only or list(self.metrics)
+        return {name: self.metrics[name] for name in wanted}
 
     def chosen(self, quick: bool) -> dict[str, Cell]:
         """Its cells, or those that --quick has."""

@@ -139,7 +139,7 @@ def make_point(
     scenario = check_scenario(yaml_lines.parse(text, where), [], named.folder)
     asks = {
         name: (metric.measure, ask_of(metric, named, cell))
-        for name, metric in named.row.metrics.items()
+        for name, metric in named.row.metrics_of(cell).items()
         if run == "main" or metric.harm
     }
     extra = {

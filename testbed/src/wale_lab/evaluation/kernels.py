@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`wale-lab compare`: a scenario on two kernels, and what differs by more than its interval.
+
+Nothing of the machine is in a number, so a difference of one seed is one of the kernels; over
+seeds, the 95 % interval of the paired differences tells one that lasts from one of chance.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wale_lab.engines import get_engine
+from wale_lab.engines.base import EngineError
+from wale_lab.errors import ScenarioError
+from wale_lab.evaluation.judge import Interval, mean_interval
+from wale_lab.files import write_whole
+from wale_lab.progress import Progress
+from wale_lab.scenario import find_scenario, load_scenario
+from wale_lab.studies.points import find_build, point_key
+from wale_lab.sweeps.grid import parse_seeds
+from wale_lab.workers import Workers
+
+#: A number of a run: whose it is (flow or link), its name, and what it is.
+Cell = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A number that differs."""
+
+    cell: Cell
+    before: float
+    """mean with the first kernel"""
+    after: float
+    difference: Interval
+
+    @property
+    def percent(self) -> float:
+        """The mean difference, of what it was; infinite if that was nothing."""
+        return 100 * self.difference.mean / abs(self.before) if self.before else math.inf
+
+    def data(self) -> dict[str, Any]:
+        """As JSON has it."""
+        half = self.difference.half
+        return {
+            "kind": self.cell[0],
+            "name": self.cell[1],
+            "measure": self.cell[2],
+            "before": self.before,
+            "after": self.after,
+            "difference": self.difference.mean,
+            "ci95": half if math.isfinite(half) else None,
+            "percent": self.percent if math.isfinite(self.percent) else None,
+        }
+
+
+def differences(
+    before: list[dict[Cell, float]], after: list[dict[Cell, float]]
+) -> list[Difference]:
+    """What differs by more than its interval, of runs of the same seeds; the largest first.
+
+    Of one seed there is no interval, and everything that is not the same differs.  A number that
+    one of the kernels does not have is left out.
+    """
+    shared = set.intersection(*(set(run) for run in [*before, *after]))
+    found = []
+    for cell in sorted(shared):
+        pairs = [(x[cell], y[cell]) for x, y in zip(before, after, strict=True)]
+        between = mean_interval([y - x for x, y in pairs])
+        lasts = between.count == 1 or abs(between.mean) > between.half
+        if between.mean and lasts:
+            means = [sum(each) / len(pairs) for each in zip(*pairs, strict=True)]
+            found.append(Difference(cell, means[0], means[1], between))
+    return sorted(found, key=lambda one: -abs(one.percent))
+
+
+def _run(words: list[str], path: Path, workers: Workers) -> dict[str, Any]:
+    """The record of a run, from its file if it was made before."""
+    from wale_lab.sweeps.table import record_of
+
+    if not path.exists():
+        with tempfile.TemporaryDirectory(prefix="wale-compare-") as folder:
+            done = workers.do(["run", "--quiet", f"--out={folder}", *words])
+            if not Path(folder, "result.json").exists():
+                said = done.said.strip().splitlines() or ["it said nothing"]
+                kind = ScenarioError if done.code == 2 else EngineError
+                raise kind(said[0].removeprefix("wale-lab: "))
+            write_whole(path, json.dumps(record_of(Path(folder))) + "\n")
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found
+
+
+def _orders(args: argparse.Namespace, out: Path) -> Iterator[tuple[str, int, list[str], Path]]:
+    """The runs: kernel, seed, words of `wale-lab run`, and file."""
+    path = find_scenario(args.scenario)
+    scenario = load_scenario(path, args.set)
+    with Progress(quiet=args.quiet) as progress:
+        for kernel in args.kernel:
+            build = find_build(get_engine("uml").prepare(kernel, progress), progress)
+            for seed in parse_seeds(args.seeds):
+                key = point_key(scenario, seed, {"compare": 1}, build)
+                words = [f"--set={one}" for one in args.set]
+                words += [f"--kernel={kernel}", f"--seed={seed}", "--", str(path)]
+                yield kernel, seed, words, out / "runs" / f"{key}.json"
+
+
+def compare_command(args: argparse.Namespace) -> int:
+    """The subcommand."""
+    if args.scenario == "evaluation":
+        raise ScenarioError(
+            "compare: expected a scenario; rows of an evaluation are compared by "
+            "`wale-lab evaluate CC --kernel A --against CC --kernel B`"
+        )
+    if len(args.kernel) != 2 or args.kernel[0] == args.kernel[1]:
+        raise ScenarioError("--kernel: expected it twice, with two different kernels")
+    orders = list(_orders(args, Path(args.out or f"out/compare-{Path(args.scenario).stem}")))
+    workers = Workers()
+    try:
+        with ThreadPoolExecutor(args.jobs) as pool:
+            made = [pool.submit(_run, words, path, workers) for _, _, words, path in orders]
+            records = [future.result() for future in made]
+    finally:
+        workers.end()
+    cells = [{(k, n, m): v for k, n, m, v in record["measures"]} for record in records]
+    half = len(cells) // 2
+    found = differences(cells[:half], cells[half:])
+    _tell(args, found, records)
+    return 1 if found else 0
+
+
+def _tell(args: argparse.Namespace, found: list[Difference], records: list[dict[str, Any]]) -> None:
+    """A line for each number that differs."""
+    count = len(records[0]["measures"])
+    seeds = len(records) // 2
+    if args.json:
+        data = {
+            "scenario": args.scenario,
+            "kernels": [records[0]["kernel"], records[-1]["kernel"]],
+            "seeds": seeds,
+            "compared": count,
+            "different": [one.data() for one in found],
+        }
+        print(json.dumps(data, indent=2))
+        return
+    print(
+        f"{args.scenario}: {len(found)} of {count} numbers differ between {args.kernel[0]} and "
+        f"{args.kernel[1]} ({seeds} seed{'s' if seeds > 1 else ''})"
+    )
+    for one in found:
+        kind, name, measure = one.cell
+        width = "" if one.difference.count == 1 else f" ± {one.difference.half:.4g}"
+        share = f", {one.percent:+.3g} %" if math.isfinite(one.percent) else ""
+        print(
+            f"  {kind} {name} {measure}: {one.before:.6g} to {one.after:.6g} "
+            f"({one.difference.mean:+.4g}{width}{share})"
+        )
