@@ -149,6 +149,8 @@ def test_columns_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ("100 5\n101 6\n", "the first one is 100 s: --from-start subtracts it"),
         ("0 5\n0 6\n", "all rows have the same time"),
         ("0 0\n1 0\n", "expected a step with a rate above 0"),
+        ("0 5\n1e300 6\n", "expected a trace of at most 4000 days"),
+        ("1" + "0" * 30 + ",5,6,7,8\n", "expected a trace of at most 4000 days"),
         ("0 5\n1 1e15\n", "at 1s: 1000000000000000000000 bit/s, of 8000000000000000 that"),
         ("time,rate\n0,5\n", "its name has no unit: give --column rate=rate:UNIT"),
         ("time,a_mbps,b_mbps\n0,5,6\n", "more than one column may be the rate, 'a_mbps', 'b_mbps'"),
@@ -203,7 +205,7 @@ def test_theaterq(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_leoreplayer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The bandwidth is Mahimahi's; delays, one for each 10 ms, begin again until it ends."""
     bandwidth = put(tmp_path, "".join(f"{ms}\n" for ms in range(1, 41)), "bw")
-    delay = put(tmp_path, "12\n16\n14\n", "delay")
+    delay = put(tmp_path, "12\r\n16\r\n14.0\r\n", "delay")
     found = run(capsys, bandwidth, delay, "--step", "10ms")
     assert [(step.duration_ns // MS, step.delay_ns) for step in found] == [
         (10, 12 * MS),

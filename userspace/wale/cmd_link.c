@@ -89,6 +89,17 @@ static const char *in_the_way(const struct link_state *state,
 	return link_no_place(state, a->order);
 }
 
+static bool any_is_there(const struct link_state *state,
+			 const struct link_request *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->n_more; i++)
+		if (link_part_find(state, &a->more[i]))
+			return true;
+	return link_part_find(state, &a->to) != NULL;
+}
+
 /* The same for a link to some addresses. */
 static const char *in_the_way_to(const struct link_state *state,
 				 const struct link_request *a)
@@ -99,10 +110,11 @@ static const char *in_the_way_to(const struct link_state *state,
 		return "it has a wale link of all traffic; remove it first";
 	if (state->ingress && !state->clsact)
 		return "it has an ingress qdisc, beside which there can be no clsact: remove it first";
-	if (link_part_find(state, &a->to) && !a->replace)
+	if (any_is_there(state, a) && !a->replace)
 		return "it has a wale link to these addresses; --replace replaces it";
-	if (state->n_parts == LINK_PARTS_MAX && !link_part_find(state, &a->to))
-		return "it has 64 links to some addresses, and there can be no more";
+	if (state->n_parts + a->n_more + !link_part_find(state, &a->to) >
+	    LINK_PARTS_MAX)
+		return "there can be 64 links to some addresses, and no more";
 	if (state->n_parts)
 		return NULL;
 	if (a->order == LINK_ORDER_FIRST && state->tcx.others)
@@ -119,6 +131,59 @@ static void hold_signals(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &set, before);
 }
 
+/* The losses of links that are made together differ. */
+static void next_seed(struct link_config *c)
+{
+	if (link_is_set(&c->link, TCA_WALE_SEED))
+		c->link.value[TCA_WALE_SEED] += 2;
+}
+
+/* Takes the links to the first @made networks away again, and keeps the reason. */
+static void undo_parts(struct rtnl *r, const char *iface,
+		       const struct link_request *a, size_t made)
+{
+	char reason[sizeof(r->error)];
+	const struct link_part *part;
+	struct link_state state;
+
+	memcpy(reason, r->error, sizeof(reason));
+	while (made--) {
+		if (link_look(r, iface, &state))
+			break;
+		part = link_part_find(&state,
+				      made ? &a->more[made - 1] : &a->to);
+		if (part)
+			link_part_remove(r, &state, part);
+	}
+	memcpy(r->error, reason, sizeof(reason));
+}
+
+/* A link for each network, or none. */
+static int make_parts(struct rtnl *r, const char *iface,
+		      struct link_state *state, const struct link_request *a,
+		      struct link_config *up, struct link_config *down)
+{
+	size_t made;
+	int err = 0;
+
+	for (made = 0; made <= a->n_more; made++) {
+		if (made) {
+			next_seed(up);
+			next_seed(down);
+			err = link_look(r, iface, state);
+		}
+		if (!err)
+			err = link_part_add(r, iface, state,
+					    made ? &a->more[made - 1] : &a->to,
+					    up, down, a->order);
+		if (err)
+			break;
+	}
+	if (err)
+		undo_parts(r, iface, a, made);
+	return err;
+}
+
 static int make(struct rtnl *r, const char *iface, struct link_state *state,
 		const struct link_request *a)
 {
@@ -133,8 +198,7 @@ static int make(struct rtnl *r, const char *iface, struct link_state *state,
 		return status;
 	hold_signals(&before);
 	if (a->to.family)
-		err = link_part_add(r, iface, state, &a->to, &up, &down,
-				    a->order);
+		err = make_parts(r, iface, state, a, &up, &down);
 	else
 		err = link_add(r, iface, state, &up, &down, a->order);
 	if (err)
@@ -268,9 +332,11 @@ static int change(struct rtnl *r, const char *iface, int argc, char **argv)
 	int status;
 
 	status = link_request_parse(&a, argc, argv);
-	if (!status && (a.replace || a.order))
+	if (!status && (a.replace || a.order || a.n_more))
 		status = link_wrong("only add takes",
-				    a.replace ? "--replace" : "--order");
+				    a.replace ? "--replace"
+				    : a.order ? "--order"
+					      : "more than one --to");
 	if (!status && link_look(r, iface, &state))
 		status = cannot("change the link of", iface, r->error);
 	else if (!status && !is_there(&state, &a.to))

@@ -185,7 +185,9 @@ int link_ifb_del(struct rtnl *r, int ifindex);
  */
 struct link_request {
 	struct link_config both, up, down;
-	struct link_to to;
+	struct link_to to; /* the first one */
+	struct link_to more[LINK_PARTS_MAX - 1]; /* only add takes these */
+	size_t n_more;
 	enum link_order order;
 	bool replace;
 };

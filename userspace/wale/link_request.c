@@ -49,15 +49,24 @@ static int check_feedback(const struct link_request *a)
 static int take_to(struct link_request *a, int argc, char **argv)
 {
 	char why[LINK_TO_WHY_MAX];
+	struct link_to to;
+	size_t i;
 
 	if (argc < 2)
 		return link_wrong("a network must follow", "--to");
-	if (a->to.family)
-		return link_wrong("each link is to one network: add another "
-				  "one instead of a second",
-				  "--to");
-	if (link_to_parse(&a->to, argv[1], why))
+	if (link_to_parse(&to, argv[1], why))
 		return link_wrong("--to:", why);
+	if (!a->to.family) {
+		a->to = to;
+		return WALE_EXIT_OK;
+	}
+	for (i = 0; i < a->n_more && !link_to_equal(&a->more[i], &to); i++)
+		;
+	if (i < a->n_more || link_to_equal(&a->to, &to))
+		return link_wrong("expected each network once: --to", argv[1]);
+	if (a->n_more == LINK_PARTS_MAX - 1)
+		return link_wrong("expected at most 64 of", "--to");
+	a->more[a->n_more++] = to;
 	return WALE_EXIT_OK;
 }
 

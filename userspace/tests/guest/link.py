@@ -667,10 +667,34 @@ def test_networks_that_are_none() -> None:
     ):
         message = refused(pair.a, WALE, "link", "add", "a0", "--to", text, status=2)
         true(says in message and message.count("\n") == 1, message)
-    for words in ("--to", "--to 10.0.0.2 --to 10.0.0.3", "--to 10.0.0.2 --feedback"):
+    for words in ("--to", "--to 10.0.0.2 --to 10.0.0.2/32", "--to 10.0.0.2 --feedback"):
         refused(pair.a, WALE, "link", "add", "a0", *words.split(), status=2)
     refused(pair.a, WALE, "link", "add", "a0", "--to", "10.0.0.2", "--limit", "0")
     equal(all_of(pair.a), before, "what is left")
+    pair.close()
+
+
+def test_several_networks_at_once() -> None:
+    """Each --to of one command is a link of its own; if one fails, none is left."""
+    pair = Pair()
+    before = all_of(pair.a)
+    nets = ["10.0.2.0/24", "10.0.3.0/24:443", "fd00:7::/64"]
+    words = [word for net_of in nets for word in ("--to", net_of)]
+    link(pair, "add", "a0", *words, "--rate", "8mbit", "--seed", "7")
+    equal([row["to"] for row in shown(pair)], nets, "show")
+    seeds = [[row[way]["seed"] for way in ("up", "down")] for row in shown(pair)]
+    equal(seeds, [[7, 8], [9, 10], [11, 12]], "seeds")
+    link(pair, "del", "a0")
+    equal(all_of(pair.a), before, "after del")
+    link(pair, "add", "a0", "--to", "10.0.3.0/24", "--rate", "8mbit")
+    kept = all_of(pair.a)
+    both = "--to 10.0.2.0/24 --to 10.0.3.0/24".split()
+    says = refused(pair.a, WALE, "link", "add", "a0", *both, "--rate", "1mbit")
+    true("--replace replaces it" in says, says)
+    equal(all_of(pair.a), kept, "what is left")
+    for verb in ("change", "del"):
+        refused(pair.a, WALE, "link", verb, "a0", *both, status=2)
+    link(pair, "del", "a0")
     pair.close()
 
 

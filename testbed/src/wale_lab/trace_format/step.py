@@ -220,6 +220,9 @@ def merged(steps: Iterator[Step]) -> Iterator[Step]:
 
 def _split(step: Step) -> Iterator[Step]:
     left = step.duration_ns
+    if left > options.TRACE_PERIOD_MAX:
+        yield step  # which no link takes, in however many parts
+        return
     while left > options.TIME_MAX:
         # what is left over must be long enough to be a step
         spare = 0 if left >= options.TIME_MAX + options.TRACE_STEP_MIN else options.TRACE_STEP_MIN

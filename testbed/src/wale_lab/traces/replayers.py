@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from fractions import Fraction
 
 from wale_lab import mahimahi
 from wale_lab.errors import ScenarioError
@@ -87,9 +89,9 @@ def read_trains(source: Source) -> list[Sample]:
 
 def _ms(source: Source, number: int, word: str) -> int:
     text = word.strip()
-    if not text.isascii() or not text.isdigit() or len(text) > 15:
-        raise ScenarioError(f"{source.where(number)}: expected whole ms, got {text!r}")
-    return int(text) * 10**6
+    if not re.fullmatch(r"\d{1,15}(\.\d{1,9})?", text, re.ASCII):
+        raise ScenarioError(f"{source.where(number)}: expected a time in ms, got {text!r}")
+    return round(Fraction(text) * 10**6)
 
 
 def read_mahimahi(source: Source, step: str, packet: str, from_start: bool) -> Iterator[Step]:
