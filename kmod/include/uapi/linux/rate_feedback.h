@@ -10,13 +10,13 @@
 #define RATE_FEEDBACK_FAMILY_VERSION	1
 
 /**
- * enum rate_feedback_meaning - What a rate is the rate of.
- * @RATE_FEEDBACK_MEANING_SHARE: of each flow that listens
- * @RATE_FEEDBACK_MEANING_LINK: of the link, divided by the number of flows
+ * enum rate_feedback_meaning - What a rate applies to.
+ * @RATE_FEEDBACK_MEANING_SHARE: each flow that listens
+ * @RATE_FEEDBACK_MEANING_LINK: the link; it is divided by the number of flows
  *   active on it
- * @RATE_FEEDBACK_MEANING_WEIGHT: of each flow at price 1: the rate is the
- *   weight divided by the price of the path, which the sender reads from the
- *   marks (ECN) that random exponential marking (REM) sets on its packets
+ * @RATE_FEEDBACK_MEANING_WEIGHT: each flow at price 1: its rate is this weight
+ *   divided by the price of the path, which the sender reads from the marks
+ *   (ECN) that random exponential marking (REM) sets on its packets
  */
 enum rate_feedback_meaning {
 	RATE_FEEDBACK_MEANING_SHARE,
@@ -25,12 +25,12 @@ enum rate_feedback_meaning {
 };
 
 /**
- * enum rate_feedback_lag - Which rate a sender reads; the network's feedback
- *   takes time.
- * @RATE_FEEDBACK_LAG_NOW: the present one
- * @RATE_FEEDBACK_LAG_RTT: as it was one base round-trip time of the reading
+ * enum rate_feedback_lag - Which rate a sender reads, since feedback in a
+ *   network takes time.
+ * @RATE_FEEDBACK_LAG_NOW: the present rate
+ * @RATE_FEEDBACK_LAG_RTT: the rate one base round-trip time of the reading
  *   socket ago
- * @RATE_FEEDBACK_LAG_FIXED: as it was lag-time ago
+ * @RATE_FEEDBACK_LAG_FIXED: the rate lag-time ago
  */
 enum rate_feedback_lag {
 	RATE_FEEDBACK_LAG_NOW,
@@ -43,8 +43,8 @@ enum rate_feedback_lag {
  *   the advice has risen.
  * @RATE_FEEDBACK_RISE_FAST: to the rate window at once, with packets paced at
  *   the rate meanwhile
- * @RATE_FEEDBACK_RISE_ADDITIVE: one packet per window, as Karnik and Kumar
- *   (2005) have it
+ * @RATE_FEEDBACK_RISE_ADDITIVE: by one packet per window, as in Karnik and
+ *   Kumar (2005)
  */
 enum rate_feedback_rise {
 	RATE_FEEDBACK_RISE_FAST,
@@ -55,9 +55,9 @@ enum rate_feedback_rise {
  * enum rate_feedback_layer - Which bytes of a packet a rate counts.
  * @RATE_FEEDBACK_LAYER_IP: the IP packet
  * @RATE_FEEDBACK_LAYER_ETHERNET: with preamble, header, FCS and gap; at least
- *   84 in all
- * @RATE_FEEDBACK_LAYER_ATM: 53 for each cell of 48, with LLC and AAL5
- * @RATE_FEEDBACK_LAYER_PAYLOAD: the TCP payload alone
+ *   84 bytes in total
+ * @RATE_FEEDBACK_LAYER_ATM: 53 bytes for each cell of 48, with LLC and AAL5
+ * @RATE_FEEDBACK_LAYER_PAYLOAD: the TCP payload only
  */
 enum rate_feedback_layer {
 	RATE_FEEDBACK_LAYER_IP,
@@ -68,13 +68,14 @@ enum rate_feedback_layer {
 
 /**
  * enum rate_feedback_phase - What a listening sender is doing.
- * @RATE_FEEDBACK_PHASE_RENO: no advice, or too old; it is plain Reno
- * @RATE_FEEDBACK_PHASE_SLOW_START: after start or timeout, up to the rate
- *   window
+ * @RATE_FEEDBACK_PHASE_RENO: plain Reno, since there is no advice or it is too
+ *   old
+ * @RATE_FEEDBACK_PHASE_SLOW_START: slow start, after the start or a timeout,
+ *   up to the rate window
  * @RATE_FEEDBACK_PHASE_AVOIDANCE: congestion avoidance, up to the rate window
- * @RATE_FEEDBACK_PHASE_INACTIVE: more in flight than a window that was
- *   reduced; no growth
- * @RATE_FEEDBACK_PHASE_RECOVERY: resending what was lost
+ * @RATE_FEEDBACK_PHASE_INACTIVE: no growth, since more is in flight than the
+ *   reduced window
+ * @RATE_FEEDBACK_PHASE_RECOVERY: retransmitting what was lost
  */
 enum rate_feedback_phase {
 	RATE_FEEDBACK_PHASE_RENO,
