@@ -9,6 +9,7 @@
 #ifndef _WALE_H
 #define _WALE_H
 
+#include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 #include <linux/pkt_sched_wale.h>
 #include <net/pkt_sched.h>
@@ -79,7 +80,7 @@ struct wale_entry {
  * @mark_stream: draws of rem
  * @rem: the price of policy rem
  * @loss: probability, fraction of 2^32; WALE_LOSS_ALWAYS; see @follow
- * @overhead: enum wale_overhead
+ * @framing: what packets take on the wire beside
  * @drops: enum wale_drops
  * @gso: enum wale_gso_mode
  * @follow: what @delay_ns, @loss and the limits in @buffer follow, if steps of a trace say
@@ -127,7 +128,7 @@ struct wale_sched_data {
 	struct wale_stream mark_stream;
 	struct wale_rem rem;
 	u32 loss;
-	u8 overhead;
+	struct wale_framing framing;
 	u8 drops;
 	u8 gso;
 	struct wale_follow follow;
@@ -222,6 +223,28 @@ wale_size_table(const struct Qdisc *sch)
 	return rcu_dereference_bh(root->stab);
 }
 
+/* Tags of VLANs: what the device will insert, and what is in the packet already. */
+static inline u32 wale_skb_tags(const struct sk_buff *skb)
+{
+	u32 tags = !!skb_vlan_tag_present(skb);
+	int below_ip = skb_network_offset(skb);
+
+	if (eth_type_vlan(skb->protocol) && below_ip > ETH_HLEN)
+		tags += (below_ip - ETH_HLEN) / VLAN_HLEN;
+	return tags;
+}
+
+/* What one packet of it takes on the wire beside; tags are a part of Ethernet. */
+static inline struct wale_framing
+wale_skb_framing(const struct wale_sched_data *q, const struct sk_buff *skb)
+{
+	struct wale_framing framing = q->framing;
+
+	if (framing.layer == WALE_OVERHEAD_ETHERNET)
+		framing.bytes += wale_skb_tags(skb) * VLAN_HLEN;
+	return framing;
+}
+
 /* Bytes on the wire of one packet of it; no more than can be counted. */
 static inline u32 wale_skb_wire_len(struct Qdisc *sch,
 				    const struct sk_buff *skb)
@@ -229,8 +252,10 @@ static inline u32 wale_skb_wire_len(struct Qdisc *sch,
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	u32 below_ip = min_t(u32, max(skb_network_offset(skb), 0), skb->len);
 
-	return min(wale_size_wire_len(wale_size_table(sch), q->overhead,
-				      below_ip, skb->len - below_ip),
+	struct wale_framing framing = wale_skb_framing(q, skb);
+
+	return min(wale_size_wire_len(wale_size_table(sch), &framing, below_ip,
+				      skb->len - below_ip),
 		   WALE_WIRE_LEN_MAX);
 }
 

@@ -107,10 +107,11 @@ static bool wale_block_parse(const struct sk_buff *skb, struct wale_gso *gso)
 u32 wale_block_wire_len(struct Qdisc *sch, const struct sk_buff *skb)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_framing framing = wale_skb_framing(q, skb);
 	struct wale_gso gso;
 
 	return wale_block_parse(skb, &gso) ?
-	       wale_gso_wire_len(&gso, wale_size_table(sch), q->overhead) : 0;
+	       wale_gso_wire_len(&gso, wale_size_table(sch), &framing) : 0;
 }
 
 /**

@@ -160,8 +160,8 @@ static void wale_feedback_trim(struct wale_feedback *feedback)
 void wale_feedback_update(struct wale_sched_data *q, u64 now)
 {
 	wale_feedback_tell_change(q);
-	if (q->feedback->layer != q->overhead) {
-		q->feedback->layer = q->overhead;  /* same numbers: wale_wire.h */
+	if (q->feedback->layer != q->framing.layer) {
+		q->feedback->layer = q->framing.layer;  /* same numbers: wale_wire.h */
 		q->feedback->layer_since_ns = now;
 		wale_feedback_tell(q);
 	}
@@ -491,7 +491,7 @@ void wale_feedback_start(struct Qdisc *sch, struct wale_feedback *feedback,
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	feedback->flows.since_ns = now;
-	feedback->layer = q->overhead;	/* the same numbers: wale_wire.h */
+	feedback->layer = q->framing.layer;	/* the same numbers: wale_wire.h */
 	q->feedback = feedback;
 	wale_feedback_tell(q);
 	if (!feedback->channel.publisher)

@@ -34,21 +34,22 @@ u32 wale_gso_packets(const struct wale_gso *gso)
  * wale_gso_wire_len() - bytes that all packets of a GSO packet take on the wire
  * @gso: the GSO packet
  * @table: the size table; or NULL
- * @overhead: enum wale_overhead
+ * @framing: what packets take beside
  *
  * Return: bytes, 1 .. WALE_WIRE_LEN_MAX; 0: more than that.
  */
 u32 wale_gso_wire_len(const struct wale_gso *gso,
-		      const struct qdisc_size_table *table, u32 overhead)
+		      const struct qdisc_size_table *table,
+		      const struct wale_framing *framing)
 {
 	u32 before = wale_gso_packets(gso) - 1;
 	u32 rest = gso->payload - before * gso->size;
-	u64 len = wale_size_wire_len(table, overhead, gso->below_ip,
+	u64 len = wale_size_wire_len(table, framing, gso->below_ip,
 				     gso->headers + rest);
 
 	if (before)
 		len += (u64)before *
-		       wale_size_wire_len(table, overhead, gso->below_ip,
+		       wale_size_wire_len(table, framing, gso->below_ip,
 					  gso->headers + gso->size);
 	return len > WALE_WIRE_LEN_MAX ? 0 : len;
 }

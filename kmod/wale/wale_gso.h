@@ -8,6 +8,7 @@
 #include <linux/types.h>
 
 struct qdisc_size_table;
+struct wale_framing;
 
 /*
  * What the link can count of one packet: the bits of it in struct wale_skb_cb (see
@@ -33,6 +34,7 @@ struct wale_gso {
 
 u32 wale_gso_packets(const struct wale_gso *gso);
 u32 wale_gso_wire_len(const struct wale_gso *gso,
-		      const struct qdisc_size_table *table, u32 overhead);
+		      const struct qdisc_size_table *table,
+		      const struct wale_framing *framing);
 
 #endif /* _WALE_GSO_H */

@@ -151,7 +151,7 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request, u64 now,
 	q->follow.loss = wale_attr_get(tb[TCA_WALE_LOSS], q->follow.loss);
 	q->follow.cuts = wale_attr_get(tb[TCA_WALE_DOWN_DROPS],
 				       q->follow.cuts);
-	q->overhead = wale_attr_get(tb[TCA_WALE_OVERHEAD], q->overhead);
+	q->framing = request->buffer.framing;
 	q->drops = wale_attr_get(tb[TCA_WALE_DROPS], q->drops);
 	q->gso = wale_attr_get(tb[TCA_WALE_GSO], q->gso);
 	q->alarm.slack_ns = wale_attr_get(tb[TCA_WALE_SLACK],
@@ -271,7 +271,10 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 			    q->follow.delay_ns) ||
 	    wale_dump_buffer(q, skb) ||
 	    wale_dump_impair(q, skb) ||
-	    wale_option_put(skb, TCA_WALE_OVERHEAD, q->overhead) ||
+	    wale_option_put(skb, TCA_WALE_OVERHEAD, q->framing.layer) ||
+	    (q->framing.bytes && nla_put_s32(skb, TCA_WALE_OVERHEAD_BYTES,
+					     q->framing.bytes)) ||
+	    wale_option_put_unless(skb, TCA_WALE_MPU, q->framing.least, 0) ||
 	    wale_option_put(skb, TCA_WALE_DROPS, q->drops) ||
 	    wale_option_put_unless(skb, TCA_WALE_SLACK, q->alarm.slack_ns, 0) ||
 	    wale_option_put_unless(skb, TCA_WALE_LINE_PACKETS,

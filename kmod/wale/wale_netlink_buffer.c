@@ -148,26 +148,53 @@ static u32 wale_packet_len(const struct net_device *dev)
 	return dev->mtu <= WALE_JUMBO_MTU ? dev->mtu : ETH_DATA_LEN;
 }
 
+/* What packets take on the wire beside, as it will be. */
+static int wale_merge_framing(const struct wale_sched_data *q,
+			      struct wale_buffer_request *request,
+			      struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
+{
+	const struct nlattr *bytes = tb[TCA_WALE_OVERHEAD_BYTES];
+	struct wale_framing *framing = &request->framing;
+
+	*framing = q->framing;
+	framing->layer = wale_attr_get(tb[TCA_WALE_OVERHEAD], framing->layer);
+	framing->least = wale_attr_get(tb[TCA_WALE_MPU], framing->least);
+	if (bytes)
+		framing->bytes = nla_get_s32(bytes);
+	else if (tb[TCA_WALE_OVERHEAD])
+		framing->bytes = 0;
+	if (framing->bytes >= WALE_OVERHEAD_BYTES_MIN &&
+	    framing->bytes <= WALE_OVERHEAD_BYTES_MAX)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, bytes,
+			    "wale: overhead must be -4096 to 4096 bytes");
+	return -ERANGE;
+}
+
 static int wale_check_limit(struct Qdisc *sch,
 			    const struct wale_buffer_request *request,
-			    u32 overhead, struct nlattr **tb,
+			    struct nlattr **tb,
 			    struct netlink_ext_ack *extack)
 {
-	u32 packet = wale_wire_len(overhead, wale_packet_len(qdisc_dev(sch)));
+	u32 packet = wale_framing_len(&request->framing,
+				      wale_packet_len(qdisc_dev(sch)));
+	const struct nlattr *framing = tb[TCA_WALE_OVERHEAD] ?:
+				       tb[TCA_WALE_OVERHEAD_BYTES] ?:
+				       tb[TCA_WALE_MPU];
 	bool cells = request->limit_cells != U32_MAX;
 
-	if (cells && overhead != WALE_OVERHEAD_ATM) {
+	if (cells && request->framing.layer != WALE_OVERHEAD_ATM) {
 		NL_SET_ERR_MSG_ATTR(extack,
 				    tb[TCA_WALE_LIMIT_CELLS] ?:
 				    tb[TCA_WALE_OVERHEAD],
 				    "wale: limit in cells needs overhead atm");
 		return -EINVAL;
 	}
-	if ((tb[TCA_WALE_LIMIT_BYTES] || tb[TCA_WALE_OVERHEAD]) &&
+	if ((tb[TCA_WALE_LIMIT_BYTES] || framing) &&
 	    request->limit_bytes < packet) {
 		NL_SET_ERR_MSG_ATTR(extack,
-				    tb[TCA_WALE_LIMIT_BYTES] ?:
-				    tb[TCA_WALE_OVERHEAD],
+				    tb[TCA_WALE_LIMIT_BYTES] ?: framing,
 				    "wale: limit in bytes must be at least what one packet takes on the wire (of the device's MTU, or of 1500 bytes if that is above 9216)");
 		return -ERANGE;
 	}
@@ -302,7 +329,6 @@ int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
 		      struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
-	u32 overhead = wale_attr_get(tb[TCA_WALE_OVERHEAD], q->overhead);
 	int err;
 
 	err = wale_check_alternatives(tb, extack) ?:
@@ -318,7 +344,8 @@ int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
 	err = wale_rem_parse(&request->rem, tb[TCA_WALE_REM], extack);
 	if (err)
 		return err;
-	err = wale_check_limit(sch, request, overhead, tb, extack);
+	err = wale_merge_framing(q, request, tb, extack) ?:
+	      wale_check_limit(sch, request, tb, extack);
 	if (!err)
 		err = wale_check_policy(q, request, tb, extack);
 	if (!err)
@@ -346,6 +373,7 @@ int wale_buffer_check_steps(struct Qdisc *sch,
 	const struct nlattr *attr = tb[TCA_WALE_TRACE] ?: tb[TCA_WALE_TRACE_FD];
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	const struct wale_policy *policy = &request->policy;
+	const struct nlattr *framing;
 	u32 packet;
 
 	if (!trace || !trace->limit_at)
@@ -371,13 +399,14 @@ int wale_buffer_check_steps(struct Qdisc *sch,
 				    "wale: with policy seldrop and fba, each limit in trace must be at most 4294967295");
 		return -ERANGE;
 	}
-	packet = wale_wire_len(wale_attr_get(tb[TCA_WALE_OVERHEAD],
-					     q->overhead),
-			       wale_packet_len(qdisc_dev(sch)));
+	packet = wale_framing_len(&request->framing,
+				  wale_packet_len(qdisc_dev(sch)));
+	framing = tb[TCA_WALE_OVERHEAD] ?: tb[TCA_WALE_OVERHEAD_BYTES] ?:
+		  tb[TCA_WALE_MPU];
 	if (wale_trace_limits_packets(trace) || trace->least_limit >= packet ||
-	    (!attr && !tb[TCA_WALE_OVERHEAD]))
+	    (!attr && !framing))
 		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr ?: tb[TCA_WALE_OVERHEAD],
+	NL_SET_ERR_MSG_ATTR(extack, attr ?: framing,
 			    "wale: each limit in trace must be at least what one packet takes on the wire (of the device's MTU, or of 1500 bytes if that is above 9216)");
 	return -ERANGE;
 }

@@ -22,6 +22,7 @@ struct wale_sched_data;
 /**
  * struct wale_buffer_request - what a request makes of the buffer
  * @limit_packets: or U32_MAX
+ * @framing: what packets will take on the wire beside
  * @limit_bytes: or U64_MAX
  * @limit_cells: or U32_MAX
  * @policy: as it will be
@@ -33,6 +34,7 @@ struct wale_sched_data;
  * @ring_size: cells that fit into @ring
  */
 struct wale_buffer_request {
+	struct wale_framing framing;
 	u64 limit_bytes;
 	u32 limit_packets;
 	u32 limit_cells;

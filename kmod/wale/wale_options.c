@@ -53,6 +53,8 @@ static const struct nla_policy wale_options_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_LINE_BYTES] = { .type = NLA_U64 },
 	[TCA_WALE_TRACE_COLUMNS] = { .type = NLA_U32 },
 	[TCA_WALE_DOWN_DROPS] = { .type = NLA_U32 },
+	[TCA_WALE_OVERHEAD_BYTES] = { .type = NLA_S32 },
+	[TCA_WALE_MPU] = { .type = NLA_U32 },
 };
 
 static const struct wale_range wale_options_ranges[] = {
@@ -218,6 +220,12 @@ static const struct wale_range wale_options_ranges[] = {
 		.min = 0,
 		.max = __WALE_DOWN_DROPS_MAX - 1,
 		.refusal = "wale: down_drops must be 0 or 1: arrivals or all",
+	},
+	{
+		.attr = TCA_WALE_MPU,
+		.min = 0,
+		.max = WALE_MPU_MAX,
+		.refusal = "wale: mpu must be 0 to 65535",
 	},
 };
 

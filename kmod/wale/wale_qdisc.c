@@ -94,7 +94,7 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 	q->line_bound = (struct wale_line_bound){ U64_MAX, U32_MAX };
 	wale_rem_set(&q->rem, &wale_rem_defaults, 0);
 	q->input_rate = WALE_RATE_UNLIMITED;
-	q->overhead = WALE_OVERHEAD_RAW;
+	q->framing.layer = WALE_OVERHEAD_RAW;
 	q->drops = WALE_DROPS_REMOTE;
 	q->gso = WALE_GSO_SPLIT;
 	wale_link_seed(q, get_random_u64() >> (64 - WALE_SEED_DRAWN_BITS));

@@ -48,19 +48,20 @@ u32 wale_size_len(const struct qdisc_size_table *table, u32 len)
 /**
  * wale_size_table_wire_len() - bytes that a packet takes on the wire
  * @table: the size table
- * @overhead: enum wale_overhead
+ * @framing: what packets take beside
  * @below_ip: bytes of its headers below IP
  * @ip_len: bytes of the IP packet, header included
  *
  * Return: bytes, at least 1.
  */
-u32 wale_size_table_wire_len(const struct qdisc_size_table *table, u32 overhead,
+u32 wale_size_table_wire_len(const struct qdisc_size_table *table,
+			     const struct wale_framing *framing,
 			     u32 below_ip, u32 ip_len)
 {
 	u32 len = wale_size_len(table, below_ip + ip_len);
 
-	if (overhead == WALE_OVERHEAD_RAW)
-		return len;
+	if (framing->layer == WALE_OVERHEAD_RAW)
+		return wale_framing_len(framing, len);
 	len = len > below_ip ? len - below_ip : 0;
-	return wale_wire_len(overhead, min_t(u32, len, U16_MAX));
+	return wale_framing_len(framing, min_t(u32, len, U16_MAX));
 }

@@ -17,7 +17,7 @@ HEAD = """\
 #include "wale_netlink_attr.h"
 """
 TYPES = {"pad": "NLA_BINARY", "binary": "NLA_BINARY", "nest": "NLA_NESTED", "u32": "NLA_U32",
-         "u64": "NLA_U64"}  # fmt: skip
+         "u64": "NLA_U64", "s32": "NLA_S32"}  # fmt: skip
 
 
 def _policy(attribute: Attribute) -> list[str]:
@@ -86,7 +86,7 @@ def _needs(attributes: AttributeSet) -> list[str]:
 def _set(attributes: AttributeSet) -> str:
     name = f"wale_{attributes.name}"
     start = attributes.start
-    bounded = [one for one in attributes.attributes if one.is_bounded]
+    bounded = [one for one in attributes.attributes if one.is_bounded and one.kind in BITS]
     lines = ["", f"static const struct nla_policy {name}_policy[{start}_MAX + 1] = {{"]
     for attribute in attributes.attributes:
         lines += _policy(attribute)

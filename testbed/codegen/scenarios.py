@@ -10,7 +10,7 @@ from userspace import Table
 
 PATH = "testbed/src/wale_lab/options.py"
 COLUMNS = 100
-LETTERS = {"u16": "H", "s16": "h", "u32": "I", "u64": "Q", "s64": "q"}
+LETTERS = {"u16": "H", "s16": "h", "u32": "I", "u64": "Q", "s32": "i", "s64": "q"}
 
 HEAD = '''\
 # SPDX-License-Identifier: GPL-2.0

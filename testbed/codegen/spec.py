@@ -49,7 +49,7 @@ import yaml
 TOP = Path(__file__).resolve().parents[2]
 PATH = TOP / "Documentation/netlink/specs/sch_wale.yaml"
 BITS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}
-SIGNED = {"s16": 16, "s64": 64}
+SIGNED = {"s16": 16, "s32": 32, "s64": 64}
 NS = (("day", 86_400 * 10**9), ("hour", 3600 * 10**9), ("s", 10**9), ("ms", 10**6), ("us", 1000))
 
 
@@ -76,6 +76,8 @@ class Constant:
     def c_value(self) -> str:
         if self.value == (1 << 64) - 1:
             return "(~0ULL)"
+        if self.value < 0:
+            return f"({self.value})"
         suffix = "" if self.signed else "ULL" if self.wide or self.value >> 32 else "U"
         number = f"0x{self.value:x}" if self.value == (1 << 32) - 1 else str(self.value)
         return number + suffix

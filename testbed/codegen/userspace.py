@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from spec import BITS, Attribute, AttributeSet, Spec, macro
+from spec import BITS, SIGNED, Attribute, AttributeSet, Spec, macro
 
 PATH = "userspace/lib/link_options.c"
 HEADER = "userspace/lib/link_options.h"
@@ -302,8 +302,8 @@ class Table:
     def _numbers(self, attribute: Attribute) -> dict[str, str]:
         option, fields = attribute.option, {}
         if attribute.is_number:
-            width = BITS[attribute.kind]
-            checked = attribute.minimum, attribute.maximum
+            width = {**BITS, **SIGNED}[attribute.kind]
+            checked = max(attribute.minimum, 0), attribute.maximum
             if "kernel-from" in option:
                 checked = option["kernel-from"], (1 << width) - 1
             fields = {"width": str(width // 8), "min": str(checked[0]), "max": f"{checked[1]}ULL"}

@@ -8,13 +8,14 @@ Topology: lib/pair.py.  Frames have 14 bytes of Ethernet below IP.
 from __future__ import annotations
 
 import random
+import socket
 from typing import Any
 
 from child import KINDS, balanced, burst, graft, root_of, whole_bursts
-from gso import empty
+from gso import VLAN, empty
 from switch import events
 from wale_lab.selftest import net
-from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.pair import MAC_A, MAC_B, MS, Pair
 from wale_lab.selftest.tap import equal, main, true, virtual_time
 from wale_lab.selftest.wale import OVERHEAD, Qdisc, size_table
 
@@ -46,6 +47,58 @@ def times_of(pair: Pair, *lengths: int) -> list[int]:
     for length in lengths:
         pair.send(1, length)
     return times(pair)
+
+
+#: Options of a link, bytes of IP, and bytes on the wire.
+BYTES: list[tuple[dict[str, int], int, int]] = [
+    ({"overhead_bytes": 8}, 1000, 1008),
+    ({"overhead_bytes": -8}, 1000, 992),
+    ({"overhead_bytes": -4096}, 1000, 1),
+    ({"overhead_bytes": 18, "mpu": 64}, 40, 64),
+    ({"overhead_bytes": 18, "mpu": 64}, 100, 118),
+    ({"overhead": OVERHEAD["ethernet"], "overhead_bytes": 8}, 1000, 1046),
+    ({"overhead": OVERHEAD["ethernet"], "overhead_bytes": 8}, 30, 84),
+    ({"overhead": OVERHEAD["ethernet"], "mpu": 60}, 30, 98),
+    ({"overhead": OVERHEAD["atm"], "overhead_bytes": 10}, 40, 106),
+    ({"overhead": OVERHEAD["atm"]}, 40, 106),
+    ({"overhead": OVERHEAD["atm"], "overhead_bytes": -10}, 40, 53),
+]
+
+
+@virtual_time("it asserts times of packets")
+def test_bytes_within_the_layer() -> None:
+    """A number of bytes, and a least length, change what a packet takes."""
+    pair = Pair()
+    pair.add(rate=RATE)
+    for options, length, wire in BYTES:
+        pair.change(overhead=0, mpu=0)
+        true("overhead_bytes" not in pair.get().options, "bytes are left of another layer")
+        pair.change(**options)
+        equal(pair.get().options | options, pair.get().options, "options as asked for")
+        before = pair.stats()["offered_bytes"]
+        equal(times_of(pair, length), [wire * 8000], f"{options}, {length} bytes")
+        equal(pair.stats()["offered_bytes"] - before, wire, f"{options}: offered")
+    pair.close()
+
+
+def test_tags_of_vlans() -> None:
+    """Ethernet counts the four bytes of each tag; no other layer does."""
+    pair = Pair()
+    pair.add(rate=RATE)
+    with pair.a.entered():
+        sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        sock.bind(("a0", 0))
+    addresses = bytes.fromhex((MAC_B + MAC_A).replace(":", ""))
+    for layer, beside in (("raw", 0), ("ethernet", 38)):
+        pair.change(overhead=OVERHEAD[layer])
+        for tags in (b"", VLAN, VLAN * 2):
+            before = pair.stats()["offered_bytes"]
+            sock.send(addresses + tags + b"\x08\0" + net.ip_packet(500))
+            counted = len(tags) if layer == "ethernet" else 0
+            took = pair.stats()["offered_bytes"] - before
+            equal(took, 500 + beside + counted, f"{layer}, {len(tags)} bytes of tags")
+    sock.close()
+    pair.close()
 
 
 @virtual_time("it asserts times of packets")

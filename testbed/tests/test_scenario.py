@@ -270,7 +270,7 @@ def test_scenarios_of_the_tree(path: Path) -> None:
             "bottleneck.forward.queue: expected a qdisc that",
         ),
         ("rate: 2mbit", "queue: red", "and has its own (limit=null takes it out)"),
-        ("rate: 2mbit", "overhead: tin", "bottleneck.forward.overhead: expected 'raw', 'ethernet'"),
+        ("rate: 2mbit", "overhead: tin", "bottleneck.forward.overhead: expected raw, ethernet"),
         ("rate: 2mbit", "rate: 0bit", "s.yaml:3: bottleneck.forward: expected a rate above 0"),
         ("name: good\n", "name: good\nip: 5\n", "s.yaml:2: ip: expected 4 or 6, got 5"),
         ("name: good\n", "name: good\nprofile: x\n", "s.yaml:2: profile: expected one of modern, "),

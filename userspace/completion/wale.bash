@@ -17,8 +17,8 @@ _wale_link_options()
 	echo --rate --trace --loop --hold --stop --delay --jitter --limit --line --down_drops \
 		--policy --threshold --share_factor --victims --policy_ecn --nopolicy_ecn --rem \
 		--flows --input_rate --loss --loss_ecn --noloss_ecn --drop_list --slot --reorder \
-		--duplicate --corrupt --overhead --drop_report --gso --seed --slack --sessions \
-		--start --feedback --nofeedback
+		--duplicate --corrupt --overhead --mpu --drop_report --gso --seed --slack \
+		--sessions --start --feedback --nofeedback
 	# generated: end
 	echo --up --down --replace --to --order --netns --container
 }
@@ -69,7 +69,7 @@ _wale_link_add()
 		echo gap
 		;;
 	--overhead)
-		echo raw ethernet atm
+		echo raw ethernet atm pppoe vlan
 		;;
 	--drop_report)
 		echo remote local
@@ -87,7 +87,7 @@ _wale_link_add()
 		echo idle
 		[[ -n $cur ]] || _wale_link_options
 		;;
-	--delay | --threshold | --share_factor | --victims | --flows | --duplicate | --corrupt | --seed | --slack) ;;
+	--delay | --threshold | --share_factor | --victims | --flows | --duplicate | --corrupt | --mpu | --seed | --slack) ;;
 	# generated: end
 	at)
 		date -u +%FT%TZ

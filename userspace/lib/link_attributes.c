@@ -212,6 +212,9 @@ static int decode_option(struct link_config *c, const struct attribute *a)
 	case TCA_WALE_TRACE:
 		c->link.set |= LINK_BIT(a->type);
 		return decode_trace(&c->trace, a);
+	case TCA_WALE_OVERHEAD_BYTES:
+		decode_number(&c->link, of->width, a);
+		return 0;
 	case TCA_WALE_DROP_LIST:
 		c->link.set |= LINK_BIT(a->type);
 		decode_drop(c, a);

@@ -39,6 +39,12 @@ void link_config_take(struct link_config *c, const struct link_config *from,
 	case LINK_THRESHOLD:
 		c->threshold_unit = from->threshold_unit;
 		break;
+	case LINK_OVERHEAD:
+		if (link_is_set(&from->link, TCA_WALE_OVERHEAD_BYTES))
+			link_value_set(
+				&c->link, TCA_WALE_OVERHEAD_BYTES,
+				from->link.value[TCA_WALE_OVERHEAD_BYTES]);
+		break;
 	default:
 		break;
 	}
@@ -177,6 +183,7 @@ static link_parse_fn *const parsers[LINK_FORMS] = {
 	[LINK_DROP] = link_parse_drop,
 	[LINK_SLOT] = link_parse_slot,
 	[LINK_START] = link_parse_start,
+	[LINK_OVERHEAD] = link_parse_overhead,
 };
 
 /* Is a number followed by its unit? */
@@ -319,6 +326,7 @@ static link_print_fn *const printers[LINK_FORMS] = {
 	[LINK_DROP] = link_print_drop,
 	[LINK_SLOT] = link_print_slot,
 	[LINK_START] = link_print_start,
+	[LINK_OVERHEAD] = link_print_overhead,
 };
 
 bool link_config_shows(const struct link_config *c, int type)

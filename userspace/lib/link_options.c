@@ -190,8 +190,7 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 		.expected = "a loss from 0% to 100%, such as 1%",
 		.width = 4, .min = 0, .max = 4294967295ULL },
 	[TCA_WALE_OVERHEAD] = {
-		.form = LINK_ENUM, .word = "overhead", .key = "overhead", .names = overhead_names,
-		.expected = "an overhead: raw, ethernet or atm",
+		.form = LINK_OVERHEAD, .word = "overhead", .key = "overhead", .names = overhead_names,
 		.width = 4, .min = 0, .max = 2ULL },
 	[TCA_WALE_DROPS] = {
 		.form = LINK_ENUM, .word = "drop_report", .key = "drop_report", .names = drops_names,
@@ -305,6 +304,12 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 		.form = LINK_ENUM, .word = "down_drops", .key = "down_drops", .names = down_drops_names,
 		.expected = "down_drops arrivals or down_drops all",
 		.width = 4, .min = 0, .max = 1ULL },
+	[TCA_WALE_OVERHEAD_BYTES] = {
+		.width = 4, .min = 0, .max = 4096ULL },
+	[TCA_WALE_MPU] = {
+		.form = LINK_COUNT, .word = "mpu", .key = "mpu",
+		.expected = "a number of bytes from 0 to 65535, such as 64",
+		.width = 4, .min = 0, .max = 65535ULL },
 };
 
 const struct link_set link_options_set = {
@@ -343,6 +348,7 @@ const unsigned char link_order[] = {
 	TCA_WALE_DUPLICATE,
 	TCA_WALE_CORRUPT,
 	TCA_WALE_OVERHEAD,
+	TCA_WALE_MPU,
 	TCA_WALE_DROPS,
 	TCA_WALE_GSO,
 	TCA_WALE_SEED,
@@ -480,10 +486,14 @@ const struct link_option link_options[] = {
 		.help = "of packets have a bit flipped",
 		.type = TCA_WALE_CORRUPT, .form = LINK_PERCENT,
 		.bits = LINK_BIT(TCA_WALE_CORRUPT) },
-	{ .syntax = "overhead raw|ethernet|atm",
+	{ .syntax = "overhead raw|ethernet|atm|pppoe|vlan|BYTES",
 		.help = "what a packet takes on the wire",
-		.type = TCA_WALE_OVERHEAD, .form = LINK_ENUM,
+		.type = TCA_WALE_OVERHEAD, .form = LINK_OVERHEAD,
 		.bits = LINK_BIT(TCA_WALE_OVERHEAD) },
+	{ .syntax = "mpu N",
+		.help = "bytes that a packet has at least",
+		.type = TCA_WALE_MPU, .form = LINK_COUNT,
+		.bits = LINK_BIT(TCA_WALE_MPU) },
 	{ .syntax = "drop_report remote|local",
 		.help = "is the sender told of a full buffer?",
 		.type = TCA_WALE_DROPS, .form = LINK_ENUM,

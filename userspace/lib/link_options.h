@@ -42,6 +42,7 @@ enum link_form {
 	LINK_DROP,
 	LINK_SLOT,
 	LINK_START,
+	LINK_OVERHEAD,
 	/* Of an option only. */
 	LINK_WORD, /* which says the value */
 	LINK_OFF, /* an empty nest */

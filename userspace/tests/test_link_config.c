@@ -158,6 +158,11 @@ static void test_errors(void)
 	test_error("slot 5ms bytes few", LINK_ERROR_INVALID, "a number");
 	test_error("slot soon", LINK_ERROR_INVALID, "a time");
 	test_error("overhead frame", LINK_ERROR_INVALID, "ethernet");
+	test_error("overhead -", LINK_ERROR_INVALID, "ethernet");
+	test_error("overhead 4097", LINK_ERROR_INVALID, "out of range");
+	test_error("overhead -4097", LINK_ERROR_INVALID, "out of range");
+	test_error("overhead pppoe 4096", LINK_ERROR_INVALID, "out of range");
+	test_error("overhead 1.5", LINK_ERROR_INVALID, "ethernet");
 	test_error("drops never", LINK_ERROR_INVALID, "remote");
 	test_error("gso", LINK_ERROR_MISSING, "");
 	test_error("gso on", LINK_ERROR_INVALID, "gso split or gso keep");
@@ -574,6 +579,12 @@ int main(void)
 			"slot 0ns 5ms packets 2 bytes 3000 ");
 	test_round_trip("slot off", "slot off ");
 	test_tables();
+	test_round_trip("overhead 8 mpu 64", "overhead 8 mpu 64 ");
+	test_round_trip("overhead -14", "overhead -14 ");
+	test_round_trip("overhead pppoe", "overhead ethernet 8 ");
+	test_round_trip("overhead vlan -1", "overhead ethernet 3 ");
+	test_round_trip("overhead atm +10", "overhead atm 10 ");
+	test_round_trip("overhead ethernet", "overhead ethernet ");
 	test_round_trip("overhead atm drop_report local",
 			"overhead atm drop_report local ");
 	test_round_trip("gso keep seed 5 drop_report local",

@@ -51,4 +51,31 @@ static inline u32 wale_wire_len(u32 overhead, u32 ip_len)
 	}
 }
 
+/**
+ * struct wale_framing - what a packet takes on the wire, beside what it has
+ * @layer: enum wale_overhead
+ * @bytes: that it has more within the layer; fewer if negative
+ * @least: that it has at least, with these
+ */
+struct wale_framing {
+	u32 layer;
+	s32 bytes;
+	u32 least;
+};
+
+/**
+ * wale_framing_len() - bytes that an IP packet takes on the wire
+ * @framing: what it takes beside
+ * @ip_len: bytes of the IP packet, header included
+ *
+ * Return: bytes, at least 1.
+ */
+static inline u32 wale_framing_len(const struct wale_framing *framing,
+				   u32 ip_len)
+{
+	s64 len = (s64)ip_len + framing->bytes;
+
+	return wale_wire_len(framing->layer, max_t(s64, len, framing->least));
+}
+
 #endif /* _NET_WALE_WIRE_H */

@@ -10,6 +10,7 @@
 
 #include "../wale_gso.c"
 #include "../wale_size.c"
+#include "wale_test_framing.h"
 
 /* Return: bytes; and how many packets there are. */
 static u64 wale_gso_cut(const struct wale_gso *gso, u32 overhead, u32 *packets)
@@ -34,7 +35,7 @@ static void wale_gso_check(struct kunit *test, const struct wale_gso *gso)
 
 	for (overhead = 0; overhead < __WALE_OVERHEAD_MAX; overhead++) {
 		len = wale_gso_cut(gso, overhead, &packets);
-		KUNIT_EXPECT_EQ_MSG(test, wale_gso_wire_len(gso, NULL, overhead),
+		KUNIT_EXPECT_EQ_MSG(test, wale_gso_wire_len(gso, NULL, wale_test_framing(overhead)),
 				    len > WALE_WIRE_LEN_MAX ? 0 : len,
 				    "%u + %u in %u, overhead %u", gso->headers,
 				    gso->payload, gso->size, overhead);
@@ -71,11 +72,11 @@ static void wale_gso_by_hand(struct kunit *test)
 	};
 
 	KUNIT_EXPECT_EQ(test, wale_gso_packets(&gso), 45);
-	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, WALE_OVERHEAD_RAW),
+	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, wale_test_framing(WALE_OVERHEAD_RAW)),
 			44 * 1500 + 152);
-	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, WALE_OVERHEAD_ETHERNET),
+	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, wale_test_framing(WALE_OVERHEAD_ETHERNET)),
 			44 * 1538 + 190);
-	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, WALE_OVERHEAD_ATM),
+	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, wale_test_framing(WALE_OVERHEAD_ATM)),
 			(44 * 32 + 4) * 53);
 }
 
@@ -86,12 +87,12 @@ static void wale_gso_too_long(struct kunit *test)
 		.headers = 1000, .payload = WALE_WIRE_LEN_MAX / 1001, .size = 1,
 	};
 
-	KUNIT_EXPECT_NE(test, wale_gso_wire_len(&gso, NULL, WALE_OVERHEAD_RAW), 0);
+	KUNIT_EXPECT_NE(test, wale_gso_wire_len(&gso, NULL, wale_test_framing(WALE_OVERHEAD_RAW)), 0);
 	gso.payload++;
-	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, WALE_OVERHEAD_RAW), 0);
+	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, wale_test_framing(WALE_OVERHEAD_RAW)), 0);
 	gso.payload = U32_MAX;
 	KUNIT_EXPECT_EQ(test, wale_gso_packets(&gso), U32_MAX);
-	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, WALE_OVERHEAD_RAW), 0);
+	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, wale_test_framing(WALE_OVERHEAD_RAW)), 0);
 }
 
 static struct kunit_case wale_gso_cases[] = {

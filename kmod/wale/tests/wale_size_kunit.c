@@ -11,6 +11,7 @@
 
 #include "../wale_gso.c"
 #include "../wale_size.c"
+#include "wale_test_framing.h"
 
 #define WALE_SIZE_SLOTS	8
 
@@ -97,6 +98,41 @@ static void wale_size_most(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wale_size_len(table, U32_MAX), 6 * U16_MAX);
 }
 
+/* Bytes more or fewer, and a least length, are within the layer. */
+static void wale_size_framings(struct kunit *test)
+{
+	static const struct {
+		struct wale_framing framing;
+		u32 ip_len;
+		u32 wire_len;
+	} vec[] = {
+		{ { WALE_OVERHEAD_RAW, 8, 0 }, 100, 108 },
+		{ { WALE_OVERHEAD_RAW, -8, 0 }, 100, 92 },
+		{ { WALE_OVERHEAD_RAW, -8, 0 }, 3, 1 },
+		{ { WALE_OVERHEAD_RAW, -4096, 64 }, 1500, 64 },
+		{ { WALE_OVERHEAD_RAW, 18, 64 }, 46, 64 },
+		{ { WALE_OVERHEAD_RAW, 18, 64 }, 47, 65 },
+		{ { WALE_OVERHEAD_ETHERNET, 8, 0 }, 1492, 1538 },
+		{ { WALE_OVERHEAD_ETHERNET, 8, 0 }, 38, 84 },
+		{ { WALE_OVERHEAD_ETHERNET, 8, 0 }, 39, 85 },
+		{ { WALE_OVERHEAD_ETHERNET, 0, 60 }, 20, 98 },
+		{ { WALE_OVERHEAD_ATM, 8, 0 }, 24, 53 },
+		{ { WALE_OVERHEAD_ATM, 9, 0 }, 24, 106 },
+		{ { WALE_OVERHEAD_ATM, 0, 100 }, 24, 159 },
+	};
+	struct qdisc_size_table *table = wale_size_make(test);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(vec); i++)
+		KUNIT_EXPECT_EQ_MSG(test, wale_size_wire_len(NULL, &vec[i].framing, 14,
+							     vec[i].ip_len),
+				    vec[i].wire_len, "%zu", i);
+	/* with a size table, what that says is the packet */
+	table->szopts.tsize = 0;
+	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, &vec[0].framing, 14, 100), 122);
+	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, &vec[6].framing, 14, 1492), 1538);
+}
+
 /* With the other overheads, it stands for the packet that comes. */
 static void wale_size_beside_overhead(struct kunit *test)
 {
@@ -104,27 +140,27 @@ static void wale_size_beside_overhead(struct kunit *test)
 
 	table->szopts.tsize = 0;
 	table->szopts.overhead = 12;
-	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, WALE_OVERHEAD_RAW,
+	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, wale_test_framing(WALE_OVERHEAD_RAW),
 						 14, 1000), 1026);
-	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, WALE_OVERHEAD_ETHERNET,
+	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, wale_test_framing(WALE_OVERHEAD_ETHERNET),
 						 14, 1000), 1050);
-	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, WALE_OVERHEAD_ATM,
+	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, wale_test_framing(WALE_OVERHEAD_ATM),
 						 14, 1000), 22 * 53);
 	table->szopts.overhead = -1010;
-	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, WALE_OVERHEAD_RAW,
+	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, wale_test_framing(WALE_OVERHEAD_RAW),
 						 14, 1000), 4);
-	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, WALE_OVERHEAD_ETHERNET,
+	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, wale_test_framing(WALE_OVERHEAD_ETHERNET),
 						 14, 1000), 84);
-	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, WALE_OVERHEAD_ATM,
+	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, wale_test_framing(WALE_OVERHEAD_ATM),
 						 14, 1000), 53);
 	table->szopts.overhead = 100000;
-	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, WALE_OVERHEAD_RAW,
+	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, wale_test_framing(WALE_OVERHEAD_RAW),
 						 14, 1000), 101014);
-	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, WALE_OVERHEAD_ETHERNET,
+	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, wale_test_framing(WALE_OVERHEAD_ETHERNET),
 						 14, 1000), 65573);
-	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, WALE_OVERHEAD_ATM,
+	KUNIT_EXPECT_EQ(test, wale_size_wire_len(table, wale_test_framing(WALE_OVERHEAD_ATM),
 						 14, 1000), 72398);
-	KUNIT_EXPECT_EQ(test, wale_size_wire_len(NULL, WALE_OVERHEAD_ETHERNET,
+	KUNIT_EXPECT_EQ(test, wale_size_wire_len(NULL, wale_test_framing(WALE_OVERHEAD_ETHERNET),
 						 14, 1000), 1038);
 }
 
@@ -137,13 +173,13 @@ static void wale_size_of_gso(struct kunit *test)
 	struct qdisc_size_table *table = wale_size_make(test);
 
 	/* 142, 142 and 92 bytes */
-	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, table, WALE_OVERHEAD_RAW),
+	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, table, wale_test_framing(WALE_OVERHEAD_RAW)),
 			900 + 900 + 600);
 	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, table,
-						WALE_OVERHEAD_ETHERNET),
+						wale_test_framing(WALE_OVERHEAD_ETHERNET)),
 			924 + 924 + 624);
 	table->szopts.size_log = 30;
-	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, table, WALE_OVERHEAD_RAW),
+	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, table, wale_test_framing(WALE_OVERHEAD_RAW)),
 			0);
 }
 
@@ -151,6 +187,7 @@ static struct kunit_case wale_size_cases[] = {
 	KUNIT_CASE(wale_size_overhead),
 	KUNIT_CASE(wale_size_slots),
 	KUNIT_CASE(wale_size_most),
+	KUNIT_CASE(wale_size_framings),
 	KUNIT_CASE(wale_size_beside_overhead),
 	KUNIT_CASE(wale_size_of_gso),
 	{}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy
 
+from wale_lab import units
 from wale_lab.advice import Advice
 from wale_lab.link import Link
 from wale_lab.models import feedback
@@ -46,6 +47,7 @@ def impaired(advice: Advice, link: Link, seed: int, until_ns: int) -> Advice:
     assert impair
     times_ns = numpy.arange(0, until_ns + _LEAD_NS + 1, impair.interval)
     rate = link_rate(link, seed, until_ns + _LEAD_NS)
+    layer, _ = units.split_overhead(link.overhead)
     told = feedback.announce(
         rate,
         times_ns,
@@ -59,7 +61,7 @@ def impaired(advice: Advice, link: Link, seed: int, until_ns: int) -> Advice:
         Advice.model_construct(
             steps=_steps(times_ns[kept], told[kept], until_ns),
             meaning="link",
-            layer="ip" if link.overhead == "raw" else link.overhead,
+            layer="ip" if layer == "raw" else layer,
             lag=advice.lag or "rtt",
         )
     )

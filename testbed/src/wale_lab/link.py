@@ -32,7 +32,7 @@ from wale_lab.fields import (
 from wale_lab.impairments import Impairments
 from wale_lab.link_words import is_new
 from wale_lab.models.sessions import Parameters
-from wale_lab.options import DownDrops, Drops, Gso, Overhead, Policy, TraceEnd
+from wale_lab.options import DownDrops, Drops, Gso, Policy, TraceEnd
 from wale_lab.trace_format.step import Step, as_step
 from wale_lab.trace_format.trace_file import wrong_in
 
@@ -188,8 +188,13 @@ class Link(Impairments):
     """rate of each flow's input link, on which cells arrive one by one (all at once)"""
     queue: str | None = None
     """instead of the buffer: any qdisc as tc takes it, such as "fq_codel limit 1000 ecn" """
-    overhead: Overhead = "raw"
-    """bytes on the wire in addition to those of IP"""
+    overhead: Annotated[str, *quantity(units.parse_overhead, "overhead: ethernet, pppoe, 8")] = (
+        "raw"
+    )
+    """bytes on the wire in addition to those of IP: raw, ethernet, atm, pppoe or vlan, a number of
+    bytes, or a layer and a number, such as "ethernet 8" """
+    mpu: Annotated[int, *plain("mpu")] | None = None
+    """bytes that a packet has at least, before its layer adds to them"""
     drops: Drops = "remote"
     """who is told of a packet that does not fit into the buffer"""
     gso: Gso = "split"
@@ -281,7 +286,7 @@ class Link(Impairments):
         by_flow = self.policy in ("seldrop", "fba")
         if self.gso == "keep" and (cells or self.corrupt):
             raise ValueError("expected gso: split with a limit in cells and with corrupt")
-        if cells and self.overhead != "atm":
+        if cells and units.split_overhead(self.overhead)[0] != "atm":
             raise ValueError("expected overhead: atm with a limit in cells")
         if self.input_rate is not None and not cells:
             raise ValueError("expected a limit in cells with input_rate, which is that of cells")
@@ -317,6 +322,8 @@ class Bottleneck(Strict):
 
 def wire_bytes(link: Link, size: int) -> int:
     """The length on a link of an IP packet of this many bytes."""
-    if link.overhead == "ethernet":
+    layer, more = units.split_overhead(link.overhead)
+    size = max(size + more, link.mpu or 0, 0)
+    if layer == "ethernet":
         return max(size + 38, 84)
-    return 53 * ((size + 16 + 47) // 48) if link.overhead == "atm" else size
+    return 53 * ((size + 16 + 47) // 48) if layer == "atm" else max(size, 1)

@@ -71,6 +71,9 @@ TRACE_LOSS = 4
 TRACE_LIMIT_PACKETS = 8
 TRACE_LIMIT_BYTES = 16
 TRACE_COLUMNS_MAX = 31
+OVERHEAD_BYTES_MIN = -4096
+OVERHEAD_BYTES_MAX = 4096
+MPU_MAX = 65535
 SLACK_MAX = 1000000000
 START_AHEAD_MAX = 31622400000000000
 START_MOVES_MAX = 100000
@@ -129,7 +132,7 @@ LINK = {
         5, "Q", "limit", "amount", 1, 18446744073709551614, None, "1 to 2^64 - 2 bytes", "30kb"
     ),
     "loss": Option(6, "I", "loss", "percent", 0, 4294967295, 0, "0 to 4294967295", "1%"),
-    "overhead": Option(7, "I", "overhead", "enum", 0, 2, 0, "0 to 2: raw, ethernet or atm", ""),
+    "overhead": Option(7, "I", "overhead", "overhead", 0, 2, 0, "0 to 2: raw, ethernet or atm", ""),
     "drops": Option(8, "I", "drop_report", "enum", 0, 1, 0, "0 or 1: remote or local", ""),
     "seed": Option(
         9, "Q", "seed", "seed", 0, 18446744073709551615, None, "0 to 18446744073709551615", ""
@@ -233,6 +236,8 @@ LINK = {
     ),
     "trace_columns": Option(41, "I", "trace_columns", "", 1, 31, None, "1 to 31", ""),
     "down_drops": Option(42, "I", "down_drops", "enum", 0, 1, 0, "0 or 1: arrivals or all", ""),
+    "overhead_bytes": Option(43, "i", "overhead_bytes", "", -4096, 4096, None, "", ""),
+    "mpu": Option(44, "I", "mpu", "count", 0, 65535, 0, "0 to 65535", "64"),
 }
 NESTS = {
     "sessions": {

@@ -174,6 +174,34 @@ def split_limit(text: str) -> tuple[int, str]:
     raise AssertionError(text)
 
 
+#: Layers that have names of their own.
+_OVERHEADS = {"pppoe": "ethernet 8", "vlan": "ethernet 4"}
+
+
+def parse_overhead(value: object) -> str:
+    """What a packet takes on the wire: "raw", "ethernet 8", "-4": a layer, bytes, or both."""
+    text = _OVERHEADS.get(str(value).strip(), str(value).strip())
+    match = re.fullmatch(r"(raw|ethernet|atm)?\s*([+-]?[0-9]{1,4})?", text)
+    size = int((match and match[2]) or 0)
+    if isinstance(value, bool) or not text or not match or abs(size) > 4096:
+        raise ValueError(
+            "expected raw, ethernet, atm, pppoe, vlan, a number of bytes from -4096 to 4096, or a "
+            f'layer and bytes such as "ethernet 8", got {value!r}'
+        )
+    layer = match[1] or "raw"
+    if not size:
+        return layer
+    return str(size) if layer == "raw" else f"{layer} {size}"
+
+
+def split_overhead(text: str) -> tuple[str, int]:
+    """An overhead as parse_overhead() gives it: the layer, and how many bytes more."""
+    layer, _, size = text.rpartition(" ")
+    if text[-1:].isdigit():
+        return layer or "raw", int(size)
+    return text, 0
+
+
 def parse_threshold(value: object) -> str:
     """A threshold as tc takes it: a share of the limit, "90%", or an amount like a limit."""
     if isinstance(value, str) and value.endswith("%"):

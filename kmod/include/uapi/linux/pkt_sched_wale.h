@@ -51,6 +51,8 @@
  *     when it is given: who sets the time of day later does not move a link.
  *   - TCA_WALE_LOSS, _LOSS_GEMODEL and _LOSS_STATE exclude each other, and each
  *     ends what was before.  The chain of a model begins when it is given.
+ *   - TCA_WALE_OVERHEAD without TCA_WALE_OVERHEAD_BYTES ends those.  With
+ *     WALE_OVERHEAD_ETHERNET, each VLAN tag of a packet is four bytes of it.
  *   - TCA_WALE_SEED restarts every random stream, and the chains.
  *   - TCA_WALE_LIMIT_CELLS needs overhead atm.  From cells to another unit, or
  *     back, it can be changed while the link's buffer is empty, or -EBUSY.
@@ -167,6 +169,9 @@
 #define WALE_TRACE_LIMIT_PACKETS	8U			/* a limit, in packets; or */
 #define WALE_TRACE_LIMIT_BYTES		16U			/* in bytes */
 #define WALE_TRACE_COLUMNS_MAX		31U
+#define WALE_OVERHEAD_BYTES_MIN		(-4096)
+#define WALE_OVERHEAD_BYTES_MAX		4096
+#define WALE_MPU_MAX			65535U
 #define WALE_SLACK_MAX			1000000000U		/* 1 s, in ns */
 #define WALE_START_AHEAD_MAX		31622400000000000ULL	/* 366 days, in ns */
 /* of a chain, drawn while the qdisc waits */
@@ -348,6 +353,16 @@ enum {
 	 */
 	TCA_WALE_TRACE_COLUMNS,
 	TCA_WALE_DOWN_DROPS,		/* u32, enum wale_down_drops */
+	/*
+	 * s32, bytes more of each packet, or fewer, within the layer of overhead;
+	 * WALE_OVERHEAD_BYTES_MIN .. WALE_OVERHEAD_BYTES_MAX
+	 */
+	TCA_WALE_OVERHEAD_BYTES,
+	/*
+	 * u32, bytes that a packet has at least, with overhead-bytes, within the layer; 0 ..
+	 * WALE_MPU_MAX
+	 */
+	TCA_WALE_MPU,
 	__TCA_WALE_MAX
 };
 

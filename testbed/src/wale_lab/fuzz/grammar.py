@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-SIZES = {"u8": 1, "u16": 2, "s16": 2, "u32": 4, "u64": 8, "s64": 8}
+SIZES = {"u8": 1, "u16": 2, "s16": 2, "s32": 4, "u32": 4, "u64": 8, "s64": 8}
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Attribute:
 
     def unpack(self, payload: bytes) -> int:
         """Return the number of a payload."""
-        return int.from_bytes(payload, "big" if self.big else "little")
+        return int.from_bytes(payload, "big" if self.big else "little", signed=self.kind == "s32")
 
     def with_columns(self, bits: int | None) -> Attribute:
         """Return an array whose elements have the members of these columns; None: the usual."""
