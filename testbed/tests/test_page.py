@@ -153,6 +153,77 @@ def test_page_has_what_the_files_have(logged: RunSeries) -> None:
     assert [entry["name"] for entry in page["series"]] == ["tcp", "probe", "the link"]
 
 
+def test_each_socket_of_a_program_is_a_line(tmp_path: Path) -> None:
+    """Two subflows of MPTCP, whose sum is the program's; a program without sockets has nothing."""
+    run = make_run(tmp_path / "run", "flows.tcp.duration=10s", files="l")
+    both = {"cwnd_packets": 10, "srtt_us": 20_000, "bytes_received": 7}
+    times = np.arange(0.5, 10.1, 0.5)
+    lines = [",".join(["t_s", "flow", *both, "bytes_acked"])]
+    for t in times:
+        for n in (1, 2):
+            values = [10 * n, 20_000 * n, 7, round(n * t * 1e6)]
+            lines.append(",".join(map(str, [t, f"tcp.{n}", *values])))
+    (run.folder / "flows.csv").write_text("\n".join(lines) + "\n")
+    sockets = {"bytes_acked": 30_000_000}
+    mptcp = {**run.result["flows"][0], "goodput_Bps": None, "ideal_goodput_Bps": None, "bytes": 14}
+    mptcp |= {"sockets": sockets}
+    helper = {**mptcp, "name": "helper", "cc": None, "bytes": 0, "sockets": None}
+    run.result["flows"][:] = [mptcp, helper]
+    html = page_of([run])
+    page = content(html)
+    for panel, values in (("cwnd", [10, 20]), ("rtt", [20, 40])):
+        curves = page["data"][panel]["line"]["curves"]
+        assert [(curve["of"], set(curve["y"])) for curve in curves] == [
+            ("tcp", {value}) for value in values
+        ]
+    throughput = [c for c in page["data"]["throughput"]["line"]["curves"] if c["of"] == "tcp"]
+    assert [round(y) for y in throughput[0]["y"][:-1]] == [24] * (len(throughput[0]["y"]) - 1)
+    assert [entry["name"] for entry in page["series"]] == ["tcp", "the link"]
+    assert "30.00 MB" in html and "None" not in re.sub(r"<script.*?</script>", "", html, flags=re.S)
+    for chart in page["charts"]:
+        for layer in chart["layer"]:
+            if (
+                layer["mark"] if isinstance(layer["mark"], str) else layer["mark"]["type"]
+            ) == "line":
+                assert layer["encoding"]["detail"]["field"] == "line"
+
+
+def test_udp_of_programs(tmp_path: Path) -> None:
+    """QUIC's packets, of which no flow is known, have a throughput and a queue."""
+    run = make_run(tmp_path / "run")
+    log_packets(
+        run.folder,
+        [*PACKETS, *((n * 10 * MS, 0, 0, 1250, "delivered", "forward") for n in range(1000))],
+    )
+    table = pq.read_table(run.folder / "packets.parquet")
+    of_udp = np.arange(len(table)) >= len(PACKETS)
+    flows = [None if udp else "tcp" for udp in of_udp]
+    table = table.set_column(
+        table.column_names.index("flow"), "flow", pa.array(flows).dictionary_encode()
+    )
+    numbers = pa.array([17 if udp else 6 for udp in of_udp])
+    table = table.set_column(table.column_names.index("protocol"), "protocol", numbers)
+    pq.write_table(table, run.folder / "packets.parquet")
+    page = content(page_of([run]))
+    throughput = [c for c in page["data"]["throughput"]["line"]["curves"] if c["of"] == "UDP"]
+    assert {round(y, 6) for y in throughput[0]["y"][1:-2]} == {1.0}
+    queues = page["data"]["queue_by_flow"]["line"]["curves"]
+    assert [curve["of"] for curve in queues] == ["tcp", "UDP"]
+
+
+def test_capacity_is_not_added_up_at_a_step(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", "bottleneck.forward={trace: {steps: ['2s:8mbit', '1s:2mbit']}}")
+    page = content(page_of([run]))
+    area = next(
+        layer["encoding"]["y"]
+        for chart in page["charts"] if chart["name"] == "throughput"
+        for layer in chart["layer"] if layer["mark"]["type"] == "area"
+    )  # fmt: skip
+    assert area["stack"] is None
+    capacity = page["data"]["throughput"]["capacity"]["curves"][0]["y"]
+    assert {round(y, 6) for y in capacity} == {8.0, 2.0}
+
+
 def test_page_needs_no_network_and_is_whole(logged: RunSeries) -> None:
     html = page_of([logged])
     outside = re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)

@@ -19,6 +19,7 @@ Times = NDArray[np.int64]
 Sequence = NDArray[np.int64]
 
 _TCP = 6
+_UDP = 17
 _COLUMNS = [
     "link", "fate", "flow", "protocol", "arrival_ns", "start_ns", "departure_ns", "dropped_ns",
     "wire_bytes", "source", "source_port", "seq", "ack", "tcp_flags", "payload_bytes",
@@ -73,7 +74,8 @@ class PacketSeries:
     @cached_property
     def _columns(self) -> dict[str, NDArray[Any]]:
         table = pq.read_table(self._path, columns=_COLUMNS)
-        return {name: table[name].to_numpy() for name in _COLUMNS}
+        columns = {name: table[name].to_numpy() for name in _COLUMNS}
+        return columns | {"unnamed": table["flow"].is_null().to_numpy()}
 
     def _rows(self, **equal: object) -> NDArray[np.bool_]:
         """Which rows have these values."""
@@ -120,10 +122,21 @@ class PacketSeries:
             acked=Points(came[moves], acked[moves]),
         )
 
-    def queue(self, flow: str, link: str) -> Points | None:
-        """A flow's queue at a link, bytes, each time that it changes."""
+    def other_udp(self, link: str) -> Points | None:
+        """The payload of UDP packets of no flow, such as QUIC's, that left a link, bytes so far."""
         all_ = self._columns
-        rows = self._rows(flow=flow, link=link)
+        rows = self._rows(link=link, unnamed=True, protocol=_UDP, fate="delivered")
+        if not rows.any():
+            return None
+        times = all_["departure_ns"][rows].astype(np.int64)
+        order = np.argsort(times, kind="stable")
+        return Points(times[order], np.cumsum(all_["payload_bytes"][rows].astype(np.int64)[order]))
+
+    def queue(self, flow: str | None, link: str) -> Points | None:
+        """A flow's queue at a link, bytes, each time that it changes; None: of UDP of no flow."""
+        all_ = self._columns
+        whose = {"unnamed": True, "protocol": _UDP} if flow is None else {"flow": flow}
+        rows = self._rows(link=link, **whose)
         rows &= ~(np.isnan(all_["start_ns"]) | np.isnan(all_["arrival_ns"].astype(float)))
         if not rows.any():
             return None

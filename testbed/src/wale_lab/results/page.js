@@ -20,7 +20,7 @@
     const found = [];
     const notes = kind.notes || [];
     let skipped = 0;
-    for (const curve of kind.curves) {
+    for (const [line, curve] of kind.curves.entries()) {
       if (hidden.has(curve.of)) {
         if (notes.length) skipped += curve.t.length;
         continue;
@@ -30,7 +30,7 @@
       for (let n = 0; n < values.length; n++) {
         time += curve.t[n];
         value = curve.d ? value + values[n] : values[n];
-        const row = {t: time / 1e9, y: curve.d ? value / scale : value, of: curve.of};
+        const row = {t: time / 1e9, y: curve.d ? value / scale : value, of: curve.of, line};
         if (notes.length) row.note = notes[skipped + found.length];
         found.push(row);
       }

@@ -103,7 +103,8 @@ def panels_of(runs: list[RunSeries]) -> list[Panel]:
     several = len(runs) > 1
     for run in runs:
         before = f"{run.label}: " if several else ""
-        panels["throughput"].add("capacity", f"{before}capacity", run.capacity(bin_s))
+        capacity = f"{before}capacity" + (f" of {run.bottleneck}" if run.is_graph else "")
+        panels["throughput"].add("capacity", capacity, run.capacity(bin_s))
         _add_flows(panels, run, before, bin_s)
         for link in run.links:
             series = before + (run.flow_of(link) or (link if run.is_graph else "the link"))
@@ -114,6 +115,7 @@ def panels_of(runs: list[RunSeries]) -> list[Panel]:
                 panels["queue"].notes.setdefault("drops", []).extend([why] * len(curve[0]))
         if run.packets is not None:
             _add_packets(panels, run, run.packets, before)
+            _add_other_udp(panels, run, run.packets, before, bin_s)
     return [panel for panel in made if panel.lines]
 
 
@@ -137,15 +139,12 @@ def _add_packets(
     panels: dict[str, Panel], run: RunSeries, packets: PacketSeries, before: str
 ) -> None:
     """What the log of a run's packets says."""
-    end_ns = round(run.end_s * 1e9)
     for link in run.forward_links:
         reverse = link.removesuffix("forward") + "reverse"
         for flow in run.flows:
             series = before + flow["name"]
             if (queue := packets.queue(flow["name"], link)) is not None:
-                found = peaks(queue, end_ns, _MOST_QUEUE)
-                curve = found.times / 1e9, found.values / 1e3
-                panels["queue_by_flow"].add("line", series, curve)
+                _add_queue(panels, run, series, queue)
             graph = packets.time_sequence(flow["name"], link, reverse)
             if graph is None:
                 continue
@@ -158,6 +157,24 @@ def _add_packets(
             panel.add("again", series, graph.again)
             panel.add("dropped", series, graph.dropped)
             panel.notes.setdefault("dropped", []).extend(graph.fates)
+
+
+def _add_other_udp(
+    panels: dict[str, Panel], run: RunSeries, packets: PacketSeries, before: str, bin_s: float
+) -> None:
+    """UDP packets of programs, which no flow is known for: QUIC's, say."""
+    for link in run.forward_links:
+        own = run.flow_of(link) or (link.rpartition(".")[0] if run.is_graph else "")
+        series = before + (f"UDP ({own})" if own else "UDP")
+        panels["throughput"].add("line", series, run.other_udp(link, bin_s))
+        if (queue := packets.queue(None, link)) is not None:
+            _add_queue(panels, run, series, queue)
+
+
+def _add_queue(panels: dict[str, Panel], run: RunSeries, series: str, queue: Points) -> None:
+    found = peaks(queue, round(run.end_s * 1e9), _MOST_QUEUE)
+    curve = found.times / 1e9, found.values / 1e3
+    panels["queue_by_flow"].add("line", series, curve)
 
 
 def _series(panels: list[Panel]) -> list[str]:
@@ -261,7 +278,8 @@ class Chart:
             interpolate="step-after", line={"strokeDash": [4, 3], "color": "#8a8a8a"},
             opacity=0.18, color="#8a8a8a", clip=True,
         )  # fmt: skip
-        return [mark.encode(self.time, self.value, detail="of:N", tooltip=self.says)]
+        value = self.value.stack(None)  # else values of one time, at a step, are added up
+        return [mark.encode(self.time, value, detail="line:N", tooltip=self.says)]
 
     def _line(self, base: alt.Chart) -> list[alt.Chart]:
         """With a point where the pointer is nearest, which has the exact values."""
@@ -273,17 +291,17 @@ class Chart:
         line = base.mark_line(interpolate=self._shape, strokeWidth=1.6, clip=True)
         point = base.mark_point(size=40, filled=True, clip=True).add_params(near)
         return [
-            line.encode(self.time, self.value, self.flow, self.dash),
+            line.encode(self.time, self.value, self.flow, self.dash, detail="line:N"),
             point.encode(self.time, self.value, self.flow, opacity=shown, tooltip=self.says),
         ]
 
     def _advice(self, base: alt.Chart) -> list[alt.Chart]:
         line = base.mark_line(interpolate="step-after", strokeDash=[1, 3], clip=True)
-        return [line.encode(self.time, self.value, self.flow, tooltip=self.says)]
+        return [line.encode(self.time, self.value, self.flow, detail="line:N", tooltip=self.says)]
 
     def _acked(self, base: alt.Chart) -> list[alt.Chart]:
         line = base.mark_line(interpolate="step-after", strokeWidth=1, clip=True)
-        return [line.encode(self.time, self.value, self.flow)]
+        return [line.encode(self.time, self.value, self.flow, detail="line:N")]
 
     def _sent(self, base: alt.Chart) -> list[alt.Chart]:
         mark = base.mark_point(shape="circle", size=7, filled=True, clip=True)
@@ -329,17 +347,25 @@ def _facts(run: RunSeries) -> dict[str, Any]:
     }
 
 
+def _amount(flow: dict[str, Any]) -> str:
+    """What was received of a flow; by a program, or of one, whichever is more."""
+    if flow["cc"] is None or flow.get("bytes") is None:
+        return ""
+    acked = (flow.get("sockets") or {}).get("bytes_acked") or 0
+    return f"{max(flow['bytes'], acked) / 1e6:.2f} MB"
+
+
 def _flow_facts(flow: dict[str, Any]) -> dict[str, str]:
     """A row of the table of flows."""
     share = flow.get("ideal_share")
     return {
         "name": flow["name"],
-        "cc": flow["cc"],
-        "received": f"{flow['bytes'] / 1e6:.2f} MB" if flow.get("bytes") is not None else "",
+        "cc": flow["cc"] or "",
+        "received": _amount(flow),
         "seconds": f"{flow['seconds']:.3f}" if flow.get("seconds") is not None else "",
         "goodput": show_goodput(flow["goodput_Bps"]) if flow.get("goodput_Bps") else "",
         "ideal": f"{share:.1%}" if share and not flow.get("constant") else "",
-        "retransmits": str(flow.get("retransmits") or 0),
+        "retransmits": "" if flow["cc"] is None else str(flow.get("retransmits") or 0),
         "state": "" if flow["completed"] else "did not complete",
     }
 

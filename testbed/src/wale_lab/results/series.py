@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from wale_lab.errors import ScenarioError
 from wale_lab.link import Trace
 from wale_lab.results.sessions import received_over_time
-from wale_lab.units import UNLIMITED
 from wale_lab.results.trace_work import TraceWork
+from wale_lab.units import UNLIMITED
 
 if TYPE_CHECKING:
     from wale_lab.results.packet_series import PacketSeries
@@ -36,6 +36,12 @@ DROPS = ("buffer", "loss", "early", "child")
 
 #: Of a curve of capacity: steps of a trace beyond this are drawn as their means.
 _MOST_STEPS = 400
+
+#: What a flow has received that did not come over a link, as a share of what the link can send.
+_MORE = 1.05
+
+#: Times this close are one: what is between them is the rounding of their sums.
+_SAME_TIME_S = 1e-6
 
 #: Of a graph: links whose queues are drawn.
 _MOST_LINKS = 6
@@ -219,6 +225,7 @@ class RunSeries:
             return None
         if self._trace and self._changes is not None:
             edges = np.array([0.0, *self._changes, self.end_s])
+            edges = edges[np.diff(edges, prepend=-1.0) > _SAME_TIME_S]
         else:
             edges = _edges(0.0, self.end_s, bin_s if self.varies else self.end_s)
         done = np.interp(edges, *self._work)
@@ -231,11 +238,22 @@ class RunSeries:
         if flow.get("end_s") is None or flow["end_s"] <= flow["start_s"]:
             return None
         received = self._received(flow)
+        if received is None and flow["cc"] is None and not flow.get("goodput_Bps"):
+            return None  # a program without a socket of TCP
         if received is None:
             edges = np.array([flow["start_s"], flow["end_s"]])
             return edges, np.full(2, (flow["goodput_Bps"] or 0.0) * 8 / 1e6)
         edges = _edges(flow["start_s"], flow["end_s"], bin_s)
         count = np.interp(edges, *self._as_it_came(flow, *received))
+        return edges, _steps(np.diff(count) / np.diff(edges)) * 8 / 1e6
+
+    def other_udp(self, link: str, bin_s: float) -> Curve | None:
+        """What left a link of UDP packets of no flow, Mbit/s, as means over time."""
+        found = self.packets and self.packets.other_udp(link)
+        if not found:
+            return None
+        edges = _edges(0.0, self.end_s, bin_s)
+        count = np.interp(edges, found.times / 1e9, found.values, left=0.0)
         return edges, _steps(np.diff(count) / np.diff(edges)) * 8 / 1e6
 
     def _received(self, flow: dict[str, Any]) -> Curve | None:
@@ -246,9 +264,11 @@ class RunSeries:
         elif flow.get("constant"):
             packets = _curve(self._delays.get(name, {}), "packets", flow["mss_bytes"])
             found = packets and (packets[0], np.cumsum(packets[1]))
-        else:
-            data = self._samples.get(name, {})
+        elif name in self._samples:
+            data = self._samples[name]
             found = _curve(data, "bytes_received") or _curve(data, "bytes_acked")
+        else:
+            found = self._of_sockets(name)
         if found is None:
             return None
         times, counts = np.append(start, found[0]), np.append(0.0, found[1])
@@ -256,6 +276,18 @@ class RunSeries:
             times = np.append(times, max(flow["end_s"], times[-1]))
             counts = np.append(counts, max(counts[-1], flow["bytes"]))
         return times, counts
+
+    def _of_sockets(self, program: str) -> Curve | None:
+        """The bytes of all sockets of a program, one way: that in which there are more."""
+        sockets = [self._samples[name] for name in self.samples_of(program)]
+        ways = []
+        for column in ("bytes_received", "bytes_acked"):
+            curves = [curve for data in sockets if (curve := _curve(data, column))]
+            if curves:
+                times = np.unique(np.concatenate([curve[0] for curve in curves]))
+                counts = (np.interp(times, *curve, left=0.0) for curve in curves)
+                ways.append((times, np.sum(list(counts), axis=0)))
+        return max(ways, key=lambda way: float(way[1][-1]), default=None)
 
     def _of_sessions(self, flow: str) -> Curve | None:
         """The bytes of all sessions of a flow."""
@@ -290,6 +322,8 @@ class RunSeries:
         if ideal := flow.get("ideal_goodput_Bps"):  # of payload, where that can be told
             begin, end = np.interp([flow["start_s"], flow["end_s"]], *self._work)
             possible *= ideal * (flow["end_s"] - flow["start_s"]) / max(end - begin, 1e-9)
+        if counts[-1] - counts[0] > _MORE * possible.sum():  # it took other links of a graph
+            return times, counts
         came = counts.copy()
         for n in range(len(times) - 2, -1, -1):
             came[n] = max(came[n], came[n + 1] - possible[n])
