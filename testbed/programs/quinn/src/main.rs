@@ -6,10 +6,11 @@
 //!
 //! FOLDER gets a qlog and, from the server, its certificate, made as it starts.
 
+use std::io::{BufWriter, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
-use std::{env, error::Error, fs};
+use std::{env, error::Error, fs, io};
 
 use quinn::rustls::pki_types::{pem::PemObject, CertificateDer, PrivatePkcs8KeyDer};
 use quinn::rustls::RootCertStore;
@@ -17,13 +18,37 @@ use quinn::{ClientConfig, Endpoint, Incoming, ServerConfig, TransportConfig};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-fn transport(folder: &str, side: &str) -> Result<Arc<TransportConfig>> {
+/// A qlog, written in large pieces.
+#[derive(Clone)]
+struct Log(Arc<Mutex<BufWriter<fs::File>>>);
+
+impl Write for Log {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(text)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(()) // the library asks for it after each event
+    }
+}
+
+impl Log {
+    fn keep(&self) -> io::Result<()> {
+        self.0.lock().unwrap().flush()
+    }
+}
+
+fn transport(folder: &str, side: &str) -> Result<(Arc<TransportConfig>, Log)> {
     let file = fs::File::create(format!("{folder}/{side}.sqlog"))?;
+    let log = Log(Arc::new(Mutex::new(BufWriter::with_capacity(
+        1 << 16,
+        file,
+    ))));
     let mut qlog = quinn::QlogConfig::default();
-    qlog.writer(Box::new(file)).title(Some(side.into()));
+    qlog.writer(Box::new(log.clone())).title(Some(side.into()));
     let mut transport = TransportConfig::default();
     transport.qlog_stream(qlog.into_stream());
-    Ok(Arc::new(transport))
+    Ok((Arc::new(transport), log))
 }
 
 async fn answer(incoming: Incoming) -> Result<()> {
@@ -41,12 +66,14 @@ async fn serve(address: &str, folder: &str) -> Result<()> {
     fs::write(format!("{folder}/certificate.pem"), made.cert.pem())?;
     let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
     let mut config = ServerConfig::with_single_cert(vec![made.cert.der().clone()], key.into())?;
-    config.transport_config(transport(folder, "server")?);
+    let (transport, log) = transport(folder, "server")?;
+    config.transport_config(transport);
     let endpoint = Endpoint::server(config, address.parse()?)?;
     while let Some(incoming) = endpoint.accept().await {
         if let Err(error) = answer(incoming).await {
             eprintln!("{error}");
         }
+        log.keep()?;
     }
     Ok(())
 }
@@ -59,7 +86,8 @@ async fn get(address: &str, size: &str, certificate: &str, folder: &str) -> Resu
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(certificate)?)?;
     let mut config = ClientConfig::with_root_certificates(Arc::new(roots))?;
-    config.transport_config(transport(folder, "client")?);
+    let (transport, log) = transport(folder, "client")?;
+    config.transport_config(transport);
     let endpoint = Endpoint::client("0.0.0.0:0".parse()?)?;
     let name = address.split(':').next().unwrap_or_default();
     let began = Instant::now();
@@ -74,6 +102,7 @@ async fn get(address: &str, size: &str, certificate: &str, folder: &str) -> Resu
     let took = began.elapsed().as_secs_f64();
     connection.close(0u32.into(), b"done");
     endpoint.wait_idle().await;
+    log.keep()?;
     let mbit = count as f64 * 8e-6 / took;
     println!("{{\"bytes\": {count}, \"seconds\": {took:.6}, \"mbit\": {mbit:.6}}}");
     if count.to_string() != size {
