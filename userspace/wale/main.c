@@ -17,10 +17,10 @@ static const struct {
 	const char *description;
 } commands[] = {
 	{ "serve", cmd_serve, "Offer the files of a folder to wale get" },
-	{ "get", cmd_get, "Fetch a file, and measure how fast it came" },
+	{ "get", cmd_get, "Fetch a file, and measure the transfer" },
 	{ "send", cmd_send, "Send UDP packets at a constant rate" },
 	{ "receive", cmd_receive, "Count the packets of wale send" },
-	{ "link", cmd_link, "Set both directions of an interface" },
+	{ "link", cmd_link, "Make a link of both directions of an interface" },
 	{ "rate", cmd_rate, "Tell senders how fast they may send" },
 	{ "watch", cmd_watch, "Record links and TCP flows over time" },
 };
@@ -39,11 +39,12 @@ static void usage(FILE *to)
 	for (i = 0; i < N_COMMANDS; i++)
 		fprintf(to, "  %-8s%s\n", commands[i].name,
 			commands[i].description);
-	fprintf(to, "\n"
-		    "'wale COMMAND --help' tells more, with examples; so does\n"
-		    "'man wale'; 'wale --version' tells the version.\n"
-		    "\n"
-		    "Exit status: 0 done, 1 failed, 2 wrong usage.\n");
+	fprintf(to,
+		"\n"
+		"See 'wale COMMAND --help', with examples, and 'man wale'.\n"
+		"'wale --version' prints the version.\n"
+		"\n"
+		"Exit status: 0 success, 1 failure, 2 wrong usage.\n");
 }
 
 static int is_one_of(const char *word, const char *a, const char *b,
