@@ -191,7 +191,7 @@ def test_gaps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_theaterq(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "KEEP\n1000000,20000000,8000000,4294967295,100\n500,25,-1,0,50\n"
-    assert run(capsys, put(tmp_path, text), "--from", "theaterq") == [
+    assert run(capsys, put(tmp_path, text.replace("KEEP", "KEEP,LATENCY,RATE,LOSS,LIMIT"))) == [
         Step(SECOND, 8_000_000, 20 * MS, 1.0, "100p"),
         Step(500_000, None, 25, 0.0, "50p"),
     ]
@@ -214,6 +214,8 @@ def test_leoreplayer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (10, 12 * MS),
     ]
     assert {step.rate_bps for step in found} == {12_000_000}
+    assert run(capsys, delay, bandwidth, "--step", "10ms") == found
+    assert run(capsys, bandwidth, delay, "--only", "rate") == rates((40 * MS, 12_000_000))
     found = run(capsys, bandwidth, delay, "--from", "leoreplayer", "--interval", "20ms")
     assert [step.duration_ns // MS for step in found] == [20, 20]
     assert "expected a second file" in refused(capsys, bandwidth, "--from", "leoreplayer")

@@ -68,6 +68,7 @@ unsigned int link_to_rank(const struct link_to *to);
 struct link_filter {
 	int ifindex;
 	int ifb;
+	int id; /* its handle */
 	bool up;
 	bool udp; /* of a port: of UDP, and not of TCP */
 	unsigned int base; /* LINK_PRIO_FIRST or LINK_PRIO_LAST */
@@ -96,6 +97,7 @@ int link_tcx_detach(struct rtnl *r, int ifindex, uint32_t id);
 struct link_part {
 	struct link_to to;
 	unsigned int base; /* of its filters */
+	int id; /* their handle: the index that the ifb of up has, or had */
 	int up, down; /* its ifbs; 0: there is none */
 	char up_name[IF_NAMESIZE], down_name[IF_NAMESIZE];
 };
@@ -137,6 +139,7 @@ struct link_alias {
 	struct link_to to; /* of a link of some traffic */
 	bool up;
 	unsigned int base;
+	int id;
 	bool beside;
 };
 

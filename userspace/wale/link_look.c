@@ -19,11 +19,11 @@ struct look {
 	bool egress; /* are the filters of egress looked at? */
 };
 
-/* ") to NETWORK up|down first|last beside", as much of it as there is. */
+/* ") to NETWORK up|down first|last id N beside", as much of it as there is. */
 static void read_words(struct link_alias *alias, const char *text)
 {
 	char copy[LINK_TO_MAX + 64], why[LINK_TO_WHY_MAX], *rest, *word;
-	bool network = false;
+	bool network = false, id = false;
 
 	snprintf(copy, sizeof(copy), "%s", text);
 	alias->base = LINK_PRIO_LAST;
@@ -31,7 +31,10 @@ static void read_words(struct link_alias *alias, const char *text)
 	     word = strtok_r(NULL, " )", &rest)) {
 		if (network && link_to_parse(&alias->to, word, why))
 			alias->to.family = 0;
+		if (id)
+			alias->id = (int)strtol(word, NULL, 10);
 		network = !strcmp(word, "to");
+		id = !strcmp(word, "id");
 		alias->up |= !strcmp(word, "up");
 		alias->beside |= !strcmp(word, "beside");
 		if (!strcmp(word, "first"))
@@ -102,6 +105,7 @@ static void take_part(struct link_state *state, const struct link_alias *alias,
 		part->to = alias->to;
 		part->base = alias->base;
 	}
+	part->id = alias->up ? ifb : alias->id;
 	if (alias->up)
 		part->up = ifb;
 	else
@@ -157,14 +161,12 @@ static void look_at_qdisc(const struct nlmsghdr *message, void *arg)
 	}
 }
 
-/* The handle of a filter of ours has the index of its ifb. */
 static bool is_of_part(const struct link_state *state, uint32_t handle)
 {
-	int ifb = (int)(handle & 0x7fffffff);
 	size_t i;
 
 	for (i = 0; i < state->n_parts; i++)
-		if (state->part[i].up == ifb || state->part[i].down == ifb)
+		if (state->part[i].id == (int)(handle & 0x7fffffff))
 			return true;
 	return false;
 }

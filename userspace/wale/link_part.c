@@ -37,12 +37,14 @@ static int make_ifb(struct rtnl *r, const char *iface,
 		    bool up)
 {
 	char alias[sizeof(LINK_ALIAS) + IF_NAMESIZE + LINK_TO_MAX + 64];
-	char to[LINK_TO_MAX];
+	char to[LINK_TO_MAX], id[16] = "";
 
-	snprintf(alias, sizeof(alias), LINK_ALIAS "%s (%d) to %s %s %s%s",
+	if (!up)
+		snprintf(id, sizeof(id), " id %d", part->id);
+	snprintf(alias, sizeof(alias), LINK_ALIAS "%s (%d) to %s %s %s%s%s",
 		 iface, state->ifindex, link_to_format(&part->to, to),
 		 up ? "up" : "down",
-		 part->base == LINK_PRIO_FIRST ? "first" : "last",
+		 part->base == LINK_PRIO_FIRST ? "first" : "last", id,
 		 state->beside ? " beside" : "");
 	return link_ifb_make(r, iface, alias,
 			     up ? part->up_name : part->down_name,
@@ -56,6 +58,7 @@ static int each_filter(struct rtnl *r, int ifindex,
 		       bool go_on)
 {
 	struct link_filter f = { .ifindex = ifindex,
+				 .id = part->id,
 				 .base = part->base,
 				 .to = &part->to };
 	char reason[sizeof(r->error)];
@@ -65,7 +68,7 @@ static int each_filter(struct rtnl *r, int ifindex,
 		f.up = i < 2;
 		f.udp = i % 2;
 		f.ifb = f.up ? part->up : part->down;
-		if (!f.ifb || (f.udp && !part->to.port))
+		if (f.udp && !part->to.port)
 			continue;
 		link_keep_first(r, act(r, &f), &first, reason);
 		if (first && !go_on)
@@ -124,6 +127,7 @@ static int set_up(struct rtnl *r, const char *iface,
 	int err;
 
 	err = make_ifb(r, iface, state, part, true);
+	part->id = part->up;
 	if (!err)
 		err = link_qdisc_set(r, part->up, 0, up, false);
 	if (!err)

@@ -151,7 +151,7 @@ static struct nl_msg *filter_message(int type, int flags,
 {
 	uint16_t protocol = f->to->family == AF_INET ? ETH_P_IP : ETH_P_IPV6;
 	uint32_t parent = f->up ? LINK_AT_EGRESS : LINK_AT_INGRESS;
-	uint32_t handle = f->ifb | (f->udp ? 0x80000000U : 0);
+	uint32_t handle = f->id | (f->udp ? 0x80000000U : 0);
 	struct nl_msg *message;
 	struct tcmsg *tc;
 

@@ -674,6 +674,21 @@ def test_networks_that_are_none() -> None:
     pair.close()
 
 
+def test_an_ifb_of_some_traffic_that_somebody_deletes() -> None:
+    """Its filter would drop packets: del takes that away too."""
+    for name in ("ifb_up", "ifb"):
+        pair = Pair()
+        before = all_of(pair.a)
+        link(pair, "add", "a0", "--to", "10.0.0.2:80", "--rate", "10mbit")
+        done(pair.a, "ip", "link", "del", shown(pair)[0][name])
+        true("missing" in link(pair, "show", "a0"), "show")
+        says = refused(pair.a, WALE, "link", "change", "a0", *"--to 10.0.0.2:80 --delay 1s".split())
+        true("one of its directions is missing" in says, says)
+        link(pair, "del", "a0", "--to", "10.0.0.2:80")
+        equal(all_of(pair.a), before, f"after del, without {name}")
+        pair.close()
+
+
 def test_several_networks_at_once() -> None:
     """Each --to of one command is a link of its own; if one fails, none is left."""
     pair = Pair()

@@ -55,7 +55,7 @@ def _convert(args: argparse.Namespace) -> int:
     paths = [Path(word) for word in args.words]
     mahimahi.options_of(args.step, args.packet)
     options = _options(args)
-    if len(paths) == 1 and format_of(paths[0], options) == "mahimahi":
+    if len(paths) == 1 and not args.only and format_of(paths[0], options) == "mahimahi":
         # as lines, one by one: millions of them are usual
         _write(args.out, mahimahi.convert(paths[0], args.step, args.packet, args.from_start))
         return 0

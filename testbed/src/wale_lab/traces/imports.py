@@ -77,7 +77,9 @@ def _import(paths: list[Path], options: Options) -> dict[str, Trace]:
 
 
 def _two(first: Source, second: Source, options: Options) -> dict[str, Trace]:
-    """Mahimahi's up and down, or LeoReplayer's bandwidth and delay, whose second file falls."""
+    """Mahimahi's up and down; or LeoReplayer's bandwidth and delay, of which that falls."""
+    if options.format is None and not rises(first) and rises(second):
+        first, second = second, first
     if options.format == "mahimahi" or (options.format is None and rises(second)):
         return {"up": _mahimahi(first, options), "down": _mahimahi(second, options)}
     rates = list(_mahimahi(first, options).steps)

@@ -100,6 +100,8 @@ def _table_format(source: Source, first: str, cells: list[str]) -> str | None:
         return "mahimahi" if cells[0][0].isdigit() else None
     if "," in first and ";" not in first and len(cells) in (5, 8, 9, 10) and _whole(cells):
         return "theaterq"
+    if cells[0].lower() == "keep":
+        return "theaterq"
     if _trains(source):
         return "cellreplay"
     if numbers or all(_NUMBER.fullmatch(cell) for cell in cells):
