@@ -8,6 +8,10 @@ import json
 import math
 import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +31,7 @@ from wale_lab.evaluation.report import write_report
 from wale_lab.evaluation.rows import DEPLOYED, ROWS, choose, load_row
 from wale_lab.evaluation.scenes import Subject, scene
 from wale_lab.scenario import check_scenario
+from wale_lab.workers import python_environment
 
 TIMES = np.arange(10.0)
 
@@ -240,7 +245,68 @@ def test_programs_instead_of_a_control(rows: Path) -> None:
     server, client = made.programs
     assert (server.sh, server.host, server.serve) == ("serve own-receiver", "own-sender", True)
     assert (client.sh, client.host) == ("get own-sender 4", "own-receiver")
-    assert (client.after, client.until) == ("own-server", 4_000_000_000)
+    assert (client.after, client.until) == (server.name, 4_000_000_000)
+    assert (server.name, client.name) == ("server-of-own", "own")
+
+
+@pytest.mark.guest
+def test_an_interrupted_evaluation_goes_on(rows: Path, tmp_path: Path) -> None:
+    text = ROW.replace("least: 2, most: 3", "least: 200, most: 200")
+    (rows / "one.yaml").write_text(text)
+    out = tmp_path / "out"
+    words = ["evaluate", "cubic", "--against", "reno", "--rows", "one", "--out", str(out)]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "wale_lab", *words, "-j", "2"],
+        env=python_environment(), stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    end = time.monotonic() + 200
+    while len(list(out.glob("runs/*.json"))) < 3 and time.monotonic() < end:
+        time.sleep(0.05)
+    os.kill(child.pid, signal.SIGINT)
+    _, said = child.communicate(timeout=60)
+    assert (child.returncode, said.splitlines()[-1]) == (130, "wale-lab: interrupted")
+    there = {path: path.stat().st_mtime_ns for path in out.glob("runs/*.json")}
+    assert 3 <= len(there) < 800
+    (rows / "one.yaml").write_text(ROW)  # fewer seeds: the same runs
+    assert main([*words, "--quick", "--quiet"]) in (0, 1)
+    assert {path: path.stat().st_mtime_ns for path in there} == there
+
+
+PROGRAMS = {
+    "tcp": (
+        "exec python3 -c 'import socket,sys; c=socket.create_connection((sys.argv[1],8000))\n"
+        "while c.recv(1<<20): pass' {server}",
+        'exec python3 -c \'import socket; s=socket.create_server(("",8000)); c,_=s.accept()\n'
+        "while True: c.sendall(bytes(65536))'",
+    ),
+    "udp": (
+        "exec python3 -c 'import socket,sys; s=socket.socket(type=socket.SOCK_DGRAM)\n"
+        's.sendto(b"x", (sys.argv[1],8000))\n'
+        "while s.recv(2000): pass' {server}",
+        "exec python3 -c 'import socket,time; s=socket.socket(type=socket.SOCK_DGRAM)\n"
+        's.bind(("",8000)); _,a=s.recvfrom(9)\n'
+        "while True: s.sendto(bytes(1000),a); time.sleep(.01)'",
+    ),
+}
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("kind", ["tcp", "udp"])
+def test_a_transport_in_user_space(
+    kind: str, rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is known of it is judged; of UDP, that is what the link knows."""
+    client, server = PROGRAMS[kind]
+    words = ["evaluate", "--program", client, "--serve", server, "--against", "reno", "--quick"]
+    assert main([*words, "--rows", "one", "--json", "--out", str(tmp_path), "-q"]) in (0, 1)
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    rate, delay = row["cells"][0]["metrics"]
+    assert delay["verdict"] is not None
+    if kind == "tcp":
+        assert rate["subjects"]["program"]["mean"] == pytest.approx(3.6, rel=0.15)
+    else:
+        assert rate["verdict"] is None
+        assert "what own-1 received is not known: its sockets are no TCP" in rate["unable"]
 
 
 @pytest.mark.parametrize("path", sorted(ROWS.glob("*/*.yaml")), ids=lambda path: path.stem)
@@ -388,6 +454,10 @@ def test_numbers_that_differ_between_kernels() -> None:
     [
         (["demo", "--kernel", "6.12"], "--kernel: expected it twice, with two different kernels"),
         (["demo", "--kernel", "6.12", "--kernel", "6.12"], "--kernel: expected it twice"),
+        (
+            ["demo", "--kernel", "6.1", "--kernel", "6.12", "--spread", "much"],
+            "--spread much: expected",
+        ),
         (["evaluation"], "wale-lab evaluate CC --kernel A --against CC --kernel B"),
     ],
 )

@@ -48,6 +48,8 @@ def launcher(monkeypatch: pytest.MonkeyPatch) -> Any:
         ("study all", "all"),
         ("model karnik-kumar", "all"),
         ("conform", "all"),
+        ("evaluate", "all"),
+        ("compare", "all"),
         ("python -m pytest", "all"),
     ],
 )

@@ -381,7 +381,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "compare",
         "Run a scenario on two kernels; name each number that differs by more than its interval.",
         "  wale-lab compare demo --kernel 6.1 --kernel 6.12\n"
-        "  wale-lab compare shared --kernel 6.12 --kernel 7.2 --set flows.reno.cc=bbr --seeds 10\n"
+        "  wale-lab compare shared --kernel 6.12 --kernel 7.2 --spread 100ms --seeds 10\n"
         "Runs that are there are not made again. Exit code 1 if something differs.",
     )
     sub.add_argument("scenario", metavar="SCENARIO", help="a YAML file, or a name from `list`")
@@ -391,6 +391,9 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
                      help="change one value; may be given several times")  # fmt: skip
     sub.add_argument("--seeds", default="3", metavar="N",
                      help="how many; or a range 3-5, or a list 1,7,9 (3)")  # fmt: skip
+    sub.add_argument("--spread", default="0ms", metavar="T",
+                     help="flows start so much later at most, by the seed: else a scenario without "
+                     "chance has the same run with each (0ms)")  # fmt: skip
     sub.add_argument("--out", type=_folder, metavar="DIR", help="where it goes (out/compare-NAME)")
     sub.add_argument("--json", action="store_true", help="print JSON, not a table")
     sub.add_argument(

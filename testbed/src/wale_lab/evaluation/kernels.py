@@ -21,11 +21,13 @@ from wale_lab.engines import get_engine
 from wale_lab.engines.base import EngineError
 from wale_lab.errors import ScenarioError
 from wale_lab.evaluation.judge import Interval, mean_interval
+from wale_lab.evaluation.scenes import delayed
 from wale_lab.files import write_whole
 from wale_lab.progress import Progress
 from wale_lab.scenario import find_scenario, load_scenario
 from wale_lab.studies.points import find_build, point_key
 from wale_lab.sweeps.grid import parse_seeds
+from wale_lab.units import parse_time_ns
 from wale_lab.workers import Workers
 
 #: A number of a run: whose it is (flow or link), its name, and what it is.
@@ -98,16 +100,31 @@ def _run(words: list[str], path: Path, workers: Workers) -> dict[str, Any]:
     return found
 
 
+def parse_spread(text: str) -> int:
+    """The time of --spread, ns."""
+    try:
+        return parse_time_ns(text)
+    except ValueError as error:
+        raise ScenarioError(f"--spread {text}: {error}") from None
+
+
 def _orders(args: argparse.Namespace, out: Path) -> Iterator[tuple[str, int, list[str], Path]]:
     """The runs: kernel, seed, words of `wale-lab run`, and file."""
     path = find_scenario(args.scenario)
-    scenario = load_scenario(path, args.set)
+    plain = load_scenario(path, args.set)
+    spread_ns = parse_spread(args.spread)
     with Progress(quiet=args.quiet) as progress:
         for kernel in args.kernel:
             build = find_build(get_engine("uml").prepare(kernel, progress), progress)
             for seed in parse_seeds(args.seeds):
+                late = [
+                    f"flows.{flow.name}.start={flow.start + delayed(seed, flow.name, spread_ns)}ns"
+                    for flow in plain.flows
+                    if spread_ns and flow.after is None
+                ]
+                scenario = load_scenario(path, [*args.set, *late]) if late else plain
                 key = point_key(scenario, seed, {"compare": 1}, build)
-                words = [f"--set={one}" for one in args.set]
+                words = [f"--set={one}" for one in [*args.set, *late]]
                 words += [f"--kernel={kernel}", f"--seed={seed}", "--", str(path)]
                 yield kernel, seed, words, out / "runs" / f"{key}.json"
 

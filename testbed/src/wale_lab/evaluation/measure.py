@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 
 from wale_lab.errors import LabError
 from wale_lab.evaluation import metrics
-from wale_lab.results.series import RunSeries, read_series
+from wale_lab.results.series import Curve, RunSeries, read_series
 
 Values = NDArray[np.float64]
 
 #: Why a link drops packets that a congestion control could have kept from it.
 _CAUSED = ("buffer", "early", "child", "qdisc")
+
+
+#: What the name of a program begins with that serves the one which is a flow under test.
+SERVER = "server-of-"
 
 
 class NoValueError(LabError):
@@ -52,17 +56,26 @@ class Seen:
 
     def flows(self, pattern: str) -> list[dict[str, Any]]:
         """The flows of a pattern."""
-        found = [f for f in self.series.flows if fnmatch.fnmatchcase(f["name"], pattern)]
+        found = [
+            flow
+            for flow in self.series.flows
+            if fnmatch.fnmatchcase(flow["name"], pattern) and not flow["name"].startswith(SERVER)
+        ]
         if not found:
             raise NoValueError(f"no flow has a name such as {pattern}")
         return found
 
     def rate(self, flow: dict[str, Any], begin_s: float, end_s: float) -> float:
         """What a flow received in a time, Mbit/s."""
+        curve = self._received(flow)
+        return 0.0 if curve is None else metrics.throughput(*curve, begin_s, end_s) * 8
+
+    def _received(self, flow: dict[str, Any]) -> Curve | None:
+        """What a flow received until each time, MB; None if it was never started."""
         curve = self.series.received(flow)
-        if curve is None:
-            return 0.0  # it was never started
-        return metrics.throughput(*curve, begin_s, end_s) * 8
+        if curve is None and flow.get("tool") == "program":
+            raise NoValueError(f"what {flow['name']} received is not known: its sockets are no TCP")
+        return curve
 
     def rates(self, ask: Ask) -> list[float]:
         """That of each flow, in the window."""
@@ -74,7 +87,7 @@ class Seen:
         edges = np.linspace(ask.begin_s, ask.end_s, count + 1)
         rows = []
         for flow in self.flows(pattern):
-            curve = self.series.received(flow)
+            curve = self._received(flow)
             got = np.zeros(count + 1) if curve is None else np.interp(edges, *curve)
             rows.append(np.diff(got) / np.diff(edges) * 8)
         return edges[:-1], np.array(rows)

@@ -14,6 +14,7 @@ import yaml
 
 from wale_lab import yaml_lines
 from wale_lab.errors import ScenarioError
+from wale_lab.evaluation.measure import SERVER
 from wale_lab.evaluation.rows import CONTROL, Cell, Group, Named
 from wale_lab.yaml_lines import Document
 
@@ -50,7 +51,7 @@ def _filled(value: Any, control: str) -> Any:
     return value.replace(CONTROL, control) if isinstance(value, str) else value
 
 
-def _delayed(seed: int, flow: str, spread_ns: int) -> int:
+def delayed(seed: int, flow: str, spread_ns: int) -> int:
     """By how much a flow begins later with a seed, the same for each control, in ns."""
     if not spread_ns:
         return 0
@@ -127,7 +128,7 @@ def scene(named: Named, cell_name: str, cell: Cell, run: str, subject: Subject, 
     tested = {flow["name"] for flow in value["flows"] if flow.get("cc") == CONTROL}
     value = _filled(value, subject.control)
     for flow in value["flows"]:
-        late = _delayed(seed, flow["name"], named.row.spread)
+        late = delayed(seed, flow["name"], named.row.spread)
         if late:
             flow["start"] = f"{_ns(flow.get('start', 0)) + late}ns"
     if subject.is_program:
@@ -154,7 +155,7 @@ def _programs(flow: dict[str, Any], subject: Subject) -> list[dict[str, Any]]:
             text = text.replace("{" + word + "}", told)
         return text
 
-    server = f"{flow['name']}-server"
+    server = f"{SERVER}{flow['name']}"
     client: dict[str, Any] = {
         "name": flow["name"], "host": names["client"], "sh": command(subject.program or ""),
         "start": flow.get("start", 0), "exit": "any",
