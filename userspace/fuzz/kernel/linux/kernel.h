@@ -7,6 +7,7 @@
 
 #include <linux/bits.h>
 #include_next <linux/kernel.h>
+#include <linux/math.h>
 #include <linux/minmax.h>
 
 #define likely(x) (x)

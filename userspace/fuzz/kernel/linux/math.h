@@ -7,5 +7,6 @@
 
 #define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
 #define round_up(n, multiple) (DIV_ROUND_UP(n, multiple) * (multiple))
+#define round_down(n, multiple) ((n) / (multiple) * (multiple))
 
 #endif /* FUZZ_LINUX_MATH_H */
