@@ -72,11 +72,14 @@ static void wale_gso_by_hand(struct kunit *test)
 	};
 
 	KUNIT_EXPECT_EQ(test, wale_gso_packets(&gso), 45);
-	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, wale_test_framing(WALE_OVERHEAD_RAW)),
+	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL,
+						wale_test_framing(WALE_OVERHEAD_RAW)),
 			44 * 1500 + 152);
-	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, wale_test_framing(WALE_OVERHEAD_ETHERNET)),
+	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL,
+						wale_test_framing(WALE_OVERHEAD_ETHERNET)),
 			44 * 1538 + 190);
-	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, wale_test_framing(WALE_OVERHEAD_ATM)),
+	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL,
+						wale_test_framing(WALE_OVERHEAD_ATM)),
 			(44 * 32 + 4) * 53);
 }
 
@@ -87,12 +90,15 @@ static void wale_gso_too_long(struct kunit *test)
 		.headers = 1000, .payload = WALE_WIRE_LEN_MAX / 1001, .size = 1,
 	};
 
-	KUNIT_EXPECT_NE(test, wale_gso_wire_len(&gso, NULL, wale_test_framing(WALE_OVERHEAD_RAW)), 0);
+	KUNIT_EXPECT_NE(test, wale_gso_wire_len(&gso, NULL,
+						wale_test_framing(WALE_OVERHEAD_RAW)), 0);
 	gso.payload++;
-	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, wale_test_framing(WALE_OVERHEAD_RAW)), 0);
+	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL,
+						wale_test_framing(WALE_OVERHEAD_RAW)), 0);
 	gso.payload = U32_MAX;
 	KUNIT_EXPECT_EQ(test, wale_gso_packets(&gso), U32_MAX);
-	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL, wale_test_framing(WALE_OVERHEAD_RAW)), 0);
+	KUNIT_EXPECT_EQ(test, wale_gso_wire_len(&gso, NULL,
+						wale_test_framing(WALE_OVERHEAD_RAW)), 0);
 }
 
 static struct kunit_case wale_gso_cases[] = {

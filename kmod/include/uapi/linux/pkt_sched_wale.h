@@ -155,7 +155,7 @@
 #define WALE_TRACE_STEPS_MAX		4000
 #define WALE_TRACE_DUMP_MAX		100			/* steps that are shown */
 #define WALE_TRACE_FILE_STEPS_MAX	65536U			/* read while RTNL is held */
-#define WALE_TRACE_FD_STEPS_MAX		16777216U		/* 256 MB */
+#define WALE_TRACE_FD_STEPS_MAX		16777216U		/* 256 MB of rates */
 #define WALE_TRACE_PERIOD_MAX		345600000000000000ULL	/* 4000 days, in ns */
 /* of a step: as the option says */
 #define WALE_TRACE_SAME			(~0ULL)
@@ -373,9 +373,10 @@ enum {
  * Files for long traces.  While a request to a qdisc is dealt with, all configuration
  * of networks waits (RTNL): too long for reading millions of steps.  So these are handed
  * over before.  WALE_CMD_TRACE_NEW of this family of generic netlink, which may have
- * WALE_A_COLUMNS as in TCA_WALE_TRACE_COLUMNS, is answered by WALE_A_FD: a descriptor of the sender's.  Steps are written
- * to it with write(), in their order, whole ones (-EINVAL), in as many calls as one
- * likes; each must be as in TCA_WALE_TRACE (-ERANGE), and all together, too (-EFBIG).
+ * WALE_A_COLUMNS as in TCA_WALE_TRACE_COLUMNS, is answered by WALE_A_FD: a descriptor of
+ * the sender's.  Steps are written to it with write(), in their order, whole ones
+ * (-EINVAL), in as many calls as one likes; each must be as in TCA_WALE_TRACE (-ERANGE),
+ * and all together, too (-EFBIG).
  *
  * The file is then named by TCA_WALE_TRACE_FD.  If that request succeeds, the link has
  * the steps, and the file none: it can be closed, or filled again.

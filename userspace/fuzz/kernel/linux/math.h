@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * math.h - quotients that are rounded up, and multiples
+ * math.h - quotients that are rounded up, and multiples up and down
  */
 #ifndef FUZZ_LINUX_MATH_H
 #define FUZZ_LINUX_MATH_H
