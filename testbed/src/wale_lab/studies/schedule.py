@@ -99,7 +99,7 @@ def make(
             for name in config["studies"] if config["tables"] and not complete else ():
                 _remove_older(results / name / "study.json", config_file)
     if not complete:
-        _explain(wanted, log_path)
+        _explain(wanted, log_path, named=config["tables"])
     return complete
 
 
@@ -288,11 +288,16 @@ class _Bar:
         self.bar.update(self.task, completed=done, counted=counted, expected=_expected(left))
 
 
-def _explain(wanted: list[Path], log_path: Path) -> None:
-    """Say why it failed: what the runs said, or the end of the log if it was none of them."""
+def _explain(wanted: list[Path], log_path: Path, *, named: bool) -> None:
+    """Say why it failed: what the runs said, or the end of the log if it was none of them.
+
+    `named`: what the runs said names them, as that of studies does; a sweep tells it itself.
+    """
     failures = [failure_of(path) for path in wanted]
     said = [path.read_text(encoding="utf-8").strip() for path in failures if path.exists()]
+    if said and not named:
+        return
     if not said:
         said = log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-_TAIL:]
     print("\n".join(said), file=sys.stderr)
-    print(f"wale-lab: the studies could not be completed: see {log_path}", file=sys.stderr)
+    print(f"wale-lab: the runs could not be completed: see {log_path}", file=sys.stderr)
