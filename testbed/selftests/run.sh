@@ -62,6 +62,7 @@ declare -A commands=(
 	[tdc]="$here/tdc.sh"
 	[tool-tc]="python3 $tools/tc.py"
 	[tool-link]="python3 $tools/link.py"
+	[tool-link-some]="python3 $tools/link_some.py"
 	[tool-watch]="python3 $tools/watch.py"
 	[tool-rate]="python3 $tools/rate.py"
 	[tool-share]="python3 $tools/rate_share.py"
@@ -70,7 +71,7 @@ declare -A commands=(
 names=(kunit counters placement change start switch mark impair child gso size packets life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-begin ratcp-price ratcp-stress
 	bounds-link bounds-memory bounds-channel bounds-trace bounds-file bounds-charge truncation faults tdc
-	tool-tc tool-link tool-watch tool-rate tool-share tool-serve)
+	tool-tc tool-link tool-link-some tool-watch tool-rate tool-share tool-serve)
 # By its name only: stress, which wants two CPUs and real time (make check-vm).
 # Why a selftest as a whole makes sense in virtual time only.
 declare -A exact=(

@@ -42,7 +42,7 @@ CODE = (
     "models/sessions.py", "models/streams.py", "timeline.py", "topologies/dumbbell.py",
     "topologies/plan.py", "trace_files.py", "topologies/graph.py", "routing.py", "network.py",
     "network_files.py", "shapes.py", "written_out.py", "models/max_min.py", "programs.py",
-    "trace_format/step.py", "trace_format/trace_file.py",
+    "trace_format/step.py", "trace_format/trace_file.py", "pairs.py",
 )  # fmt: skip
 
 
