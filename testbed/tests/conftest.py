@@ -28,6 +28,7 @@ LONGEST = (
     "test_reproduction",
     "test_examples",
     "test_study_command",
+    "test_evaluation",
     "test_ratcp",
     "test_conform",
     "test_lint",
