@@ -109,6 +109,9 @@ bench: packages userspace kernel	## what a packet costs by qdisc, an ACK by cong
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m wale_lab.bench $(if $(QUICK),--quick) \
 		--results $(RESULTS) $(BENCH_ARGS)
 
+bench-programs: packages-check userspace kernel programs	## wall time against virtual time, for scenarios of real programs
+	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m wale_lab.bench.programs
+
 fuzz-kernel: packages userspace	## messages, good and bad, to the modules in a guest with sanitizers
 	@testbed/wale-lab python -m wale_lab.fuzz --messages $(MESSAGES) --seed $(SEED) \
 		--kernel $(if $(findstring +,$(KERNEL)),$(KERNEL),$(KERNEL)+san)
@@ -171,6 +174,6 @@ deb: packages-deb	## Debian packages wale-dkms, wale-tools, wale-dev and python3
 clean:	## remove build/, dist/, out/ and results/ (the cached kernel stays)
 	rm -rf build dist out results
 
-.PHONY: demo report test check release-check check-vm check-deb check-programs programs coverage tested-table formulas-table lint fuzz fuzz-userspace fuzz-kernel \
+.PHONY: demo report test check release-check check-vm check-deb check-programs programs bench-programs coverage tested-table formulas-table lint fuzz fuzz-userspace fuzz-kernel \
 	bench help modules modules-stock userspace kernel kernel-san packages packages-check \
 	packages-vm packages-deb install uninstall wheel deb clean
