@@ -137,7 +137,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
             dest="module_files",
             type=Path,
             metavar="FILE",
-            help="also load this .ko, built for that kernel; may be given several times",
+            help="also load this .ko, built for that kernel, or .bpf.c; may be given several times",
         )
 
     def study_options(sub: argparse.ArgumentParser) -> None:

@@ -293,4 +293,6 @@ Switch = Annotated[
     BeforeValidator(lambda v: {"on": True, "off": False}.get(v, v) if isinstance(v, str) else v),
 ]
 CongestionControl = Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")]
+#: Of a flow: a name, or the file of a control in BPF.
+ControlOrFile = Annotated[str, Field(pattern=r"^([a-z0-9_]{1,15}|.*\.bpf\.[co])$")]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,30}$")]

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from wale_lab.checking import show
 from wale_lab.engines.base import EngineError
+from wale_lab.engines.bpf import is_bpf
 from wale_lab.engines.modules import userspace_env
 from wale_lab.errors import ScenarioError
 from wale_lab.host_settings import NO_PAIR_HOSTS, HostSettings
@@ -30,6 +31,8 @@ def refused(scenario: Scenario, error: str, of: dict[str, Any]) -> Exception:
         path = _path_of_setting(scenario, of["host"], "sysctls", of["sysctl"])
         error = f"{of['sysctl']}: {error}" if path == ("profile",) else error
         return _at(scenario, path, error)
+    if "bpf" in of:
+        return EngineError(f"{of['bpf']}: {error}")
     if "module" in of:
         path = ("modprobe", scenario.modprobe.index(of["module"]))
         return _at(scenario, path, f"the kernel has no such module: {_first_sentence(of['said'])}")
@@ -77,7 +80,7 @@ def check_tools(scenario: Scenario) -> None:
 def check_controls(scenario: Scenario, has: set[str]) -> None:
     """Refuse a congestion control that a kernel with these will not have."""
     for path, name in _controls(scenario):
-        if name not in has | OWN_CC:
+        if name not in has | OWN_CC and not is_bpf(name):
             raise _no_control(scenario, path, name, has)
 
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from wale_lab.engines import get_engine, kernel_build
+from wale_lab.engines import bpf, get_engine, kernel_build
 from wale_lab.engines.base import (
     HUNG_AFTER_S,
     OUT_DIR,
@@ -98,6 +98,7 @@ def _programs(
 ) -> tuple[list[Path], dict[str, str]]:
     """The modules of a scenario, in the order to load them, and the environment of programs."""
     own, ours = scenario.kernel_modules(), scenario.modules()
+    module_files = [file for file in module_files if not bpf.is_bpf(file)]
 
     def find() -> tuple[list[Path], dict[str, str]]:
         modules = find_kernel_modules(kernel, own, progress)
@@ -106,6 +107,19 @@ def _programs(
 
     modules, env = once(("programs", kernel, *own, *ours, *module_files), find)
     return list(modules), dict(env)
+
+
+def planned(
+    scenario: Scenario, seed: int, module_files: Sequence[Path], progress: Progress
+) -> Plan:
+    """The plan of a scenario, with its congestion controls in BPF."""
+    plan = make_plan(scenario, seed)
+    plan.bpf = [str(bpf.find_object(f, progress)) for f in module_files if bpf.is_bpf(f)]
+    for flow in plan.flows:
+        if bpf.is_bpf(flow.cc):
+            flow.cc = str(bpf.find_object(scenario.folder / flow.cc, progress))
+            plan.bpf += [flow.cc] if flow.cc not in plan.bpf else []
+    return plan
 
 
 def run_scenario(
@@ -129,7 +143,7 @@ def run_scenario(
     engine = get_engine(engine_name)
     with output_folder(out):
         kernel, modules, env = start(scenario, engine, kernel_version, progress, module_files)
-        plan = make_plan(scenario, seed)
+        plan = planned(scenario, seed, module_files, progress)
         if packets and not any(link.kind == "wale" for link in plan.links):
             raise EngineError("expected a link that is a wale qdisc for a log of packets: none is")
         with (
@@ -292,7 +306,7 @@ def shell_command(args: argparse.Namespace) -> int:
         make_folder(Path(args.out))
     with Progress(quiet=args.quiet) as progress:
         kernel, modules, env = start(scenario, engine, args.kernel, progress, args.module_files)
-    plan = make_plan(scenario, args.seed)
+        plan = planned(scenario, args.seed, args.module_files, progress)
     interactive = commands is None
     with (
         tempfile.TemporaryDirectory(prefix="wale-shell-") as own,

@@ -35,7 +35,7 @@ from wale_lab.errors import ScenarioError
 from wale_lab.events import Event, check_events
 from wale_lab.fields import (
     STRICT,
-    CongestionControl,
+    ControlOrFile,
     Date,
     FlowSize,
     Name,
@@ -165,8 +165,9 @@ class Flow(Strict):
 
     name: Name
     """name in tables, plots and results"""
-    cc: CongestionControl = "cubic"
-    """congestion control of the sender's socket"""
+    cc: ControlOrFile = "cubic"
+    """congestion control of the sender's socket; or, relative to the scenario's folder, a file with
+    one in BPF: NAME.bpf.c or NAME.bpf.o"""
     pair: str | None = None
     """name of the pair (default: the first)"""
     from_: Annotated[str | None, Field(alias="from")] = None
@@ -743,6 +744,12 @@ def _check_ways(scenario: Scenario, document: Document) -> None:
             ends = routing.ends(flow.from_, flow.to)
             routing.way(*ends)
             routing.way(*ends[::-1])
+            connects = ends if flow.constant or flow.tool == "iperf3" else ends[::-1]
+            if router := routing.blocked(*connects):
+                raise NoWayError(
+                    f"expected {connects[0].node}, which connects, inside of the NAT of {router}: "
+                    f"what begins outside is dropped"
+                )
     except NoWayError as error:
         raise ScenarioError(f"{document.where(path)}: {show(path)}{error}") from None
 

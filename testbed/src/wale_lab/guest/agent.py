@@ -67,6 +67,7 @@ def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
     """Run it, from the first namespace to the last counter; return what was seen."""
     hosts, links = Hosts(plan, processes), Links(plan, processes)
     flows, recorders = Flows(plan, processes), Recorders(plan, processes)
+    hosts.register_controls()
     hosts.check_controls()
     if plan["flows"]:
         flows.make_file()
@@ -115,6 +116,7 @@ def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
 def run_shell(plan: "Plan", processes: "Processes") -> "NoReturn":
     """Build everything except flows, and become the shell."""
     hosts = Hosts(plan, processes)
+    hosts.register_controls()
     hosts.load_modules()
     hosts.build()
     name_hosts(plan["names"])

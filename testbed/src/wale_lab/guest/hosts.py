@@ -100,6 +100,15 @@ class Hosts:
         # it has a sysfs of its own
         self.processes.run(["ip", "netns", "exec", name, "sh", "-c", script])
 
+    def register_controls(self) -> None:
+        """Those that are BPF programs; a flow may name the file of one."""
+        for path in self.plan["bpf"]:
+            from wale_lab.guest import bpf_control
+
+            names = bpf_control.register(path)
+            for flow in self.plan["flows"]:
+                flow["cc"] = names[0] if flow["cc"] == path else flow["cc"]
+
     def check_controls(self) -> None:
         """Report a congestion control that the kernel lacks, before anything starts."""
         for flow in self.plan["flows"]:

@@ -180,6 +180,7 @@ class Plan:
     programs: list[PlannedProgram] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)  # of hosts: their addresses
     modules: list[str] = field(default_factory=list)  # of the kernel, that the user asks for
+    bpf: list[str] = field(default_factory=list)  # objects with congestion controls
     changes: list[PlannedChange] = field(default_factory=list)  # in the order of their times
 
 
