@@ -315,6 +315,19 @@ class Routing:
             f"expected a way from {start.node} to {end.node}, got one that does not arrive"
         )
 
+    def blocked(self, start: Interface, end: Interface) -> str | None:
+        """The router that drops a connection from outside of its NAT to inside, if one does."""
+        if self.graph.tunnels:  # by which it may go
+            return None
+        links = {self.graph.link_name(n): link for n, link in enumerate(self.graph.links)}
+        way = [name.rpartition(".") for name in self.way(start, end)]
+        for (into, _, direction), (out, _, _) in pairwise(way):
+            node = links[into].ends[1 if direction == "forward" else 0]
+            nat = self.graph.routers[node].nat if node in self._routers else None
+            if nat is not None and into in nat.outside and out not in nat.outside:
+                return node
+        return None
+
     def _across(self, out: Interface, into: Interface) -> list[str]:
         """The directions of links between two neighbours."""
         if out.link >= len(self.graph.links):

@@ -70,7 +70,8 @@ class Processes:
         if status:
             where = f" in {netns}" if netns else ""
             said = (read(out + ".2") + said).strip()
-            of = dict(of_lines[_failed_line(said) - 1], said=said) if of_lines else {}
+            line = _failed_line(said) or (1 if len(of_lines) == 1 else 0)
+            of = dict(of_lines[line - 1], said=said) if of_lines and line else {}
             raise AgentError(f"{' '.join(argv)}{where} failed: {said}", **of)
         return said
 
@@ -99,6 +100,6 @@ class Processes:
 
 
 def _failed_line(said: str) -> int:
-    """The number of the input line at which a program with -batch failed."""
+    """The number of the input line at which a program with -batch failed, or 0."""
     words = said.rpartition("Command failed -:")[2].split()
-    return int(words[0]) if words and words[0].isdigit() else 1
+    return int(words[0]) if words and words[0].isdigit() else 0

@@ -12,6 +12,7 @@ import networkx as nx
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
 from numpy.typing import NDArray
 
 from wale_lab.shapes import graph_of_dumbbell
@@ -103,7 +104,9 @@ def figure_of_topology(settings: dict[str, Any], title: str) -> Figure:
         figure = Figure(figsize=(float(size[0]), float(size[1])), layout="constrained")
         axes = figure.subplots()
         _draw_links(axes, described, places, labels=len(graph) <= MOST_LABELS)
+        _draw_tunnels(axes, described, places)
         _draw_nodes(axes, graph, kinds, places)
+        _name_nats(axes, described, places)
         axes.set_title(title, loc="left", color=INK)
         axes.set_axis_off()
         axes.set_aspect("equal", adjustable="datalim")
@@ -119,11 +122,37 @@ def _draw_links(axes: Axes, described: dict[str, Any], places: Places, labels: b
         axes.plot(*np.array([one, other]).T, color="#8a8a8a", lw=1.8 if label else 0.8, zorder=1)
         if label and labels:
             text = f"{link['name']}\n{label}" if link.get("name") else label
+            text = "\n".join([text, *_over(link)])
             x, y = (one + other) / 2
             axes.text(
                 x, y, text, ha="center", va="center", fontsize=7.5, color=INK,
                 path_effects=behind, zorder=3,
             )  # fmt: skip
+
+
+def _over(link: dict[str, Any]) -> list[str]:
+    """What more there is to say of a link: its tags, and with which others it is one."""
+    tags = link.get("vlan") or []
+    found = [f"VLAN {', '.join(map(str, tags if isinstance(tags, list) else [tags]))}"] * bool(tags)
+    return [*found, *([f"bond {link['bond']}"] if link.get("bond") else [])]
+
+
+def _draw_tunnels(axes: Axes, described: dict[str, Any], places: Places) -> None:
+    """Curves beside the links, as none of them follows one link only."""
+    for tunnel in described.get("tunnels") or []:
+        one, other = (places[end] for end in tunnel["ends"])
+        arc = FancyArrowPatch(
+            (float(one[0]), float(one[1])), (float(other[0]), float(other[1])), arrowstyle="-", linestyle=(0, (4, 2)),
+            color=COLOURS[3], connectionstyle="arc3,rad=-0.25", zorder=1, shrinkA=6, shrinkB=6,
+        )  # fmt: skip
+        axes.add_patch(arc)
+        along = other - one
+        x, y = (one + other) / 2 + 0.125 * np.array([-along[1], along[0]])
+        axes.text(
+            x, y, f"{tunnel['name']}\n{tunnel['kind']}", ha="center", va="center", fontsize=7.5,
+            color=COLOURS[3], zorder=3,
+            path_effects=[matplotlib.patheffects.withStroke(linewidth=3, foreground="white")],
+        )  # fmt: skip
 
 
 def _draw_nodes(axes: Axes, graph: nx.Graph[str], kinds: dict[str, str], places: Places) -> None:
@@ -141,6 +170,17 @@ def _draw_nodes(axes: Axes, graph: nx.Graph[str], kinds: dict[str, str], places:
                 va="top", fontsize=8, color=INK if kind == "hosts" else FAINT, zorder=4,
             )  # fmt: skip
     axes.legend(loc="best", fontsize=8, frameon=False)
+
+
+def _name_nats(axes: Axes, described: dict[str, Any], places: Places) -> None:
+    """Say which routers translate addresses."""
+    routers = described.get("routers") or {}
+    for name in routers:
+        if isinstance(routers, dict) and (routers[name] or {}).get("nat"):
+            axes.annotate(
+                "NAT", (places[name][0], places[name][1]), xytext=(0, 9), ha="center",
+                textcoords="offset points", fontsize=7.5, color=COLOURS[3], zorder=4,
+            )  # fmt: skip
 
 
 def draw_topology(settings: dict[str, Any], title: str, path: Path) -> Path:

@@ -222,8 +222,9 @@ class _Copy:
         """A device with its address."""
         space, nodad = self.spaces[own.node], "" if self.ip == 4 else " nodad"
         arp = "off" if len(own.subnet.interfaces) <= MOST_NEIGHBOURS else "on"
+        name = own.device if own.link < len(self.graph.links) else f"dev {own.device}"
         space.ip += [
-            f"link set {own.device} arp {arp} up",
+            f"link set {name} arp {arp} up",
             f"address add {own.address}/{own.subnet.length} dev {own.device}{nodad}",
         ]
         space.offloads |= chosen_offloads(own.device, self.settings[own.node])

@@ -59,7 +59,7 @@ def tunnel_line(tunnel: Tunnel, ip: int, mtu: int, ends: tuple[str, str], mac: s
     }[tunnel.kind]
     address = f"address {mac} " if tunnel.kind == "vxlan" else ""
     place = "" if tunnel.kind == "wireguard" else f" local {local} remote {remote}"
-    return f"link add {tunnel.name} mtu {mtu} {address}type {kind}{place}"
+    return f"link add name {tunnel.name} mtu {mtu} {address}type {kind}{place}"
 
 
 def wireguard(tunnel: Tunnel, end: int, number: int, seed: int, remote: str) -> Command:
