@@ -38,6 +38,9 @@ void wale_impair_seed(struct wale_impair *impair, u64 seed)
 	wale_stream_init(&impair->duplicate_stream, seed,
 			 WALE_PURPOSE_DUPLICATE);
 	wale_stream_init(&impair->corrupt_stream, seed, WALE_PURPOSE_CORRUPT);
+	wale_again_init(&impair->loss_again, seed, WALE_PURPOSE_LOSS_AGAIN);
+	wale_again_init(&impair->jitter_again, seed,
+			WALE_PURPOSE_JITTER_AGAIN);
 }
 
 /**
@@ -184,6 +187,9 @@ static u64 wale_impair_departure(struct wale_sched_data *q, u64 now)
 
 	if (params->jitter_ns) {
 		draw = wale_stream_draw(&impair->jitter_stream);
+		if (params->jitter_again)
+			draw = wale_again_draw(&impair->jitter_again,
+					       params->jitter_again, draw);
 		delay_ns = wale_jitter_delay(delay_ns,
 					     wale_jitter_offset(params->jitter_ns,
 								impair->table,

@@ -12,6 +12,7 @@
 #include <linux/rbtree.h>
 #include <linux/types.h>
 
+#include "wale_again.h"
 #include "wale_jitter.h"
 #include "wale_loss.h"
 #include "wale_random.h"
@@ -31,6 +32,8 @@ struct wale_sched_data;
  * @gap: but only if so many since the last one, with this one
  * @duplicate: probability that there are two of a packet
  * @corrupt: probability that a bit of a packet is turned
+ * @loss_again: probability that a packet has the draw of loss of the one before
+ * @jitter_again: the same of jitter
  * @drops: packets that are lost, by their numbers
  * @slot: in which packets leave
  *
@@ -45,6 +48,8 @@ struct wale_impair_params {
 	u32 gap;
 	u32 duplicate;
 	u32 corrupt;
+	u32 loss_again;
+	u32 jitter_again;
 	struct wale_drop_list drops;
 	struct wale_slot_params slot;
 };
@@ -62,6 +67,8 @@ struct wale_impair_params {
  * @reorder_stream: draws of reorder
  * @duplicate_stream: draws of duplicate
  * @corrupt_stream: draws of corrupt
+ * @loss_again: the last draw of loss
+ * @jitter_again: the last draw of jitter
  */
 struct wale_impair {
 	struct wale_impair_params params;
@@ -75,6 +82,8 @@ struct wale_impair {
 	struct wale_stream reorder_stream;
 	struct wale_stream duplicate_stream;
 	struct wale_stream corrupt_stream;
+	struct wale_again loss_again;
+	struct wale_again jitter_again;
 };
 
 void wale_impair_seed(struct wale_impair *impair, u64 seed);

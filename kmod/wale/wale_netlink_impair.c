@@ -148,7 +148,7 @@ static const u8 wale_impair_attrs[] = {
 	TCA_WALE_LOSS_GEMODEL, TCA_WALE_LOSS_STATE, TCA_WALE_LOSS_ECN,
 	TCA_WALE_JITTER, TCA_WALE_REORDER, TCA_WALE_REORDER_GAP,
 	TCA_WALE_DUPLICATE, TCA_WALE_CORRUPT, TCA_WALE_DROP_LIST,
-	TCA_WALE_SLOT,
+	TCA_WALE_SLOT, TCA_WALE_LOSS_CORRELATION, TCA_WALE_JITTER_CORRELATION,
 };
 
 /* Those that are a number each. */
@@ -161,6 +161,10 @@ static void wale_merge_numbers(struct wale_impair_params *params,
 	params->duplicate = wale_attr_get(tb[TCA_WALE_DUPLICATE],
 					  params->duplicate);
 	params->corrupt = wale_attr_get(tb[TCA_WALE_CORRUPT], params->corrupt);
+	params->loss_again = wale_attr_get(tb[TCA_WALE_LOSS_CORRELATION],
+					   params->loss_again);
+	params->jitter_again = wale_attr_get(tb[TCA_WALE_JITTER_CORRELATION],
+					     params->jitter_again);
 }
 
 static int wale_parse_slot(struct wale_slot_params *slot,
@@ -408,6 +412,10 @@ int wale_dump_impair(const struct wale_sched_data *q, struct sk_buff *skb)
 	    wale_option_put_unless(skb, TCA_WALE_DUPLICATE,
 				   params->duplicate, 0) ||
 	    wale_option_put_unless(skb, TCA_WALE_CORRUPT, params->corrupt, 0) ||
+	    wale_option_put_unless(skb, TCA_WALE_LOSS_CORRELATION,
+				   params->loss_again, 0) ||
+	    wale_option_put_unless(skb, TCA_WALE_JITTER_CORRELATION,
+				   params->jitter_again, 0) ||
 	    (params->drops.count &&
 	     nla_put(skb, TCA_WALE_DROP_LIST, params->drops.count *
 		     sizeof(params->drops.range[0]), params->drops.range)))

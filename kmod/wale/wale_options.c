@@ -55,6 +55,8 @@ static const struct nla_policy wale_options_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_DOWN_DROPS] = { .type = NLA_U32 },
 	[TCA_WALE_OVERHEAD_BYTES] = { .type = NLA_S32 },
 	[TCA_WALE_MPU] = { .type = NLA_U32 },
+	[TCA_WALE_LOSS_CORRELATION] = { .type = NLA_U32 },
+	[TCA_WALE_JITTER_CORRELATION] = { .type = NLA_U32 },
 };
 
 static const struct wale_range wale_options_ranges[] = {

@@ -10,9 +10,22 @@
 #include "wale_packet.h"
 #include "wale_trace.h"
 
+/* The next draw, or the one before: does it fall on a loss? */
+static bool wale_packet_draws_loss_again(struct wale_sched_data *q)
+{
+	struct wale_impair *impair = q->impair;
+	u64 draw = wale_again_draw(&impair->loss_again,
+				   impair->params.loss_again,
+				   wale_stream_draw(&q->loss_stream));
+
+	return draw >> 32 < wale_chance(q->loss);
+}
+
 /* The next draw: does it fall on a loss? */
 static bool wale_packet_draws_loss(struct wale_sched_data *q)
 {
+	if (q->loss && q->impair && q->impair->params.loss_again)
+		return wale_packet_draws_loss_again(q);
 	if (q->loss)
 		return wale_packet_draws_lone_loss(q);
 	if (!q->impair || q->follow.loss_given ||

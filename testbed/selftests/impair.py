@@ -16,7 +16,16 @@ from dataclasses import replace
 from typing import Any
 
 from switch import events
-from wale_lab.models.impair import Fate, FourStates, Gemodel, Losses, Model, Settings, fates
+from wale_lab.models.impair import (
+    Fate,
+    FourStates,
+    Gemodel,
+    Independent,
+    Losses,
+    Model,
+    Settings,
+    fates,
+)
 from wale_lab.models.link import Config, Link
 from wale_lab.selftest import net
 from wale_lab.selftest.netstat import netstat
@@ -67,8 +76,12 @@ def within(share: float, probability: float, count: int, what: str, spread: floa
 def attributes(settings: Settings) -> dict[str, Any]:
     """Return the options of a link with these impairments."""
     options: dict[str, Any] = {"seed": settings.seed, "delay": settings.delay_ns}
-    if settings.loss:
+    if isinstance(settings.loss, Independent):
+        options["loss"] = settings.loss.probability
+        options["loss_correlation"] = settings.loss.correlation
+    elif settings.loss:
         options |= option(settings.loss)
+    options["jitter_correlation"] = settings.jitter_correlation
     if settings.jitter_ns:
         jitter = {"time": settings.jitter_ns, "reordering": int(settings.reordering)}
         options["jitter"] = jitter | {"table": settings.table}
@@ -326,6 +339,24 @@ def test_all_of_them_as_the_model() -> None:
             stats = compare(settings, stream(8, 1000, MS), **limits)
             for name in ("duplicated", "corrupted", "reordered", "dropped_loss"):
                 true(stats[f"{name}_packets"] > 10, f"{name}: {stats}")
+
+
+CORRELATED = replace(
+    MIXED,
+    loss=Independent(10 * PERCENT, 60 * PERCENT),
+    jitter_correlation=75 * PERCENT,
+    drop=(),
+)
+
+
+def test_correlated_as_the_model() -> None:
+    """Losses and jitter that depend on the packet before, each packet as the model has it."""
+    for reordering in (False, True):
+        settings = replace(CORRELATED, reordering=reordering)
+        stats = compare(settings, stream(8, 1200, MS), rate=10**6)
+        true(60 < stats["dropped_loss_packets"] < 180, f"a tenth of 1200: {stats}")
+    settings = replace(CORRELATED, loss=Independent(LOSS_ALWAYS, LOSS_ALWAYS))
+    equal(compare(settings, stream(8, 100, MS))["dropped_loss_packets"], 100, "all are lost")
 
 
 def test_drop_list() -> None:

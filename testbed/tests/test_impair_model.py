@@ -15,8 +15,11 @@ import pytest
 from wale_lab.models.impair import (
     ALWAYS,
     ONE,
+    Again,
     FourStates,
     Gemodel,
+    Independent,
+    IndependentLosses,
     Losses,
     Settings,
     fates,
@@ -50,6 +53,36 @@ def _stationary(matrix: list[list[float]]) -> numpy.ndarray:
     equations = numpy.vstack([numpy.array(matrix).T - numpy.eye(size), numpy.ones(size)])
     right = numpy.append(numpy.zeros(size), 1)
     return numpy.linalg.lstsq(equations, right, rcond=None)[0]
+
+
+@pytest.mark.parametrize("correlation", [0.25, 0.9])
+def test_correlated_draws_keep_their_distribution(correlation: float) -> None:
+    """Uniform whatever the correlation, which is corr^k from one draw to the k-th after it."""
+    own = Stream(3, Purpose.JITTER)
+    again = Again(3, Purpose.JITTER_AGAIN, round(correlation * ONE))
+    draws = numpy.array([again.draw(own.draw64(n)) / 2**64 for n in range(COUNT)])
+    # as many of them are independent as there would be with this variance of the mean
+    thinned = draws[:: math.ceil((1 + correlation) / (1 - correlation))]
+    steps = (numpy.arange(1000) + 0.5) / 1000
+    assert _distance(list(thinned), list(steps)) < KS
+    for k in (1, 2, 5):
+        measured = numpy.corrcoef(draws[:-k], draws[k:])[0, 1]
+        assert measured == pytest.approx(correlation**k, abs=0.03)
+
+
+@pytest.mark.parametrize("correlation", [0.25, 0.9])
+def test_correlated_losses_keep_their_share(correlation: float) -> None:
+    """The share of losses is exact; netem's falls with the correlation."""
+    share = 0.1
+    losses = IndependentLosses(Independent(round(share * ONE), round(correlation * ONE)), 5)
+    lost = numpy.array([losses.next() for _ in range(COUNT)])
+    spread = (1 + correlation) / (1 - correlation)
+    deviation = math.sqrt(spread * share * (1 - share) / COUNT)
+    assert abs(lost.mean() - share) < 3.3 * deviation
+    # a burst ends when a packet has a draw of its own that is no loss
+    bursts = [len(list(run)) for is_lost, run in groupby(lost) if is_lost]
+    expected = 1 / ((1 - correlation) * (1 - share))
+    assert numpy.mean(bursts) == pytest.approx(expected, rel=0.1)
 
 
 def test_jitter_between_two_ns_is_rounded_up() -> None:

@@ -14,11 +14,12 @@ _wale_interfaces()
 _wale_link_options()
 {
 	# generated: options
-	echo --rate --trace --loop --hold --stop --delay --jitter --limit --line --down_drops \
-		--policy --threshold --share_factor --victims --policy_ecn --nopolicy_ecn --rem \
-		--flows --input_rate --loss --loss_ecn --noloss_ecn --drop_list --slot --reorder \
-		--duplicate --corrupt --overhead --mpu --drop_report --gso --seed --slack \
-		--sessions --start --feedback --nofeedback
+	echo --rate --trace --loop --hold --stop --delay --jitter --jitter_correlation \
+		--limit --line --down_drops --policy --threshold --share_factor --victims \
+		--policy_ecn --nopolicy_ecn --rem --flows --input_rate --loss --loss_correlation \
+		--loss_ecn --noloss_ecn --drop_list --slot --reorder --duplicate --corrupt \
+		--overhead --mpu --drop_report --gso --seed --slack --sessions --start \
+		--feedback --nofeedback
 	# generated: end
 	echo --up --down --replace --to --order --netns --container
 }
@@ -87,7 +88,7 @@ _wale_link_add()
 		echo idle
 		[[ -n $cur ]] || _wale_link_options
 		;;
-	--delay | --threshold | --share_factor | --victims | --flows | --duplicate | --corrupt | --mpu | --seed | --slack) ;;
+	--delay | --jitter_correlation | --threshold | --share_factor | --victims | --flows | --loss_correlation | --duplicate | --corrupt | --mpu | --seed | --slack) ;;
 	# generated: end
 	at)
 		date -u +%FT%TZ

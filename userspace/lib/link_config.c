@@ -259,9 +259,8 @@ static const char *second_value(const struct link_option *o)
 {
 	if (o->type == TCA_WALE_DELAY64)
 		return "jitter is an option of its own";
-	if (o->type == TCA_WALE_LOSS || o->form == LINK_PERCENT ||
-	    o->form == LINK_JITTER)
-		return "there are no correlations";
+	if (o->form == LINK_PERCENT && o->type != TCA_WALE_LOSS)
+		return "only loss and jitter have a correlation";
 	return NULL;
 }
 

@@ -183,6 +183,10 @@ const char *link_word_now(const char *word);
 /* link_amount.c: is a threshold in the unit of the limit, as far as both were given? */
 bool link_threshold_fits(const struct link_config *c);
 
+/* link_loss.c: the correlation behind a loss or a time of jitter. */
+int link_parse_correlation(struct link_config *c, int type, int argc,
+			   char **argv, struct link_error *error);
+
 /* link_start.c: ns since 1970 */
 uint64_t link_start_now(void);
 

@@ -154,19 +154,24 @@ static int parse_rest(struct link_config *c, int argc, char **argv,
 	return taken;
 }
 
-/* jitter TIME [distribution NAME] [overtaking|noovertaking] */
+/* jitter TIME [CORRELATION] [distribution NAME] [overtaking|noovertaking] */
 int link_parse_jitter(struct link_config *c, const struct link_option *o,
 		      int argc, char **argv, struct link_error *error)
 {
-	int rest;
+	int rest, correlation;
 
 	c->link.set |= LINK_BIT(TCA_WALE_JITTER);
 	if (link_value_parse(&c->nest[LINK_NEST_JITTER],
 			     link_options_set.attributes[TCA_WALE_JITTER].nest,
 			     TCA_WALE_JITTER_TIME64, argv[1], error))
 		return -1;
-	rest = parse_rest(c, argc - 2, argv + 2, error);
-	return rest < 0 ? -1 : 2 + rest;
+	correlation = link_parse_correlation(c, TCA_WALE_JITTER_CORRELATION,
+					     argc - 2, argv + 2, error);
+	if (correlation < 0)
+		return -1;
+	rest = parse_rest(c, argc - 2 - correlation, argv + 2 + correlation,
+			  error);
+	return rest < 0 ? -1 : 2 + correlation + rest;
 }
 
 /* Without what every link has: no jitter. */

@@ -63,7 +63,23 @@ static int parse_model(struct link_config *c, int type, int argc, char **argv,
 	return i;
 }
 
-/* loss P, loss gemodel P ..., loss state P13 ... */
+/* A share without a word of its own, as netem has it; returns 1, 0 if there is none, or -1. */
+int link_parse_correlation(struct link_config *c, int type, int argc,
+			   char **argv, struct link_error *error)
+{
+	if (argc < 1 || !isdigit((unsigned char)*argv[0]))
+		return 0;
+	if (link_is_set(&c->link, type))
+		return link_error_set(error, LINK_ERROR_DUPLICATE,
+				      link_options_set.attributes[type].word,
+				      "%s", argv[0]);
+	return link_value_parse(&c->link, &link_options_set, type, argv[0],
+				error)
+		       ? -1
+		       : 1;
+}
+
+/* loss P [CORRELATION], loss gemodel P ..., loss state P13 ... */
 int link_parse_losses(struct link_config *c, const struct link_option *o,
 		      int argc, char **argv, struct link_error *error)
 {
@@ -85,7 +101,9 @@ int link_parse_losses(struct link_config *c, const struct link_option *o,
 			"a loss from 0% to 100%, such as 1%, or gemodel, or state",
 			error);
 	link_value_set(&c->link, TCA_WALE_LOSS, share);
-	return 2;
+	err = link_parse_correlation(c, TCA_WALE_LOSS_CORRELATION, argc - 2,
+				     argv + 2, error);
+	return err < 0 ? -1 : 2 + err;
 }
 
 void link_print_losses(FILE *to, const struct link_config *c, int type)

@@ -310,6 +310,14 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 		.form = LINK_COUNT, .word = "mpu", .key = "mpu",
 		.expected = "a number of bytes from 0 to 65535, such as 64",
 		.width = 4, .min = 0, .max = 65535ULL },
+	[TCA_WALE_LOSS_CORRELATION] = {
+		.form = LINK_PERCENT, .word = "loss_correlation", .key = "loss_correlation",
+		.expected = "a correlation from 0% to 100%, such as 25%",
+		.width = 4, .min = 0, .max = 4294967295ULL },
+	[TCA_WALE_JITTER_CORRELATION] = {
+		.form = LINK_PERCENT, .word = "jitter_correlation", .key = "jitter_correlation",
+		.expected = "a correlation from 0% to 100%, such as 25%",
+		.width = 4, .min = 0, .max = 4294967295ULL },
 };
 
 const struct link_set link_options_set = {
@@ -322,6 +330,7 @@ const unsigned char link_order[] = {
 	TCA_WALE_TRACE_END,
 	TCA_WALE_DELAY64,
 	TCA_WALE_JITTER,
+	TCA_WALE_JITTER_CORRELATION,
 	TCA_WALE_LIMIT_PACKETS,
 	TCA_WALE_LIMIT_BYTES,
 	TCA_WALE_LIMIT_CELLS,
@@ -340,6 +349,7 @@ const unsigned char link_order[] = {
 	TCA_WALE_LOSS,
 	TCA_WALE_LOSS_GEMODEL,
 	TCA_WALE_LOSS_STATE,
+	TCA_WALE_LOSS_CORRELATION,
 	TCA_WALE_LOSS_ECN,
 	TCA_WALE_DROP_LIST,
 	TCA_WALE_SLOT,
@@ -387,6 +397,10 @@ const struct link_option link_options[] = {
 	{ .syntax = "jitter TIME [distribution uniform|NAME|PATH] [overtaking|noovertaking]",
 		.type = TCA_WALE_JITTER, .form = LINK_JITTER,
 		.bits = LINK_BIT(TCA_WALE_JITTER) },
+	{ .syntax = "jitter_correlation PERCENT",
+		.help = "of jitter, or behind its time",
+		.type = TCA_WALE_JITTER_CORRELATION, .form = LINK_PERCENT,
+		.bits = LINK_BIT(TCA_WALE_JITTER_CORRELATION) },
 	{ .syntax = "limit SIZE|PACKETS|N cells",
 		.help = "the buffer: 30kb, 20p, 1000 cells",
 		.type = TCA_WALE_LIMIT_PACKETS, .form = LINK_AMOUNT,
@@ -457,6 +471,10 @@ const struct link_option link_options[] = {
 		.bits = LINK_BIT(TCA_WALE_LOSS) |
 			LINK_BIT(TCA_WALE_LOSS_GEMODEL) |
 			LINK_BIT(TCA_WALE_LOSS_STATE) },
+	{ .syntax = "loss_correlation PERCENT",
+		.help = "of independent losses, or behind them",
+		.type = TCA_WALE_LOSS_CORRELATION, .form = LINK_PERCENT,
+		.bits = LINK_BIT(TCA_WALE_LOSS_CORRELATION) },
 	{ .syntax = "loss_ecn",
 		.help = "mark (ECN) instead of losing, where possible",
 		.type = TCA_WALE_LOSS_ECN, .form = LINK_WORD, .value = 1, .bare = true,

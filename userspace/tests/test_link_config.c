@@ -158,6 +158,9 @@ static void test_errors(void)
 	test_error("slot 5ms bytes few", LINK_ERROR_INVALID, "a number");
 	test_error("slot soon", LINK_ERROR_INVALID, "a time");
 	test_error("overhead frame", LINK_ERROR_INVALID, "ethernet");
+	test_error("loss 1% 101%", LINK_ERROR_INVALID, "out of range");
+	test_error("loss_correlation 5% loss 1% 5%", LINK_ERROR_DUPLICATE,
+		   "5%");
 	test_error("overhead -", LINK_ERROR_INVALID, "ethernet");
 	test_error("overhead 4097", LINK_ERROR_INVALID, "out of range");
 	test_error("overhead -4097", LINK_ERROR_INVALID, "out of range");
@@ -316,9 +319,10 @@ static void test_unknown_words(void)
 	test_unknown("loss gemodel 1% 2% 3% 4% 5%", "--",
 		     "\"5%\" is not an option, nor part of the one before it: "
 		     "--loss gemodel P [R [1-H [1-K]]]");
-	test_unknown("loss 1% 25%", "",
-		     "\"25%\" is not an option, nor part of the one before it: "
-		     "loss PERCENT (there are no correlations)");
+	test_unknown(
+		"corrupt 1% 25%", "",
+		"\"25%\" is not an option, nor part of the one before it: "
+		"corrupt PERCENT (only loss and jitter have a correlation)");
 	test_unknown("delay 50ms 5ms", "",
 		     "\"5ms\" is not an option, nor part of the one before it: "
 		     "delay TIME (jitter is an option of its own)");
@@ -580,6 +584,11 @@ int main(void)
 	test_round_trip("slot off", "slot off ");
 	test_tables();
 	test_round_trip("overhead 8 mpu 64", "overhead 8 mpu 64 ");
+	test_round_trip("loss 1% 25%", "loss 1% loss_correlation 25% ");
+	test_round_trip("loss 1% 25 seed 3",
+			"loss 1% loss_correlation 25% seed 3 ");
+	test_round_trip("jitter 5ms 25% overtaking",
+			"jitter 5ms overtaking jitter_correlation 25% ");
 	test_round_trip("overhead -14", "overhead -14 ");
 	test_round_trip("overhead pppoe", "overhead ethernet 8 ");
 	test_round_trip("overhead vlan -1", "overhead ethernet 3 ");

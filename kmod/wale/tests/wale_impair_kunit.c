@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
+#include "../wale_again.h"
 #include "../wale_jitter.c"
 #include "../wale_loss.c"
 #include "../wale_random.h"
@@ -46,6 +47,35 @@ static void wale_loss_vector_test(struct kunit *test)
 		KUNIT_ASSERT_EQ_MSG(test, wale_loss_next(&loss, wale_stream_draw(&stream)),
 				    (bool)(vec->lost[n / 64] >> n % 64 & 1),
 				    "packet %u", n);
+}
+
+/* Of 65536 draws, a share stays, and those that do not are the stream's own. */
+static void wale_again_test(struct kunit *test)
+{
+	static const struct {
+		u32 correlation;
+		int stay;
+	} cases[] = { { 0, 0 }, { 1U << 30, 16384 }, { 3U << 30, 49152 },
+		      { WALE_LOSS_ALWAYS, 65535 } };
+	struct wale_again again;
+	struct wale_stream own;
+	u64 draw, before, mine;
+	int stayed;
+	u32 i, n;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		wale_again_init(&again, 7, WALE_PURPOSE_LOSS_AGAIN);
+		wale_stream_init(&own, 7, WALE_PURPOSE_LOSS);
+		for (n = 0, stayed = 0, before = 0; n < 65536; n++) {
+			mine = wale_stream_draw(&own);
+			draw = wale_again_draw(&again, cases[i].correlation, mine);
+			KUNIT_ASSERT_TRUE(test, draw == mine || (n && draw == before));
+			stayed += draw != mine;
+			before = draw;
+		}
+		/* four and a half standard deviations */
+		KUNIT_EXPECT_LE(test, abs(stayed - cases[i].stay), 500);
+	}
 }
 
 /* Ways out of a state with more than certainty are not valid. */
@@ -151,6 +181,7 @@ static void wale_slot_vector_test(struct kunit *test)
 
 static struct kunit_case wale_impair_cases[] = {
 	KUNIT_CASE_PARAM(wale_loss_vector_test, wale_loss_gen_params),
+	KUNIT_CASE(wale_again_test),
 	KUNIT_CASE(wale_loss_valid_test),
 	KUNIT_CASE(wale_drop_list_test),
 	KUNIT_CASE(wale_jitter_vector_test),

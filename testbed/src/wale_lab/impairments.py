@@ -225,6 +225,10 @@ class Impairments(BaseModel):
     """probability that a packet is duplicated"""
     corrupt: Probability = default("corrupt")
     """probability that a bit of a packet is flipped"""
+    loss_correlation: Probability | None = None
+    """probability that a packet shares the fate that the one before it drew for loss (0)"""
+    jitter_correlation: Probability | None = None
+    """probability that a packet has the jitter of the one before it (0)"""
 
     @model_validator(mode="after")
     def _check_losses(self) -> Impairments:

@@ -238,6 +238,12 @@ LINK = {
     "down_drops": Option(42, "I", "down_drops", "enum", 0, 1, 0, "0 or 1: arrivals or all", ""),
     "overhead_bytes": Option(43, "i", "overhead_bytes", "", -4096, 4096, None, "", ""),
     "mpu": Option(44, "I", "mpu", "count", 0, 65535, 0, "0 to 65535", "64"),
+    "loss_correlation": Option(
+        45, "I", "loss_correlation", "percent", 0, 4294967295, 0, "0 to 4294967295", "25%"
+    ),
+    "jitter_correlation": Option(
+        46, "I", "jitter_correlation", "percent", 0, 4294967295, 0, "0 to 4294967295", "25%"
+    ),
 }
 NESTS = {
     "sessions": {

@@ -363,6 +363,10 @@ enum {
 	 * WALE_MPU_MAX
 	 */
 	TCA_WALE_MPU,
+	/* u32, probability that the draw of a loss is the one before it */
+	TCA_WALE_LOSS_CORRELATION,
+	/* u32, probability that the draw of jitter is the one before it */
+	TCA_WALE_JITTER_CORRELATION,
 	__TCA_WALE_MAX
 };
 

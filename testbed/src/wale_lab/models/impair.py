@@ -75,7 +75,48 @@ class FourStates:
         return "1"
 
 
+@dataclass(frozen=True)
+class Independent:
+    """Losses of a probability in 2^-32; a packet has the draw of the one before, or its own."""
+
+    probability: int
+    correlation: int = 0
+
+
 Model = Gemodel | FourStates
+
+
+class Again:
+    """Draws that stay as they are with a probability."""
+
+    def __init__(self, seed: int, purpose: Purpose, correlation: int) -> None:
+        self.stream, self.correlation = Stream(seed, purpose), correlation
+        self.drawn, self.last = 0, -1
+
+    def draw(self, own: int) -> int:
+        """Return the draw of the next packet, which has one of its own."""
+        if self.correlation:
+            stays = self.stream.draw64(self.drawn) >> 32 < chance(self.correlation)
+            self.drawn += 1
+            if stays and self.last >= 0:
+                return self.last
+        self.last = own
+        return own
+
+
+class IndependentLosses:
+    """Which packets that enter the buffer are lost; the n-th takes the n-th draws."""
+
+    def __init__(self, model: Independent, seed: int) -> None:
+        self.model, self.drawn = model, 0
+        self.stream = Stream(seed, Purpose.LOSS)
+        self.again = Again(seed, Purpose.LOSS_AGAIN, model.correlation)
+
+    def next(self) -> bool:
+        """Tell whether the next packet is lost."""
+        draw = self.again.draw(self.stream.draw64(self.drawn))
+        self.drawn += 1
+        return draw >> 32 < chance(self.model.probability)
 
 
 class Losses:
@@ -113,8 +154,9 @@ class Settings:
 
     seed: int = 0
     delay_ns: int = 0
-    loss: Model | None = None
+    loss: Model | Independent | None = None
     jitter_ns: int = 0
+    jitter_correlation: int = 0
     table: tuple[int, ...] = ()
     reordering: bool = False
     reorder: int = 0
@@ -175,6 +217,7 @@ class Line:
         self.last_ns = self.served = 0
         self.slots = Slots(settings) if settings.slot else None
         self.skipped = -1  # the last packet that skipped the delay
+        self.again = Again(settings.seed, Purpose.JITTER_AGAIN, settings.jitter_correlation)
 
     def draw(self, purpose: Purpose) -> int:
         """Return the draw of the packet whose service ends."""
@@ -200,7 +243,7 @@ class Line:
         settings = self.settings
         if not settings.jitter_ns:
             return settings.delay_ns
-        draw = self.draw(Purpose.JITTER)
+        draw = self.again.draw(self.draw(Purpose.JITTER))
         return max(settings.delay_ns + jitter_offset(settings.jitter_ns, settings.table, draw), 0)
 
     def serve(self, end_ns: int, lost: bool, length: int) -> Fate:
@@ -227,7 +270,11 @@ def fates(packets: Iterable[Packet], settings: Settings) -> list[Fate | None]:
 
     None is for those that do not enter the buffer.
     """
-    losses = Losses(settings.loss, settings.seed) if settings.loss else None
+    losses: Losses | IndependentLosses | None = None
+    if isinstance(settings.loss, Independent):
+        losses = IndependentLosses(settings.loss, settings.seed)
+    elif settings.loss:
+        losses = Losses(settings.loss, settings.seed)
     line = Line(settings)
     result: list[Fate | None] = []
     for number, packet in enumerate(packets, start=1):

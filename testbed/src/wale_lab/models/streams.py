@@ -51,6 +51,8 @@ class Purpose(enum.IntEnum):
     DUPLICATE = 7
     CORRUPT = 8
     SLOT = 9
+    LOSS_AGAIN = 10
+    JITTER_AGAIN = 11
 
 
 def mix(value: int) -> int:
