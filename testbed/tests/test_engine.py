@@ -562,6 +562,14 @@ def test_randomness_and_clock_follow_from_the_seed(kernel: Kernel) -> None:
 
 
 @pytest.mark.guest
+def test_the_processors_random_numbers_are_not_used(kernel: Kernel) -> None:
+    """By OpenSSL and its descendants: with them two runs of quic-quiche differ."""
+    script = "printenv OPENSSL_ia32cap || echo none"
+    assert run(kernel, script).console == "~0x4000000000000000:~0x40000\n"
+    assert run(kernel, script, time="real").console == "none\n"
+
+
+@pytest.mark.guest
 def test_digest_repeats_beside_a_busy_machine(tmp_path: Path) -> None:
     scenario = load_scenario(find_scenario("demo"), [f"flows.{n}.size=500kB" for n in range(3)])
     first = run_scenario(scenario, 1, tmp_path / "first")

@@ -49,6 +49,11 @@ from wale_lab.engines.modules import check_places
 from wale_lab.engines.processes import end_session, ended_before
 
 _ADDR_NO_RANDOMIZE = 0x0040000
+
+#: OpenSSL and what descends from it (BoringSSL, AWS-LC) mix the processor's own random numbers,
+#: which no seed reaches, into those of the kernel, unless RDRAND and RDSEED are taken from the
+#: features that they see.
+_NO_RANDOM_OF_PROCESSOR = {"OPENSSL_ia32cap": "~0x4000000000000000:~0x40000"}
 _NOISE = (
     "Core dump limits",
     "\tsoft - ",
@@ -178,6 +183,8 @@ def _write_job(folder: Path, kernel: Kernel, job: Job, after: str | None) -> Non
     (folder / "exchange").mkdir()
     (folder / "uml").mkdir()
     env = {"HOME": "/run/tmp", "TMPDIR": "/run/tmp", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0"}
+    if job.time == "virtual":
+        env |= _NO_RANDOM_OF_PROCESSOR
     env |= {"PYTHONDONTWRITEBYTECODE": "1", "TZ": "UTC", "TERM": "dumb", **job.env}
     pairs = [("job", str(folder / "exchange")), ("tty", "1" if job.interactive else "0")]
     if job.out is not None:
