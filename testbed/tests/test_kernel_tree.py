@@ -33,6 +33,7 @@ FILES = {
     "Makefile": MAKEFILE,
     "Kconfig": "config A\n",
     "arch/um/Kconfig": "",
+    "arch/um/vmlinux.lds.S": "",
     "include/linux/a.h": "",
     "one.c": "1\n",
     "two.c": "2\n",
@@ -124,8 +125,11 @@ def test_older_state_is_compiled_again(tree: Path) -> None:
 def test_tree_without_git(tree: Path) -> None:
     kernel, _ = build(tree)
     assert kernel.release.startswith("6.12.9-t")
-    (tree / "one.o").write_text("left by another build")
+    for name in ("one.o", "vmlinux", "vmlinux.o", ".config", "include/config/auto.conf"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text("left by another build")
     assert build(tree) == (kernel, [])
+    assert "arch/um/vmlinux.lds.S" in kernel_tree._tree(tree).files  # no product by its name
     (tree / "one.c").write_text("4\n")
     changed, compiled = build(tree)
     assert (changed.release != kernel.release, compiled) == (True, ["one.o", "linked"])

@@ -407,7 +407,7 @@ class Build:
 
     def failed(self, what: str, lines: list[str]) -> EngineError:
         """What to raise when make has printed this and failed."""
-        wrong = [line for line in lines if "error" in line]
+        wrong = [line for line in lines if "error" in line or "No rule to make" in line]
         said = "".join([*wrong[:10], *lines[-15:]])
         return EngineError(f"{what} failed for {self.name}:\n{said}")
 

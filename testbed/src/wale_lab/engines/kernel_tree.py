@@ -34,7 +34,7 @@ KEPT = 5
 
 #: What a tree without git may have that is no source.
 _PRODUCTS = re.compile(
-    r"\.(o|a|ko|mod|mod\.c|order|symvers|dtb|gz|xz)$|^(\..*\.cmd|\.tmp_.*|vmlinux.*|linux|System\.map"
+    r"\.(o|a|ko|mod|mod\.c|order|symvers|dtb|gz|xz)$|^(\..*\.cmd|\.tmp_.*|vmlinux(\.(o|a|map|symvers|unstripped))?|linux|System\.map"
     r"|\.config.*|\.git.*|modules\.builtin.*|Module\.symvers)$"
 )
 _MADE = ("include/config", "include/generated", "arch/*/include/generated", ".git")
