@@ -85,7 +85,7 @@ check-vm: packages-check packages-vm userspace	## stock kernels, two CPUs, under
 	@$(RECORD) WALE_VM_KERNELS="$(or $(KERNELS),6.1 6.12)" \
 	testbed/wale-lab python -m pytest -m vm $(PYTEST_ARGS) testbed/tests/test_vm.py
 
-programs:	## QUIC transfers with quic-go and quinn, into the cache (needs go, cargo)
+programs: packages-programs	## QUIC transfers with quic-go, quinn and quiche, into the cache (needs go, cargo)
 	@testbed/setup/build-programs
 
 check-programs: packages-check userspace kernel programs	## their scenarios, each 20 times (REPEATS=N)
@@ -147,6 +147,9 @@ packages-check:	## install what is missing to test things
 packages-deb:	## install what is missing to build and test the Debian packages
 	@testbed/setup/install-packages testbed/setup/packages.txt testbed/setup/packages-deb.txt
 
+packages-programs:	## install what is missing to build the programs of scenarios
+	@testbed/setup/install-packages testbed/setup/packages-programs.txt
+
 packages-vm:	## install what is missing to boot stock kernels
 	@testbed/setup/install-packages testbed/setup/packages-vm.txt
 
@@ -174,6 +177,6 @@ deb: packages-deb	## Debian packages wale-dkms, wale-tools, wale-dev and python3
 clean:	## remove build/, dist/, out/ and results/ (the cached kernel stays)
 	rm -rf build dist out results
 
-.PHONY: demo report test check release-check check-vm check-deb check-programs programs bench-programs coverage tested-table formulas-table lint fuzz fuzz-userspace fuzz-kernel \
+.PHONY: demo report test check release-check check-vm check-deb check-programs programs bench-programs packages-programs coverage tested-table formulas-table lint fuzz fuzz-userspace fuzz-kernel \
 	bench help modules modules-stock userspace kernel kernel-san packages packages-check \
 	packages-vm packages-deb install uninstall wheel deb clean

@@ -22,6 +22,7 @@ from wale_lab.scenario import find_scenario, load_scenario
 BUILT = {
     "quic-go": "quic-go-transfer",
     "quic-quinn": "quinn-transfer",
+    "quic-quiche": "quiche-transfer",
 }
 
 #: A link of 1 Gbit/s, and less of the TCP flow.

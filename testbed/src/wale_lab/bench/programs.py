@@ -24,7 +24,16 @@ from wale_lab.runner import run_scenario, start
 from wale_lab.scenario import find_scenario, load_scenario
 
 #: Those of real programs in virtual time.
-SCENARIOS = ("quic-aioquic", "quic-go", "quic-quinn", "nginx", "dns", "rtp", "iperf3")
+SCENARIOS = (
+    "quic-aioquic",
+    "quic-go",
+    "quic-quinn",
+    "quic-quiche",
+    "nginx",
+    "dns",
+    "rtp",
+    "iperf3",
+)
 
 
 @dataclass
