@@ -12,7 +12,8 @@ import sys
 import time
 from typing import Any
 
-from aioquic.asyncio import QuicConnectionProtocol, connect
+from aioquic.asyncio.client import connect
+from aioquic.asyncio.protocol import QuicConnectionProtocol
 from aioquic.h3.connection import H3_ALPN, H3Connection
 from aioquic.h3.events import DataReceived
 from aioquic.quic.configuration import QuicConfiguration
@@ -56,6 +57,7 @@ async def main(host: str, port: int, size: int, certificate: str, folder: str) -
     async with connect(
         host, port, configuration=configuration, create_protocol=Client
     ) as connection:
+        assert isinstance(connection, Client)
         began = time.monotonic()
         count = await connection.get(host, f"/{size}")
         took = time.monotonic() - began

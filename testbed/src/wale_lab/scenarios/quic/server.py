@@ -11,7 +11,8 @@ import datetime
 import sys
 from pathlib import Path
 
-from aioquic.asyncio import QuicConnectionProtocol, serve
+from aioquic.asyncio.protocol import QuicConnectionProtocol
+from aioquic.asyncio.server import serve
 from aioquic.h3.connection import H3_ALPN, H3Connection
 from aioquic.h3.events import HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration
@@ -32,9 +33,10 @@ class Server(QuicConnectionProtocol):
         """Answer each request."""
         if isinstance(event, ProtocolNegotiated):
             self.http = H3Connection(self._quic)
-        for one in self.http.handle_event(event) if self.http else []:
-            if isinstance(one, HeadersReceived):
-                self.answer(self.http, one)
+        if self.http:
+            for one in self.http.handle_event(event):
+                if isinstance(one, HeadersReceived):
+                    self.answer(self.http, one)
         self.transmit()
 
     def answer(self, http: H3Connection, request: HeadersReceived) -> None:
