@@ -212,7 +212,9 @@ def test_udp_of_programs(tmp_path: Path) -> None:
 
 
 def test_capacity_is_not_added_up_at_a_step(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "run", "bottleneck.forward={trace: {steps: ['2s:8mbit', '1s:2mbit']}}")
+    run = make_run(
+        tmp_path / "run", "bottleneck.forward={trace: {steps: ['2s:8mbit', '1s:2mbit']}}"
+    )
     page = content(page_of([run]))
     area = next(
         layer["encoding"]["y"]

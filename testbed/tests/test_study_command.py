@@ -178,7 +178,9 @@ def test_an_older_table_does_not_outlive_an_interrupt(
     monkeypatch.setattr(schedule, "SNAKEFILE", tmp_path / "Snakefile.in")
     (tmp_path / "Snakefile.in").write_text("rule all:\n    shell: 'sleep 60'\n")
     with pytest.raises(KeyboardInterrupt):
-        schedule.make(tmp_path, {"studies": {"a/b": {"key": {}}}, "tables": True}, 1, [], quiet=True)
+        schedule.make(
+            tmp_path, {"studies": {"a/b": {"key": {}}}, "tables": True}, 1, [], quiet=True
+        )
     assert not table.exists()
     assert not run.exists()
 

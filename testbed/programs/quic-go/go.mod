@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: GPL-2.0
+
 module wale/quic
 
 go 1.26.0
