@@ -299,9 +299,9 @@ static void ratcp_obey(struct sock *sk, u32 rate_window)
 			ratcp_refill(sk);
 		return;
 	}
-	ratcp_window_load(sk, &w);
+	ratcp_advice_window_load(sk, &w);
 	ratcp_window_limit(&w, rate_window, tcp_packets_in_flight(tp));
-	ratcp_window_store(sk, &w);
+	ratcp_advice_window_store(sk, &w);
 }
 
 static void ratcp_init(struct sock *sk)
@@ -315,10 +315,10 @@ static void ratcp_init(struct sock *sk)
 		.delivered = tcp_sk(sk)->delivered,
 		.prior_rcv_nxt = tcp_sk(sk)->rcv_nxt,
 	};
-	ratcp_listen(sk);
+	ratcp_advice_listen(sk);
 	ca->seal = ratcp_seal(sk);
 	/* the stack's clock may be stale if the socket was idle */
-	rate_window = ratcp_update_at(sk, ktime_get_ns());
+	rate_window = ratcp_advice_update_at(sk, ktime_get_ns());
 	/* nothing was sent yet, and there is advice: start with one packet */
 	if (rate_window && !tcp_sk(sk)->data_segs_out) {
 		ca->first_cwnd = min_t(u32, tcp_snd_cwnd(tcp_sk(sk)),
@@ -326,7 +326,7 @@ static void ratcp_init(struct sock *sk)
 		tcp_snd_cwnd_set(tcp_sk(sk), 1);
 	}
 	ratcp_obey(sk, rate_window);
-	ratcp_report(sk, tcp_snd_cwnd(tcp_sk(sk)));
+	ratcp_advice_report(sk, tcp_snd_cwnd(tcp_sk(sk)));
 }
 
 static void ratcp_release(struct sock *sk)
@@ -341,7 +341,7 @@ static void ratcp_release(struct sock *sk)
 	if (ca->paces)
 		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache);
 	ratcp_end_pacing(sk);
-	ratcp_unlisten(sk);
+	ratcp_advice_unlisten(sk);
 	/* another congestion control takes over before anything is sent */
 	if (ca->first_cwnd && !tp->data_segs_out)
 		tcp_snd_cwnd_set(tp, ca->first_cwnd);
@@ -405,11 +405,11 @@ static void ratcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 		ca->answered = false;
 	ca->advisor.probed = tp->tlp_high_seq && tp->tlp_retrans &&
 			     !before(tp->snd_una, tp->tlp_high_seq);
-	ratcp_sample_rtt(sk, sample->rtt_us);
+	ratcp_advice_sample_rtt(sk, sample->rtt_us);
 	ratcp_obey(sk, ratcp_update(sk));
 	ratcp_discount_old(sk);
 	ratcp_pace(sk);
-	ratcp_report(sk, tcp_snd_cwnd(tcp_sk(sk)));
+	ratcp_advice_report(sk, tcp_snd_cwnd(tcp_sk(sk)));
 }
 
 /*
@@ -437,7 +437,7 @@ static void ratcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	}
 	if (!tcp_is_cwnd_limited(sk))
 		return;
-	ratcp_window_load(sk, &w);
+	ratcp_advice_window_load(sk, &w);
 	/* below the threshold, but not because of us: it was idle */
 	if (w.phase == RATE_FEEDBACK_PHASE_AVOIDANCE && w.cwnd < w.ssthresh)
 		w.phase = RATE_FEEDBACK_PHASE_SLOW_START;
@@ -449,7 +449,7 @@ static void ratcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	if ((slow_start && w.phase != RATE_FEEDBACK_PHASE_SLOW_START) ||
 	    w.cwnd > tcp_snd_cwnd(tp) + acked)
 		ratcp_fill(sk);
-	ratcp_window_store(sk, &w);
+	ratcp_advice_window_store(sk, &w);
 	ratcp_pace(sk);
 }
 
@@ -490,11 +490,11 @@ static void ratcp_enter_loss(struct sock *sk)
 	/* .ssthresh is not called for the second timeout in a row */
 	if (!ratcp_is_timeout(sk) || !ratcp_update(sk))
 		return;
-	ratcp_window_load(sk, &w);
+	ratcp_advice_window_load(sk, &w);
 	ratcp_window_timeout(&w, a->rate_window);
 	/* the stack allows one packet more than is in flight */
 	w.cwnd = tcp_snd_cwnd(tcp_sk(sk));
-	ratcp_window_store(sk, &w);
+	ratcp_advice_window_store(sk, &w);
 }
 
 /* Called before the state changes. */

@@ -119,16 +119,17 @@ static inline void ratcp_begin_late(struct sock *sk)
 }
 
 /* ratcp_advice.c: from the channel to W_rate; all under the socket's lock */
-void ratcp_listen(struct sock *sk);		/* .init */
-void ratcp_unlisten(struct sock *sk);		/* .release */
-void ratcp_sample_rtt(struct sock *sk, s32 rtt_us);	/* .pkts_acked, first */
-u32 ratcp_update_at(struct sock *sk, u64 now);	/* read; W_rate, or 0 */
-void ratcp_report(struct sock *sk, u32 cwnd);	/* each ACK */
+void ratcp_advice_listen(struct sock *sk); /* .init */
+void ratcp_advice_unlisten(struct sock *sk); /* .release */
+void ratcp_advice_sample_rtt(struct sock *sk,
+			     s32 rtt_us); /* .pkts_acked, first */
+u32 ratcp_advice_update_at(struct sock *sk, u64 now); /* read; W_rate, or 0 */
+void ratcp_advice_report(struct sock *sk, u32 cwnd); /* each ACK */
 
 /* each ACK and timeout, where the stack's clock is fresh */
 static inline u32 ratcp_update(struct sock *sk)
 {
-	return ratcp_update_at(sk, tcp_sk(sk)->tcp_clock_cache);
+	return ratcp_advice_update_at(sk, tcp_sk(sk)->tcp_clock_cache);
 }
 
 /*
@@ -148,8 +149,8 @@ void ratcp_echo(struct sock *sk, enum tcp_ca_event event, u32 *prior_rcv_nxt,
 		bool *was_marked);
 
 /* Convert the socket's window for the pure rules, and back. */
-void ratcp_window_load(const struct sock *sk, struct ratcp_window *w);
-void ratcp_window_store(struct sock *sk, const struct ratcp_window *w);
+void ratcp_advice_window_load(const struct sock *sk, struct ratcp_window *w);
+void ratcp_advice_window_store(struct sock *sk, const struct ratcp_window *w);
 
 /* tcp_classic.c */
 int tcp_classic_register(void);

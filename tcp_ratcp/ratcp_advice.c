@@ -33,10 +33,10 @@
 u32 ratcp_seal_key __ro_after_init;	/* see ratcp.h */
 
 /**
- * ratcp_listen() - begin to listen
+ * ratcp_advice_listen() - begin to listen
  * @sk: the socket, connected
  */
-void ratcp_listen(struct sock *sk)
+void ratcp_advice_listen(struct sock *sk)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -52,7 +52,7 @@ void ratcp_listen(struct sock *sk)
 }
 
 /* Packets that arrived in a round trip, by the last measured delivery rate. */
-static u64 ratcp_arrived(const struct tcp_sock *tp)
+static u64 ratcp_advice_arrived(const struct tcp_sock *tp)
 {
 	if (!tp->rate_interval_us)
 		return U32_MAX;
@@ -65,10 +65,10 @@ static u64 ratcp_arrived(const struct tcp_sock *tp)
  * carries is only shown by packets that were in flight and arrived.  Reno would halve a
  * window that is too large once in each recovery, and lose the excess each time.
  */
-static void ratcp_leave_window(struct sock *sk)
+static void ratcp_advice_leave_window(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u64 arrived = ratcp_arrived(tp);
+	u64 arrived = ratcp_advice_arrived(tp);
 	u64 shown = max(tp->packets_out, tp->max_packets_out);
 
 	/* a sample covers at most a round trip: twice its value is not too much */
@@ -83,15 +83,15 @@ static void ratcp_leave_window(struct sock *sk)
 }
 
 /**
- * ratcp_unlisten() - end listening
+ * ratcp_advice_unlisten() - end listening
  * @sk: the socket
  */
-void ratcp_unlisten(struct sock *sk)
+void ratcp_advice_unlisten(struct sock *sk)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 
 	if (a->rate_window)
-		ratcp_leave_window(sk);
+		ratcp_advice_leave_window(sk);
 	rate_feedback_flow_close(a->flow);
 	a->flow = NULL;
 	a->rate_window = 0;
@@ -101,7 +101,7 @@ void ratcp_unlisten(struct sock *sk)
  * Are these full packets?  Options that not every segment carries (SACK, MPTCP) take
  * room from its payload.
  */
-static bool ratcp_is_full(const struct tcp_sock *tp, u32 acked)
+static bool ratcp_advice_is_full(const struct tcp_sock *tp, u32 acked)
 {
 	u32 segments = DIV_ROUND_UP(acked, tp->mss_cache);
 	u32 missing = segments * tp->mss_cache - acked;
@@ -111,11 +111,11 @@ static bool ratcp_is_full(const struct tcp_sock *tp, u32 acked)
 }
 
 /**
- * ratcp_sample_rtt() - a segment was acknowledged
+ * ratcp_advice_sample_rtt() - a segment was acknowledged
  * @sk: the socket
  * @rtt_us: us; negative or 0: not known
  */
-void ratcp_sample_rtt(struct sock *sk, s32 rtt_us)
+void ratcp_advice_sample_rtt(struct sock *sk, s32 rtt_us)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -130,7 +130,7 @@ void ratcp_sample_rtt(struct sock *sk, s32 rtt_us)
 	/* the state is still the one in which the ACK arrived */
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery || a->probed)
 		return;
-	if (!ratcp_is_full(tp, acked)) {
+	if (!ratcp_advice_is_full(tp, acked)) {
 		/* from a short segment: better than none */
 		if (a->base_rtt_us == RATCP_NO_RTT)
 			a->base_rtt_us = rtt_us;
@@ -144,7 +144,7 @@ void ratcp_sample_rtt(struct sock *sk, s32 rtt_us)
 	a->base_rtt_us = rtt_us;
 }
 
-static void ratcp_check_route(struct sock *sk, u32 route)
+static void ratcp_advice_check_route(struct sock *sk, u32 route)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 
@@ -159,7 +159,7 @@ static void ratcp_check_route(struct sock *sk, u32 route)
 }
 
 /* Bytes of a full packet, as the rate counts them. */
-static u32 ratcp_packet_size(const struct sock *sk, u32 mss, u8 layer)
+static u32 ratcp_advice_packet_size(const struct sock *sk, u32 mss, u8 layer)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
 	u32 headers = icsk->icsk_af_ops->net_header_len +
@@ -176,7 +176,7 @@ static u32 ratcp_packet_size(const struct sock *sk, u32 mss, u8 layer)
  * (tcp_sndbuf_expand() in net/ipv4/tcp_input.c).  The result is at least 1, since a
  * W_rate of 0 means no advice.
  */
-static u32 ratcp_window_max(const struct sock *sk)
+static u32 ratcp_advice_window_max(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 mss = max_t(u32, tp->rx_opt.mss_clamp, tp->mss_cache);
@@ -188,7 +188,7 @@ static u32 ratcp_window_max(const struct sock *sk)
 }
 
 /* W_rate, from what the advisor knows. */
-static u32 ratcp_compute_window(const struct ratcp_advisor *a)
+static u32 ratcp_advice_compute_window(const struct ratcp_advisor *a)
 {
 	u32 packets = ratcp_rate_packets(a->rate, a->used_rtt_us,
 					 a->packet_size);
@@ -201,11 +201,13 @@ static u32 ratcp_compute_window(const struct ratcp_advisor *a)
 							packets, peak));
 }
 
-static void ratcp_set_rate_window(struct sock *sk,
-				  const struct rate_advice *advice, u32 rtt_us)
+static void ratcp_advice_set_rate_window(struct sock *sk,
+					 const struct rate_advice *advice,
+					 u32 rtt_us)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
-	u32 size = ratcp_packet_size(sk, tcp_sk(sk)->mss_cache, advice->layer);
+	u32 size = ratcp_advice_packet_size(sk, tcp_sk(sk)->mss_cache,
+					    advice->layer);
 	u32 window, most;
 	bool moved = ratcp_peak_update(&a->peak_rate, &a->peak_seen,
 				       advice->rate, tcp_jiffies32);
@@ -225,13 +227,13 @@ static void ratcp_set_rate_window(struct sock *sk,
 	a->packet_size = size;
 	a->beta = advice->beta;
 	a->swing = advice->swing;
-	window = ratcp_compute_window(a);
-	most = ratcp_window_max(sk);
+	window = ratcp_advice_compute_window(a);
+	most = ratcp_advice_window_max(sk);
 	a->rate_window = min(window, most);
 	a->cut = window > most;
 }
 
-static void ratcp_found(struct sock *sk)
+static void ratcp_advice_found(struct sock *sk)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 
@@ -242,11 +244,11 @@ static void ratcp_found(struct sock *sk)
 		   RATE_FEEDBACK_PHASE_AVOIDANCE;
 }
 
-static void ratcp_lost(struct sock *sk)
+static void ratcp_advice_lost(struct sock *sk)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 
-	ratcp_leave_window(sk);
+	ratcp_advice_leave_window(sk);
 	a->rate = 0;
 	a->rate_window = 0;
 	a->in_band = false;
@@ -254,13 +256,13 @@ static void ratcp_lost(struct sock *sk)
 }
 
 /**
- * ratcp_update_at() - read the advice
+ * ratcp_advice_update_at() - read the advice
  * @sk: the socket
  * @now: ns
  *
  * Return: W_rate, packets; or 0 without advice.
  */
-u32 ratcp_update_at(struct sock *sk, u64 now)
+u32 ratcp_advice_update_at(struct sock *sk, u64 now)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 	struct rate_advice advice;
@@ -273,24 +275,24 @@ u32 ratcp_update_at(struct sock *sk, u64 now)
 	known = a->base_rtt_us == RATCP_NO_RTT ? 0 :
 		(u64)a->base_rtt_us * NSEC_PER_USEC;
 	there = rate_feedback_flow_read(a->flow, sk, now, known, &advice);
-	ratcp_check_route(sk, advice.route);
+	ratcp_advice_check_route(sk, advice.route);
 
 	rtt_us = a->base_rtt_us;
 	if (there && advice.base_rtt_ns)
 		rtt_us = max_t(u64, 1, div_u64(advice.base_rtt_ns,
 					       NSEC_PER_USEC));
 	if (there && rtt_us != RATCP_NO_RTT) {
-		ratcp_set_rate_window(sk, &advice, rtt_us);
+		ratcp_advice_set_rate_window(sk, &advice, rtt_us);
 		if (a->phase == RATE_FEEDBACK_PHASE_RENO)
-			ratcp_found(sk);
+			ratcp_advice_found(sk);
 	} else if (a->phase != RATE_FEEDBACK_PHASE_RENO) {
-		ratcp_lost(sk);
+		ratcp_advice_lost(sk);
 	}
 	return a->rate_window;
 }
 
 /* Does the stack reduce the window?  It does for marks of the price, too. */
-static bool ratcp_is_reducing(const struct sock *sk)
+static bool ratcp_advice_is_reducing(const struct sock *sk)
 {
 	const struct ratcp_advisor *a = ratcp_advisor(sk);
 	u8 state = inet_csk(sk)->icsk_ca_state;
@@ -300,11 +302,11 @@ static bool ratcp_is_reducing(const struct sock *sk)
 }
 
 /**
- * ratcp_report() - report the state, to the flow dump and the tracepoint
+ * ratcp_advice_report() - report the state, to the flow dump and the tracepoint
  * @sk: the socket
  * @cwnd: the intended congestion window, packets
  */
-void ratcp_report(struct sock *sk, u32 cwnd)
+void ratcp_advice_report(struct sock *sk, u32 cwnd)
 {
 	const struct ratcp_advisor *a = ratcp_advisor(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -326,18 +328,18 @@ void ratcp_report(struct sock *sk, u32 cwnd)
 		.mss = tp->mss_cache,
 		.price = rate_feedback_flow_price(a->flow),
 	};
-	if (a->rate_window && ratcp_is_reducing(sk))
+	if (a->rate_window && ratcp_advice_is_reducing(sk))
 		state.phase = RATE_FEEDBACK_PHASE_RECOVERY;
 	rate_feedback_flow_report(a->flow, &state);
 	trace_ratcp_window(sk, &state);
 }
 
 /**
- * ratcp_window_load() - get the socket's window for the pure rules
+ * ratcp_advice_window_load() - get the socket's window for the pure rules
  * @sk: the socket
  * @w: set
  */
-void ratcp_window_load(const struct sock *sk, struct ratcp_window *w)
+void ratcp_advice_window_load(const struct sock *sk, struct ratcp_window *w)
 {
 	const struct ratcp_advisor *a = ratcp_advisor(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -351,11 +353,11 @@ void ratcp_window_load(const struct sock *sk, struct ratcp_window *w)
 }
 
 /**
- * ratcp_window_store() - set the window as the rules have computed it
+ * ratcp_advice_window_store() - set the window as the rules have computed it
  * @sk: the socket
  * @w: the window
  */
-void ratcp_window_store(struct sock *sk, const struct ratcp_window *w)
+void ratcp_advice_window_store(struct sock *sk, const struct ratcp_window *w)
 {
 	struct ratcp_advisor *a = ratcp_advisor(sk);
 	struct tcp_sock *tp = tcp_sk(sk);

@@ -193,7 +193,7 @@ static void classic_load(const struct sock *sk, struct ratcp_window *w)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	ratcp_window_load(sk, w);
+	ratcp_advice_window_load(sk, w);
 	w->cwnd = classic(sk)->window;
 	w->cwnd_cnt = classic(sk)->window_cnt;
 	w->ssthresh = tp->snd_ssthresh;
@@ -444,10 +444,10 @@ static void classic_init(struct sock *sk)
 	}
 	*ca = (struct classic){};
 	if (classic_tcp(sk)->advised)
-		ratcp_listen(sk);
+		ratcp_advice_listen(sk);
 	ca->seal = ratcp_seal(sk);
 	if (classic_tcp(sk)->advised)
-		ratcp_update_at(sk, ktime_get_ns());
+		ratcp_advice_update_at(sk, ktime_get_ns());
 	ca->una = tp->snd_una;
 	ca->timed = tp->snd_una;
 	/* a socket that has used another congestion control keeps its window */
@@ -456,7 +456,7 @@ static void classic_init(struct sock *sk)
 	classic_load(sk, &w);
 	classic_store(sk, &w, inet_csk(sk)->icsk_ca_state);
 	if (classic_tcp(sk)->advised)
-		ratcp_report(sk, ca->window);
+		ratcp_advice_report(sk, ca->window);
 	classic_set_rto(sk, classic_rto(sk));
 	/* a recovery that another one began becomes its own */
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery &&
@@ -474,7 +474,7 @@ static void classic_release(struct sock *sk)
 		return;
 	ca->seal = 0;
 	if (classic_tcp(sk)->advised)
-		ratcp_unlisten(sk);
+		ratcp_advice_unlisten(sk);
 	tp->reordering = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_reordering);
 	tcp_snd_cwnd_set(tp, ca->window);
 	tp->snd_cwnd_cnt = ca->window_cnt;
@@ -522,7 +522,7 @@ static void classic_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 		return;
 	}
 	if (classic_tcp(sk)->advised)
-		ratcp_sample_rtt(sk, sample->rtt_us);
+		ratcp_advice_sample_rtt(sk, sample->rtt_us);
 	classic_clock_measure(sk, sample->rtt_us);
 	classic_set_rto(sk, classic_rto_left(sk));
 }
@@ -579,7 +579,7 @@ static void wale_compat_cong_control(classic_cong_control)
 		classic_window_grow(&w);
 	classic_store(sk, &w, inet_csk(sk)->icsk_ca_state);
 	if (classic_tcp(sk)->advised)
-		ratcp_report(sk, ca->window);
+		ratcp_advice_report(sk, ca->window);
 }
 
 static const struct tcp_congestion_ops classic_ops = {

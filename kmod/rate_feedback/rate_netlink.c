@@ -16,30 +16,31 @@
 #include "rate_netlink.h"
 
 /* Unprivileged readers see their own sockets only. */
-static bool rate_may_see(const struct sk_buff *skb, const struct rate_path *path)
+static bool rate_netlink_may_see(const struct sk_buff *skb,
+				 const struct rate_path *path)
 {
 	return path->key.kind != RATE_KEY_FLOW ||
 	       netlink_net_capable(skb, CAP_NET_ADMIN);
 }
 
-static int rate_no_path(struct netlink_ext_ack *extack)
+static int rate_netlink_no_path(struct netlink_ext_ack *extack)
 {
 	NL_SET_ERR_MSG(extack, "rate_feedback: there is no such path");
 	return -ENOENT;
 }
 
-static int rate_del_one(struct rate_net *rn, struct genl_info *info)
+static int rate_netlink_del_one(struct rate_net *rn, struct genl_info *info)
 {
 	struct rate_path *path;
 	struct rate_key key;
 	int err;
 
-	err = rate_parse_key(info->attrs, &key, info->extack);
+	err = rate_request_parse_key(info->attrs, &key, info->extack);
 	if (err)
 		return err;
 	path = rate_path_find(rn, &key);
 	if (!path)
-		return rate_no_path(info->extack);
+		return rate_netlink_no_path(info->extack);
 	if (rate_path_published(path)) {
 		NL_SET_ERR_MSG(info->extack,
 			       "rate_feedback: a link publishes the rate of this path: it cannot be deleted");
@@ -50,12 +51,12 @@ static int rate_del_one(struct rate_net *rn, struct genl_info *info)
 }
 
 /* Was it there when this many had been created? */
-static bool rate_born_before(unsigned long born, unsigned long births)
+static bool rate_netlink_born_before(unsigned long born, unsigned long births)
 {
 	return (long)(born - births) < 0;
 }
 
-static bool rate_has_attrs(struct nlattr **tb)
+static bool rate_netlink_has_attrs(struct nlattr **tb)
 {
 	int attr;
 
@@ -66,7 +67,7 @@ static bool rate_has_attrs(struct nlattr **tb)
 	return false;
 }
 
-static int rate_del_doit(struct sk_buff *skb, struct genl_info *info)
+static int rate_netlink_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct rate_net *rn = rate_net(genl_info_net(info));
 	struct rate_path *path;
@@ -74,13 +75,13 @@ static int rate_del_doit(struct sk_buff *skb, struct genl_info *info)
 	int err = 0;
 
 	mutex_lock(&rate_mutex);
-	if (rate_has_attrs(info->attrs)) {
-		err = rate_del_one(rn, info);
+	if (rate_netlink_has_attrs(info->attrs)) {
+		err = rate_netlink_del_one(rn, info);
 		goto out;
 	}
 	births = rn->path_births;
 	xa_for_each(&rn->paths, id, path) {
-		if (rate_born_before(path->born, births) &&
+		if (rate_netlink_born_before(path->born, births) &&
 		    !rate_path_published(path))
 			rate_path_delete(path);
 		/* other namespaces and holders of RTNL wait for it */
@@ -97,7 +98,7 @@ out:
 	return err;
 }
 
-static int rate_get_doit(struct sk_buff *skb, struct genl_info *info)
+static int rate_netlink_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct rate_net *rn = rate_net(genl_info_net(info));
 	const struct rate_path *path;
@@ -105,7 +106,7 @@ static int rate_get_doit(struct sk_buff *skb, struct genl_info *info)
 	struct rate_key key;
 	int err;
 
-	err = rate_parse_key(info->attrs, &key, info->extack);
+	err = rate_request_parse_key(info->attrs, &key, info->extack);
 	if (err)
 		return err;
 	reply = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
@@ -113,8 +114,8 @@ static int rate_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return -ENOMEM;
 	rcu_read_lock();
 	path = rate_path_find(rn, &key);
-	if (!path || !rate_may_see(skb, path))
-		err = rate_no_path(info->extack);
+	if (!path || !rate_netlink_may_see(skb, path))
+		err = rate_netlink_no_path(info->extack);
 	else
 		err = rate_put_path(reply, path, NULL, info->snd_portid,
 				    info->snd_seq, 0, RATE_FEEDBACK_CMD_GET);
@@ -130,12 +131,14 @@ static int rate_get_doit(struct sk_buff *skb, struct genl_info *info)
  * cb->args: where to continue; how many had been created when it began; whether that
  * is known.
  */
-static bool rate_dump_wants(struct netlink_callback *cb, unsigned long born)
+static bool rate_netlink_dump_wants(struct netlink_callback *cb,
+				    unsigned long born)
 {
-	return rate_born_before(born, cb->args[1]);
+	return rate_netlink_born_before(born, cb->args[1]);
 }
 
-static void rate_dump_begin(struct netlink_callback *cb, unsigned long births)
+static void rate_netlink_dump_begin(struct netlink_callback *cb,
+				    unsigned long births)
 {
 	if (!cb->args[2])
 		cb->args[1] = births;
@@ -147,25 +150,26 @@ static void rate_dump_begin(struct netlink_callback *cb, unsigned long births)
  * used: a path that exists throughout is met exactly once, wherever the dump
  * resumes.  If paths were created or deleted meanwhile, the messages say so.
  */
-static int rate_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+static int rate_netlink_get_dumpit(struct sk_buff *skb,
+				   struct netlink_callback *cb)
 {
 	struct rate_net *rn = rate_net(sock_net(skb->sk));
 	const struct rate_path *path;
 	unsigned long id;
 	int err = 0;
 
-	if (rate_has_attrs(wale_compat_dump_attrs(cb))) {
+	if (rate_netlink_has_attrs(wale_compat_dump_attrs(cb))) {
 		NL_SET_ERR_MSG(cb->extack,
 			       "rate_feedback: a dump is of all paths: it takes no key");
 		return -EINVAL;
 	}
-	rate_dump_begin(cb, READ_ONCE(rn->path_births));
+	rate_netlink_dump_begin(cb, READ_ONCE(rn->path_births));
 	/* 0 would mean that it is not checked */
 	cb->seq = atomic_read(&rn->table_gen) | BIT(31);
 	rcu_read_lock();
 	xa_for_each_start(&rn->paths, id, path, cb->args[0]) {
-		if (!rate_dump_wants(cb, path->born) ||
-		    !rate_may_see(cb->skb, path)) {
+		if (!rate_netlink_dump_wants(cb, path->born) ||
+		    !rate_netlink_may_see(cb->skb, path)) {
 			cond_resched_rcu();
 			continue;
 		}
@@ -180,15 +184,15 @@ static int rate_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return err && !skb->len ? err : skb->len;
 }
 
-static bool rate_flow_wanted(const struct rate_flow *flow, u32 path_id)
+static bool rate_netlink_flow_wanted(const struct rate_flow *flow, u32 path_id)
 {
 	const struct rate_path *path = rcu_dereference(flow->path);
 
 	return !path_id || (path && path->id == path_id);
 }
 
-static int rate_flow_get_dumpit(struct sk_buff *skb,
-				struct netlink_callback *cb)
+static int rate_netlink_flow_get_dumpit(struct sk_buff *skb,
+					struct netlink_callback *cb)
 {
 	struct nlattr **tb = wale_compat_dump_attrs(cb);
 	struct rate_net *rn = rate_net(sock_net(skb->sk));
@@ -201,12 +205,12 @@ static int rate_flow_get_dumpit(struct sk_buff *skb,
 
 	if (tb && tb[RATE_FEEDBACK_A_FLOW_PATH])
 		path_id = nla_get_u32(tb[RATE_FEEDBACK_A_FLOW_PATH]);
-	rate_dump_begin(cb, atomic_long_read(&rn->flow_births));
+	rate_netlink_dump_begin(cb, atomic_long_read(&rn->flow_births));
 	rcu_read_lock();
 	xa_for_each_start(&rn->flows, id, flow, cb->args[0]) {
-		if (!rate_dump_wants(cb, flow->born) ||
+		if (!rate_netlink_dump_wants(cb, flow->born) ||
 		    (!all && !uid_eq(READ_ONCE(flow->uid), uid)) ||
-		    !rate_flow_wanted(flow, path_id)) {
+		    !rate_netlink_flow_wanted(flow, path_id)) {
 			cond_resched_rcu();
 			continue;
 		}
@@ -225,28 +229,28 @@ static int rate_flow_get_dumpit(struct sk_buff *skb,
 static const struct genl_ops rate_ops[] = {
 	{
 		.cmd = RATE_FEEDBACK_CMD_SET,
-		.doit = rate_set,
+		.doit = rate_request_set,
 		.policy = rate_set_policy,
 		.maxattr = ARRAY_SIZE(rate_set_policy) - 1,
 		.flags = GENL_UNS_ADMIN_PERM,
 	},
 	{
 		.cmd = RATE_FEEDBACK_CMD_DEL,
-		.doit = rate_del_doit,
+		.doit = rate_netlink_del_doit,
 		.policy = rate_key_policy,
 		.maxattr = ARRAY_SIZE(rate_key_policy) - 1,
 		.flags = GENL_UNS_ADMIN_PERM,
 	},
 	{
 		.cmd = RATE_FEEDBACK_CMD_GET,
-		.doit = rate_get_doit,
-		.dumpit = rate_get_dumpit,
+		.doit = rate_netlink_get_doit,
+		.dumpit = rate_netlink_get_dumpit,
 		.policy = rate_key_policy,
 		.maxattr = ARRAY_SIZE(rate_key_policy) - 1,
 	},
 	{
 		.cmd = RATE_FEEDBACK_CMD_FLOW_GET,
-		.dumpit = rate_flow_get_dumpit,
+		.dumpit = rate_netlink_flow_get_dumpit,
 		.policy = rate_flow_policy,
 		.maxattr = ARRAY_SIZE(rate_flow_policy) - 1,
 	},

@@ -44,9 +44,9 @@ extern const struct rate_range rate_set_ranges[];
 /* generated: end */
 
 /* rate_request.c */
-int rate_parse_key(struct nlattr **tb, struct rate_key *key,
-		   struct netlink_ext_ack *extack);
-int rate_set(struct sk_buff *skb, struct genl_info *info);
+int rate_request_parse_key(struct nlattr **tb, struct rate_key *key,
+			   struct netlink_ext_ack *extack);
+int rate_request_set(struct sk_buff *skb, struct genl_info *info);
 
 /* rate_message.c */
 void rate_message_set_family(const struct genl_family *family);

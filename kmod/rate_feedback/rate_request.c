@@ -15,8 +15,9 @@
 #include "rate_netlink.h"
 
 /* An address of 4 or 16 bytes; an IPv4-mapped one counts as IPv4. */
-static int rate_parse_addr(const struct nlattr *attr, struct in6_addr *addr,
-			   u8 *family, struct netlink_ext_ack *extack)
+static int rate_request_parse_addr(const struct nlattr *attr,
+				   struct in6_addr *addr, u8 *family,
+				   struct netlink_ext_ack *extack)
 {
 	*addr = in6addr_any;
 	switch (nla_len(attr)) {
@@ -40,8 +41,8 @@ static int rate_parse_addr(const struct nlattr *attr, struct in6_addr *addr,
 	}
 }
 
-static int rate_parse_flow(struct nlattr **tb, struct rate_key *key,
-			   struct netlink_ext_ack *extack)
+static int rate_request_parse_flow(struct nlattr **tb, struct rate_key *key,
+				   struct netlink_ext_ack *extack)
 {
 	u8 family;
 	int err;
@@ -56,11 +57,12 @@ static int rate_parse_flow(struct nlattr **tb, struct rate_key *key,
 			       "rate_feedback: a flow is named by all of saddr, daddr, sport and dport, and nothing else");
 		return -EINVAL;
 	}
-	err = rate_parse_addr(tb[RATE_FEEDBACK_A_PATH_SADDR], &key->saddr,
-			      &family, extack);
+	err = rate_request_parse_addr(tb[RATE_FEEDBACK_A_PATH_SADDR],
+				      &key->saddr, &family, extack);
 	if (!err)
-		err = rate_parse_addr(tb[RATE_FEEDBACK_A_PATH_DADDR],
-				      &key->daddr, &key->family, extack);
+		err = rate_request_parse_addr(tb[RATE_FEEDBACK_A_PATH_DADDR],
+					      &key->daddr, &key->family,
+					      extack);
 	if (err)
 		return err;
 	key->sport = nla_get_be16(tb[RATE_FEEDBACK_A_PATH_SPORT]);
@@ -73,8 +75,8 @@ static int rate_parse_flow(struct nlattr **tb, struct rate_key *key,
 	return 0;
 }
 
-static int rate_parse_prefix(struct nlattr **tb, struct rate_key *key,
-			     struct netlink_ext_ack *extack)
+static int rate_request_parse_prefix(struct nlattr **tb, struct rate_key *key,
+				     struct netlink_ext_ack *extack)
 {
 	const struct nlattr *attr = tb[RATE_FEEDBACK_A_PATH_DADDR];
 	const struct nlattr *given = tb[RATE_FEEDBACK_A_PATH_PREFIX_LEN];
@@ -83,7 +85,7 @@ static int rate_parse_prefix(struct nlattr **tb, struct rate_key *key,
 	int err;
 
 	key->kind = RATE_KEY_PREFIX;
-	err = rate_parse_addr(attr, &key->daddr, &key->family, extack);
+	err = rate_request_parse_addr(attr, &key->daddr, &key->family, extack);
 	if (err)
 		return err;
 	bits = nla_len(attr) * BITS_PER_BYTE;
@@ -105,21 +107,22 @@ static int rate_parse_prefix(struct nlattr **tb, struct rate_key *key,
 	return 0;
 }
 
-static u64 rate_get_number(const struct nlattr *attr)
+static u64 rate_request_get_number(const struct nlattr *attr)
 {
 	return nla_len(attr) == sizeof(u64) ? nla_get_u64(attr) :
 					      nla_get_u32(attr);
 }
 
-static int rate_check_ranges(struct nlattr **tb, const struct rate_range *range,
-			     struct netlink_ext_ack *extack)
+static int rate_request_check_ranges(struct nlattr **tb,
+				     const struct rate_range *range,
+				     struct netlink_ext_ack *extack)
 {
 	u64 value;
 
 	for (; range->refusal; range++) {
 		if (!tb[range->attr])
 			continue;
-		value = rate_get_number(tb[range->attr]);
+		value = rate_request_get_number(tb[range->attr]);
 		if (value >= range->min && value <= range->max)
 			continue;
 		if (extack)
@@ -131,15 +134,15 @@ static int rate_check_ranges(struct nlattr **tb, const struct rate_range *range,
 }
 
 /**
- * rate_parse_key() - parse the name of a path
+ * rate_request_parse_key() - parse the name of a path
  * @tb: attributes
  * @key: set
  * @extack: what was expected
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
-int rate_parse_key(struct nlattr **tb, struct rate_key *key,
-		   struct netlink_ext_ack *extack)
+int rate_request_parse_key(struct nlattr **tb, struct rate_key *key,
+			   struct netlink_ext_ack *extack)
 {
 	bool dev = tb[RATE_FEEDBACK_A_PATH_IFINDEX];
 	bool flow = tb[RATE_FEEDBACK_A_PATH_SADDR] ||
@@ -149,13 +152,13 @@ int rate_parse_key(struct nlattr **tb, struct rate_key *key,
 
 	memset(key, 0, sizeof(*key));
 	if (flow && !dev)
-		return rate_parse_flow(tb, key, extack);
+		return rate_request_parse_flow(tb, key, extack);
 	if (prefix && !dev)
-		return rate_parse_prefix(tb, key, extack);
+		return rate_request_parse_prefix(tb, key, extack);
 	if (dev && !flow && !prefix && !tb[RATE_FEEDBACK_A_PATH_PREFIX_LEN]) {
 		key->kind = RATE_KEY_DEV;
 		key->ifindex = nla_get_u32(tb[RATE_FEEDBACK_A_PATH_IFINDEX]);
-		return rate_check_ranges(tb, rate_key_ranges, extack);
+		return rate_request_check_ranges(tb, rate_key_ranges, extack);
 	}
 	NL_SET_ERR_MSG(extack,
 		       "rate_feedback: a path is named by one of: ifindex; daddr and prefix-len; saddr, daddr, sport and dport");
@@ -208,41 +211,43 @@ struct rate_request {
 	struct rate_spare spare;
 };
 
-static bool rate_sets_value(struct nlattr **tb)
+static bool rate_request_sets_value(struct nlattr **tb)
 {
 	return tb[RATE_FEEDBACK_A_PATH_RATE] ||
 	       tb[RATE_FEEDBACK_A_PATH_MEANING] ||
 	       tb[RATE_FEEDBACK_A_PATH_TIME] || tb[RATE_FEEDBACK_A_PATH_LAYER];
 }
 
-static u64 rate_setting(const struct nlattr *attr, u64 before)
+static u64 rate_request_setting(const struct nlattr *attr, u64 before)
 {
-	return attr ? rate_get_number(attr) : before;
+	return attr ? rate_request_get_number(attr) : before;
 }
 
-static int rate_parse_settings(struct nlattr **tb,
-			       struct rate_settings *settings,
-			       struct netlink_ext_ack *extack)
+static int rate_request_parse_settings(struct nlattr **tb,
+				       struct rate_settings *settings,
+				       struct netlink_ext_ack *extack)
 {
 	const struct nlattr *lag_time = tb[RATE_FEEDBACK_A_PATH_LAG_TIME];
 	const struct nlattr *lag = tb[RATE_FEEDBACK_A_PATH_LAG];
 
-	settings->lag = rate_setting(lag, settings->lag);
-	settings->lag_time = rate_setting(lag_time, settings->lag_time);
-	settings->age_limit = rate_setting(tb[RATE_FEEDBACK_A_PATH_AGE_LIMIT],
-					   settings->age_limit);
-	settings->base_rtt = rate_setting(tb[RATE_FEEDBACK_A_PATH_BASE_RTT],
-					  settings->base_rtt);
-	settings->beta = rate_setting(tb[RATE_FEEDBACK_A_PATH_BETA],
-				      settings->beta);
-	settings->rise = rate_setting(tb[RATE_FEEDBACK_A_PATH_RISE],
-				      settings->rise);
-	settings->swing = rate_setting(tb[RATE_FEEDBACK_A_PATH_SWING],
-				       settings->swing);
-	settings->pace = rate_setting(tb[RATE_FEEDBACK_A_PATH_PACE],
-				      settings->pace);
-	settings->phi = rate_setting(tb[RATE_FEEDBACK_A_PATH_PHI],
-				     settings->phi);
+	settings->lag = rate_request_setting(lag, settings->lag);
+	settings->lag_time = rate_request_setting(lag_time, settings->lag_time);
+	settings->age_limit =
+		rate_request_setting(tb[RATE_FEEDBACK_A_PATH_AGE_LIMIT],
+				     settings->age_limit);
+	settings->base_rtt =
+		rate_request_setting(tb[RATE_FEEDBACK_A_PATH_BASE_RTT],
+				     settings->base_rtt);
+	settings->beta = rate_request_setting(tb[RATE_FEEDBACK_A_PATH_BETA],
+					      settings->beta);
+	settings->rise = rate_request_setting(tb[RATE_FEEDBACK_A_PATH_RISE],
+					      settings->rise);
+	settings->swing = rate_request_setting(tb[RATE_FEEDBACK_A_PATH_SWING],
+					       settings->swing);
+	settings->pace = rate_request_setting(tb[RATE_FEEDBACK_A_PATH_PACE],
+					      settings->pace);
+	settings->phi = rate_request_setting(tb[RATE_FEEDBACK_A_PATH_PHI],
+					     settings->phi);
 	if (lag_time ? settings->lag != RATE_FEEDBACK_LAG_FIXED :
 		       lag && settings->lag == RATE_FEEDBACK_LAG_FIXED) {
 		NL_SET_ERR_MSG_ATTR(extack, lag_time ?: lag,
@@ -253,9 +258,9 @@ static int rate_parse_settings(struct nlattr **tb,
 }
 
 /* Compute the step of the rate; @old: the steps so far, or NULL. */
-static int rate_parse_value(struct rate_request *request,
-			    const struct rate_history *old,
-			    struct netlink_ext_ack *extack)
+static int rate_request_parse_value(struct rate_request *request,
+				    const struct rate_history *old,
+				    struct netlink_ext_ack *extack)
 {
 	const struct nlattr *meaning = request->tb[RATE_FEEDBACK_A_PATH_MEANING];
 	const struct nlattr *layer = request->tb[RATE_FEEDBACK_A_PATH_LAYER];
@@ -264,7 +269,7 @@ static int rate_parse_value(struct rate_request *request,
 	struct rate_step *step = &request->step;
 	u64 now = request->now;
 
-	if (!rate && (time || !old) && rate_sets_value(request->tb)) {
+	if (!rate && (time || !old) && rate_request_sets_value(request->tb)) {
 		NL_SET_ERR_MSG(extack,
 			       "rate_feedback: time, and meaning and layer of a path without a rate of its own, must come with rate");
 		return -EINVAL;
@@ -289,9 +294,10 @@ static int rate_parse_value(struct rate_request *request,
 	return 0;
 }
 
-static struct net *rate_follow_net(const struct sk_buff *skb,
-				   const struct nlattr *fd, struct net *own,
-				   struct netlink_ext_ack *extack)
+static struct net *rate_request_follow_net(const struct sk_buff *skb,
+					   const struct nlattr *fd,
+					   struct net *own,
+					   struct netlink_ext_ack *extack)
 {
 	struct net *net;
 
@@ -313,9 +319,9 @@ static struct net *rate_follow_net(const struct sk_buff *skb,
 }
 
 /* Sets follow_net, with a reference; rate_mutex is not held yet. */
-static int rate_parse_follow(struct rate_request *request,
-			     const struct sk_buff *skb,
-			     struct genl_info *info)
+static int rate_request_parse_follow(struct rate_request *request,
+				     const struct sk_buff *skb,
+				     struct genl_info *info)
 {
 	struct nlattr *attr = request->tb[RATE_FEEDBACK_A_PATH_FOLLOW];
 	struct nlattr *tb[RATE_FEEDBACK_A_FOLLOW_MAX + 1];
@@ -325,7 +331,7 @@ static int rate_parse_follow(struct rate_request *request,
 
 	if (!attr)
 		return 0;
-	if (rate_sets_value(request->tb)) {
+	if (rate_request_sets_value(request->tb)) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "rate_feedback: a path has a rate of its own or follows another, not both");
 		return -EINVAL;
@@ -339,11 +345,11 @@ static int rate_parse_follow(struct rate_request *request,
 				    "rate_feedback: follow needs the ifindex of a device");
 		return -EINVAL;
 	}
-	err = rate_check_ranges(tb, rate_follow_ranges, extack);
+	err = rate_request_check_ranges(tb, rate_follow_ranges, extack);
 	if (err)
 		return err;
-	net = rate_follow_net(skb, tb[RATE_FEEDBACK_A_FOLLOW_NETNS_FD],
-			      genl_info_net(info), extack);
+	net = rate_request_follow_net(skb, tb[RATE_FEEDBACK_A_FOLLOW_NETNS_FD],
+				      genl_info_net(info), extack);
 	if (IS_ERR(net))
 		return PTR_ERR(net);
 	request->follow_ifindex = nla_get_u32(tb[RATE_FEEDBACK_A_FOLLOW_IFINDEX]);
@@ -353,8 +359,8 @@ static int rate_parse_follow(struct rate_request *request,
 }
 
 /* Does any path follow the one with this name? */
-static bool rate_is_followed(const struct rate_net *rn,
-			     const struct rate_key *key)
+static bool rate_request_is_followed(const struct rate_net *rn,
+				     const struct rate_key *key)
 {
 	const struct rate_source *source;
 
@@ -365,10 +371,10 @@ static bool rate_is_followed(const struct rate_net *rn,
 }
 
 /* A path that is followed must not follow another one itself. */
-static int rate_check_chain(const struct rate_request *request,
-			    const struct rate_net *rn,
-			    const struct rate_key *key,
-			    struct netlink_ext_ack *extack)
+static int rate_request_check_chain(const struct rate_request *request,
+				    const struct rate_net *rn,
+				    const struct rate_key *key,
+				    struct netlink_ext_ack *extack)
 {
 	const struct nlattr *attr = request->tb[RATE_FEEDBACK_A_PATH_FOLLOW];
 	const struct rate_key device = {
@@ -384,7 +390,7 @@ static int rate_check_chain(const struct rate_request *request,
 	else if (leader && rate_source_followed(leader, rate_path_source(leader)))
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "rate_feedback: the path to follow follows another: follow that one");
-	else if (rate_is_followed(rn, key))
+	else if (rate_request_is_followed(rn, key))
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "rate_feedback: a path that others follow cannot follow another");
 	else
@@ -393,9 +399,9 @@ static int rate_check_chain(const struct rate_request *request,
 }
 
 /* May another path follow a device of that namespace? */
-static int rate_check_followers(const struct rate_request *request,
-				const struct rate_path *path,
-				struct netlink_ext_ack *extack)
+static int rate_request_check_followers(const struct rate_request *request,
+					const struct rate_path *path,
+					struct netlink_ext_ack *extack)
 {
 	const struct rate_source *source = rate_path_source(path);
 	const struct rate_net *rn = request->follow_net;
@@ -408,11 +414,11 @@ static int rate_check_followers(const struct rate_request *request,
 	return -ENOSPC;
 }
 
-static int rate_check_follow(const struct rate_request *request,
-			     const struct rate_net *rn,
-			     const struct rate_key *key,
-			     const struct rate_path *path,
-			     struct netlink_ext_ack *extack)
+static int rate_request_check_follow(const struct rate_request *request,
+				     const struct rate_net *rn,
+				     const struct rate_key *key,
+				     const struct rate_path *path,
+				     struct netlink_ext_ack *extack)
 {
 	const struct nlattr *attr = request->tb[RATE_FEEDBACK_A_PATH_FOLLOW];
 
@@ -429,14 +435,15 @@ static int rate_check_follow(const struct rate_request *request,
 				    "rate_feedback: no device has the ifindex to follow");
 		return -ENODEV;
 	}
-	return rate_check_chain(request, rn, key, extack) ?:
-	       rate_check_followers(request, path, extack);
+	return rate_request_check_chain(request, rn, key, extack) ?:
+		       rate_request_check_followers(request, path, extack);
 }
 
 /* Check what a new path needs: a value, and its device. */
-static int rate_check_new(const struct rate_request *request,
-			  const struct rate_net *rn, const struct rate_key *key,
-			  struct netlink_ext_ack *extack)
+static int rate_request_check_new(const struct rate_request *request,
+				  const struct rate_net *rn,
+				  const struct rate_key *key,
+				  struct netlink_ext_ack *extack)
 {
 	struct nlattr **tb = request->tb;
 
@@ -455,20 +462,22 @@ static int rate_check_new(const struct rate_request *request,
 }
 
 /* Check everything that can be refused. */
-static int rate_check(struct rate_request *request, const struct rate_net *rn,
-		      const struct rate_key *key, const struct rate_path *path,
-		      struct netlink_ext_ack *extack)
+static int rate_request_check(struct rate_request *request,
+			      const struct rate_net *rn,
+			      const struct rate_key *key,
+			      const struct rate_path *path,
+			      struct netlink_ext_ack *extack)
 {
 	const struct rate_source *source = rate_own_source(path);
 	const struct rate_history *old = NULL;
 	struct nlattr **tb = request->tb;
 	int err;
 
-	err = path ? 0 : rate_check_new(request, rn, key, extack);
+	err = path ? 0 : rate_request_check_new(request, rn, key, extack);
 	if (err)
 		return err;
 	if (rate_path_published(path) &&
-	    (rate_sets_value(tb) || tb[RATE_FEEDBACK_A_PATH_FOLLOW])) {
+	    (rate_request_sets_value(tb) || tb[RATE_FEEDBACK_A_PATH_FOLLOW])) {
 		NL_SET_ERR_MSG(extack,
 			       "rate_feedback: a link publishes the rate of this path: it cannot be set");
 		return -EBUSY;
@@ -480,16 +489,17 @@ static int rate_check(struct rate_request *request, const struct rate_net *rn,
 				      RATE_FEEDBACK_LAG_NOW);
 	if (source && source->value.history.begun)
 		old = &source->value.history;
-	err = rate_parse_settings(tb, &request->settings, extack);
+	err = rate_request_parse_settings(tb, &request->settings, extack);
 	if (!err)
-		err = rate_parse_value(request, old, extack);
-	return err ?: rate_check_follow(request, rn, key, path, extack);
+		err = rate_request_parse_value(request, old, extack);
+	return err ?: rate_request_check_follow(request, rn, key, path, extack);
 }
 
 /* Choose the source for the path; a new one if there is none yet. */
-static void rate_choose_source(struct rate_request *request,
-			       struct rate_net *rn, const struct rate_key *key,
-			       const struct rate_path *path)
+static void rate_request_choose_source(struct rate_request *request,
+				       struct rate_net *rn,
+				       const struct rate_key *key,
+				       const struct rate_path *path)
 {
 	struct nlattr **tb = request->tb;
 
@@ -514,20 +524,20 @@ static void rate_choose_source(struct rate_request *request,
 }
 
 /* Does the history of the path need a larger ring? */
-static void rate_choose_ring(struct rate_request *request,
-			     const struct rate_path *path)
+static void rate_request_choose_ring(struct rate_request *request,
+				     const struct rate_path *path)
 {
 	struct rate_source *source = rate_own_source(path);
 	struct rate_spare *spare = &request->spare;
 
 	spare->ring_size = 0;
-	if (source && rate_sets_value(request->tb) && !spare->no_ring)
+	if (source && rate_request_sets_value(request->tb) && !spare->no_ring)
 		spare->ring_size =
 			rate_source_wants(source,
 					  rate_keep_ns(&request->settings));
 }
 
-static bool rate_spare_suffices(const struct rate_spare *spare)
+static bool rate_request_spare_suffices(const struct rate_spare *spare)
 {
 	return (!spare->wants_path || spare->path) &&
 	       (!spare->wants_source || spare->source) &&
@@ -536,8 +546,9 @@ static bool rate_spare_suffices(const struct rate_spare *spare)
 }
 
 /* Context: rate_mutex is not held. */
-static int rate_spare_fill(struct rate_spare *spare, struct rate_net *rn,
-			   const struct rate_key *key)
+static int rate_request_spare_fill(struct rate_spare *spare,
+				   struct rate_net *rn,
+				   const struct rate_key *key)
 {
 	if (spare->wants_path && !spare->path)
 		spare->path = rate_path_new(rn, key);
@@ -550,10 +561,10 @@ static int rate_spare_fill(struct rate_spare *spare, struct rate_net *rn,
 		spare->no_ring = !spare->ring;
 		spare->ring_size = 0;
 	}
-	return rate_spare_suffices(spare) ? 0 : -ENOMEM;
+	return rate_request_spare_suffices(spare) ? 0 : -ENOMEM;
 }
 
-static void rate_spare_free(const struct rate_spare *spare)
+static void rate_request_spare_free(const struct rate_spare *spare)
 {
 	rate_path_discard(spare->path);
 	if (spare->source)
@@ -562,8 +573,8 @@ static void rate_spare_free(const struct rate_spare *spare)
 }
 
 /* Return: true if any of them has changed. */
-static bool rate_apply_settings(struct rate_path *path,
-				const struct rate_settings *new)
+static bool rate_request_apply_settings(struct rate_path *path,
+					const struct rate_settings *new)
 {
 	struct rate_source *source = rate_path_source(path);
 	struct rate_settings *settings = &path->settings;
@@ -584,8 +595,8 @@ static bool rate_apply_settings(struct rate_path *path,
 }
 
 /* Return: true if it has changed. */
-static bool rate_apply_source(struct rate_path *path,
-			      struct rate_request *request)
+static bool rate_request_apply_source(struct rate_path *path,
+				      struct rate_request *request)
 {
 	struct rate_source *source = request->source;
 
@@ -598,14 +609,14 @@ static bool rate_apply_source(struct rate_path *path,
 }
 
 /* There is no event for a rate that is merely renewed. */
-static void rate_apply(struct rate_path *path, struct rate_request *request,
-		       bool created)
+static void rate_request_apply(struct rate_path *path,
+			       struct rate_request *request, bool created)
 {
 	bool value = false, other = created;
 
-	other |= rate_apply_settings(path, &request->settings);
-	other |= rate_apply_source(path, request);
-	if (rate_sets_value(request->tb)) {
+	other |= rate_request_apply_settings(path, &request->settings);
+	other |= rate_request_apply_source(path, request);
+	if (rate_request_sets_value(request->tb)) {
 		value = rate_source_set(rate_own_source(path), &request->step,
 					request->spare.ring);
 		request->spare.ring = NULL;
@@ -618,23 +629,24 @@ static void rate_apply(struct rate_path *path, struct rate_request *request,
 		rate_notify_path(path, RATE_FEEDBACK_CMD_PATH_NTF);
 }
 
-static int rate_set_locked(struct rate_net *rn, const struct rate_key *key,
-			   struct rate_request *request,
-			   struct netlink_ext_ack *extack)
+static int rate_request_set_locked(struct rate_net *rn,
+				   const struct rate_key *key,
+				   struct rate_request *request,
+				   struct netlink_ext_ack *extack)
 {
 	struct rate_path *path = rate_path_find(rn, key);
 	struct rate_spare *spare = &request->spare;
 	bool created = !path;
 	int err;
 
-	err = rate_check(request, rn, key, path, extack);
+	err = rate_request_check(request, rn, key, path, extack);
 	if (err)
 		return err;
 	spare->wants_path = created;
 	spare->wants_source = false;
-	rate_choose_source(request, rn, key, path);
-	rate_choose_ring(request, path);
-	if (!rate_spare_suffices(spare))
+	rate_request_choose_source(request, rn, key, path);
+	rate_request_choose_ring(request, path);
+	if (!rate_request_spare_suffices(spare))
 		return -EAGAIN;
 	if (created) {
 		path = spare->path;
@@ -646,23 +658,24 @@ static int rate_set_locked(struct rate_net *rn, const struct rate_key *key,
 		}
 		spare->path = NULL;
 	}
-	rate_apply(path, request, created);
+	rate_request_apply(path, request, created);
 	return 0;
 }
 
-static int rate_set_path(struct rate_net *rn, const struct rate_key *key,
-			 struct rate_request *request,
-			 struct netlink_ext_ack *extack)
+static int rate_request_set_path(struct rate_net *rn,
+				 const struct rate_key *key,
+				 struct rate_request *request,
+				 struct netlink_ext_ack *extack)
 {
 	int err;
 
 	for (;;) {
 		mutex_lock(&rate_mutex);
-		err = rate_set_locked(rn, key, request, extack);
+		err = rate_request_set_locked(rn, key, request, extack);
 		mutex_unlock(&rate_mutex);
 		if (err != -EAGAIN)
 			return err;
-		err = rate_spare_fill(&request->spare, rn, key);
+		err = rate_request_spare_fill(&request->spare, rn, key);
 		if (err) {
 			NL_SET_ERR_MSG(extack,
 				       "rate_feedback: no memory for a path");
@@ -672,30 +685,30 @@ static int rate_set_path(struct rate_net *rn, const struct rate_key *key,
 }
 
 /**
- * rate_set() - RATE_FEEDBACK_CMD_SET
+ * rate_request_set() - RATE_FEEDBACK_CMD_SET
  * @skb: the request
  * @info: parsed
  *
  * Return: 0 or an error, and then nothing has changed.
  */
-int rate_set(struct sk_buff *skb, struct genl_info *info)
+int rate_request_set(struct sk_buff *skb, struct genl_info *info)
 {
 	struct rate_net *rn = rate_net(genl_info_net(info));
 	struct rate_request request = { .tb = info->attrs };
 	struct rate_key key;
 	int err;
 
-	err = rate_parse_key(info->attrs, &key, info->extack);
+	err = rate_request_parse_key(info->attrs, &key, info->extack);
 	if (!err)
-		err = rate_check_ranges(info->attrs, rate_set_ranges,
-					info->extack);
+		err = rate_request_check_ranges(info->attrs, rate_set_ranges,
+						info->extack);
 	if (!err)
-		err = rate_parse_follow(&request, skb, info);
+		err = rate_request_parse_follow(&request, skb, info);
 	if (err)
 		return err;
 	request.now = ktime_get_ns();
-	err = rate_set_path(rn, &key, &request, info->extack);
-	rate_spare_free(&request.spare);
+	err = rate_request_set_path(rn, &key, &request, info->extack);
+	rate_request_spare_free(&request.spare);
 	if (request.follow_net)
 		rate_net_put(request.follow_net);
 	return err;

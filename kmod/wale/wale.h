@@ -352,9 +352,9 @@ void wale_timer_init(struct wale_sched_data *q);
 void wale_timer_set(struct Qdisc *sch, u64 now);
 
 /* wale_arrival.c: does a packet enter the buffer? */
-int wale_link_accept(struct sk_buff *skb, struct Qdisc *sch,
-		     struct sk_buff **to_free);
-void wale_link_accept_late(struct Qdisc *sch, struct sk_buff *skb);
+int wale_arrival_accept(struct sk_buff *skb, struct Qdisc *sch,
+			struct sk_buff **to_free);
+void wale_arrival_accept_late(struct Qdisc *sch, struct sk_buff *skb);
 
 /* wale_block.c: a GSO packet that is not split */
 u32 wale_block_wire_len(struct Qdisc *sch, const struct sk_buff *skb);
@@ -383,9 +383,9 @@ bool wale_classify(struct Qdisc *sch, struct sk_buff *skb, int *verdict,
 		   struct sk_buff **to_free);
 
 /* wale_netlink.c: configuration */
-int wale_configure(struct Qdisc *sch, struct nlattr *opt,
-		   struct netlink_ext_ack *extack);
-int wale_dump(struct Qdisc *sch, struct sk_buff *skb);
+int wale_netlink_configure(struct Qdisc *sch, struct nlattr *opt,
+			   struct netlink_ext_ack *extack);
+int wale_netlink_dump(struct Qdisc *sch, struct sk_buff *skb);
 
 /* wale_stats.c: statistics, of the link and of a class */
 int wale_dump_stats(struct Qdisc *sch, struct gnet_dump *d);

@@ -20,22 +20,22 @@
  * packet is taken.  If not, the reason is the line's or the buffer's: of the one that
  * has more packets.
  */
-static __always_inline bool wale_link_takes(struct wale_sched_data *q,
-					    const struct sk_buff *skb)
+static __always_inline bool wale_arrival_takes(struct wale_sched_data *q,
+					       const struct sk_buff *skb)
 {
 	return q->counts.line.bytes < q->line_limit &&
 	       wale_memory_take(&q->memory, skb->truesize);
 }
 
 static enum wale_drop_reason
-wale_link_crowded(const struct wale_sched_data *q)
+wale_arrival_crowded(const struct wale_sched_data *q)
 {
 	return q->counts.line.packets < q->buffer.packets ? WALE_DROP_BUFFER :
 							    WALE_DROP_LINE;
 }
 
-static void wale_link_count_offered(struct wale_sched_data *q,
-				    const struct sk_buff *skb)
+static void wale_arrival_count_offered(struct wale_sched_data *q,
+				       const struct sk_buff *skb)
 {
 	u32 len = wale_skb_cb(skb)->wire_len;
 
@@ -48,8 +48,8 @@ static void wale_link_count_offered(struct wale_sched_data *q,
  * One wire packet, or a GSO packet that is kept, of @len bytes on the wire;
  * wale_parents_hold() if it comes back, as far as is known.
  */
-static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
-				 u32 len, u64 now, struct sk_buff **to_free)
+static void wale_arrival_accept_one(struct Qdisc *sch, struct sk_buff *skb,
+				    u32 len, u64 now, struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
@@ -57,27 +57,28 @@ static void wale_link_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 	if (q->feedback && wale_feedback_see(sch, skb, now))
 		wale_timer_set(sch, now);
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
-	wale_link_count_offered(q, skb);
+	wale_arrival_count_offered(q, skb);
 	if (q->follow.on)
 		wale_follow_step(q);
 	if (wale_schedule_is_down(&q->schedule))
 		wale_packet_refuse(sch, skb, WALE_DROP_DOWN, now, to_free);
-	else if (!wale_link_takes(q, skb))
-		wale_packet_refuse(sch, skb, wale_link_crowded(q), now, to_free);
+	else if (!wale_arrival_takes(q, skb))
+		wale_packet_refuse(sch, skb, wale_arrival_crowded(q), now,
+				   to_free);
 	else
 		q->station->accept(sch, skb, now, to_free);
 }
 
 /* A GSO packet could not be split. */
-static void wale_link_drop_whole(struct Qdisc *sch, struct sk_buff *skb, u64 now,
-				 struct sk_buff **to_free)
+static void wale_arrival_drop_whole(struct Qdisc *sch, struct sk_buff *skb,
+				    u64 now, struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
 	*wale_skb_cb(skb) = (struct wale_skb_cb){
 		.arrival_ns = now, .wire_len = wale_skb_wire_len(sch, skb),
 	};
-	wale_link_count_offered(q, skb);
+	wale_arrival_count_offered(q, skb);
 	wale_packet_count_drop(sch, skb, WALE_DROP_MEMORY, now);
 	__qdisc_drop(skb, to_free);
 }
@@ -87,8 +88,8 @@ static void wale_link_drop_whole(struct Qdisc *sch, struct sk_buff *skb, u64 now
  *
  * Return: false if there is no memory for that.
  */
-static bool wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now,
-				 struct sk_buff **to_free)
+static bool wale_arrival_accept_gso(struct Qdisc *sch, struct sk_buff *skb,
+				    u64 now, struct sk_buff **to_free)
 {
 	netdev_features_t features = netif_skb_features(skb);
 	u16 class = wale_skb_class(skb);
@@ -96,7 +97,7 @@ static bool wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now
 
 	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
 	if (IS_ERR_OR_NULL(segs)) {
-		wale_link_drop_whole(sch, skb, now, to_free);
+		wale_arrival_drop_whole(sch, skb, now, to_free);
 		return false;
 	}
 	skb_list_walk_safe(segs, segs, next) {
@@ -104,16 +105,16 @@ static bool wale_link_accept_gso(struct Qdisc *sch, struct sk_buff *skb, u64 now
 		skb_mark_not_on_list(segs);
 		wale_compat_set_pkt_len(segs, wale_skb_outer_len(sch, segs));
 		qdisc_skb_cb(segs)->tc_classid = class;
-		wale_link_accept_one(sch, segs, wale_skb_wire_len(sch, segs),
-				     now, to_free);
+		wale_arrival_accept_one(sch, segs, wale_skb_wire_len(sch, segs),
+					now, to_free);
 	}
 	consume_skb(skb);
 	return true;
 }
 
 /* Bytes on the wire of a packet, or of all packets in one; 0: it must be split. */
-static inline u32 wale_link_wire_len(struct Qdisc *sch,
-				     const struct sk_buff *skb)
+static inline u32 wale_arrival_wire_len(struct Qdisc *sch,
+					const struct sk_buff *skb)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 
@@ -128,20 +129,20 @@ static inline u32 wale_link_wire_len(struct Qdisc *sch,
  * Return: false if this host kept it from the link: @verdict is then what the caller of
  * enqueue learns.
  */
-static bool wale_link_arrive(struct Qdisc *sch, struct sk_buff *skb, u64 now,
-			     int *verdict, struct sk_buff **to_free)
+static bool wale_arrival_arrive(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+				int *verdict, struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u32 len;
 
 	if (q->classes && !wale_classify(sch, skb, verdict, to_free))
 		return false;
-	len = wale_link_wire_len(sch, skb);
+	len = wale_arrival_wire_len(sch, skb);
 	if (!len) {
 		*verdict = NET_XMIT_DROP;
-		return wale_link_accept_gso(sch, skb, now, to_free);
+		return wale_arrival_accept_gso(sch, skb, now, to_free);
 	}
-	wale_link_accept_one(sch, skb, len, now, to_free);
+	wale_arrival_accept_one(sch, skb, len, now, to_free);
 	return true;
 }
 
@@ -149,9 +150,9 @@ static bool wale_link_arrive(struct Qdisc *sch, struct sk_buff *skb, u64 now,
  * The link is behind.  The packet arrives when all that happened before is replayed;
  * until then, parents have one packet more.
  */
-static noinline int wale_link_accept_later(struct Qdisc *sch,
-					   struct sk_buff *skb, u64 now,
-					   struct sk_buff **to_free)
+static noinline int wale_arrival_accept_later(struct Qdisc *sch,
+					      struct sk_buff *skb, u64 now,
+					      struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	u32 len = qdisc_pkt_len(skb);
@@ -168,20 +169,21 @@ static noinline int wale_link_accept_later(struct Qdisc *sch,
 		wale_parents_hold(sch, skb);
 		entry.accepted = true;
 	} else {
-		wale_link_count_offered(q, skb);
-		wale_packet_refuse(sch, skb, wale_link_crowded(q), now, to_free);
+		wale_arrival_count_offered(q, skb);
+		wale_packet_refuse(sch, skb, wale_arrival_crowded(q), now,
+				   to_free);
 	}
 	return wale_parents_leave(sch, &entry, len);
 }
 
 /**
- * wale_link_accept_late() - a packet arrives that came while the link was behind
+ * wale_arrival_accept_late() - a packet arrives that came while the link was behind
  * @sch: the qdisc, run up to the time at which the packet came
  * @skb: the packet, on no list
  *
  * Parents, who may just be asking for a packet, are told later what became of it.
  */
-void wale_link_accept_late(struct Qdisc *sch, struct sk_buff *skb)
+void wale_arrival_accept_late(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_entry entry = {
@@ -197,7 +199,7 @@ void wale_link_accept_late(struct Qdisc *sch, struct sk_buff *skb)
 	q->run.late_bytes -= wale_skb_cb(skb)->wire_len;
 	wale_memory_give(&q->memory, skb->truesize);
 	q->entry = &entry;
-	wale_link_arrive(sch, skb, now, &verdict, &to_free);
+	wale_arrival_arrive(sch, skb, now, &verdict, &to_free);
 	q->entry = entry.outer;
 	/* it was one packet to them */
 	q->gone_packets += 1 - (sch->q.qlen - entry.qlen);
@@ -211,21 +213,22 @@ void wale_link_accept_late(struct Qdisc *sch, struct sk_buff *skb)
  * One wire packet, or a GSO packet that is kept, of @len bytes on the wire, at a plain
  * link: what parents are to learn of it is known at once.
  */
-static int wale_link_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
-				  u32 len, u64 now, struct sk_buff **to_free)
+static int wale_arrival_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
+				     u32 len, u64 now, struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 	bool fits;
 
 	if (!wale_link_run(sch, now))
-		return wale_link_accept_later(sch, skb, now, to_free);
+		return wale_arrival_accept_later(sch, skb, now, to_free);
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
 	wale_count(&q->counts.offered, len);
 	fits = wale_buffer_fits(&q->buffer, len);
-	if (!fits || !wale_link_takes(q, skb)) {
-		wale_packet_count_drop(sch, skb, fits ? wale_link_crowded(q) :
-						      WALE_DROP_BUFFER, now);
+	if (!fits || !wale_arrival_takes(q, skb)) {
+		wale_packet_count_drop(sch, skb,
+				       fits ? wale_arrival_crowded(q) :
+					      WALE_DROP_BUFFER, now);
 		__qdisc_drop(skb, to_free);
 		return q->drops == WALE_DROPS_LOCAL ?
 		       NET_XMIT_DROP : NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
@@ -236,11 +239,12 @@ static int wale_link_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
 }
 
 /*
- * Of any kind, at any link.  Not a part of wale_link_accept(), where most packets
+ * Of any kind, at any link.  Not a part of wale_arrival_accept(), where most packets
  * would have to set up what only this needs.
  */
-static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
-					 u64 now, struct sk_buff **to_free)
+static noinline int wale_arrival_accept_any(struct Qdisc *sch,
+					    struct sk_buff *skb, u64 now,
+					    struct sk_buff **to_free)
 {
 	u32 len = qdisc_pkt_len(skb);
 	struct wale_entry entry;
@@ -249,15 +253,15 @@ static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
 
 	/* it may free the place of a flow, too */
 	if (!wale_link_run(sch, now))
-		return wale_link_accept_later(sch, skb, now, to_free);
+		return wale_arrival_accept_later(sch, skb, now, to_free);
 	wale_parents_enter(sch, &entry);
-	arrived = wale_link_arrive(sch, skb, now, &kept, to_free);
+	arrived = wale_arrival_arrive(sch, skb, now, &kept, to_free);
 	verdict = wale_parents_leave(sch, &entry, len);
 	return arrived ? verdict : kept;
 }
 
 /**
- * wale_link_accept() - a packet arrives
+ * wale_arrival_accept() - a packet arrives
  * @skb: the packet; the link owns it from here
  * @sch: the qdisc
  * @to_free: list of packets that the caller frees
@@ -269,15 +273,15 @@ static noinline int wale_link_accept_any(struct Qdisc *sch, struct sk_buff *skb,
  * packet that there is no memory to split is dropped by this host, not by the link:
  * NET_XMIT_DROP.  While the link is behind, a success.
  */
-int wale_link_accept(struct sk_buff *skb, struct Qdisc *sch,
-		     struct sk_buff **to_free)
+int wale_arrival_accept(struct sk_buff *skb, struct Qdisc *sch,
+			struct sk_buff **to_free)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	u32 len = q->plain ? wale_link_wire_len(sch, skb) : 0;
+	u32 len = q->plain ? wale_arrival_wire_len(sch, skb) : 0;
 	u64 now = ktime_get_ns();
 
 	q->seen_ns = now;
 	qdisc_skb_cb(skb)->tc_classid = 0;
-	return len ? wale_link_accept_plain(sch, skb, len, now, to_free) :
-		     wale_link_accept_any(sch, skb, now, to_free);
+	return len ? wale_arrival_accept_plain(sch, skb, len, now, to_free) :
+		     wale_arrival_accept_any(sch, skb, now, to_free);
 }

@@ -282,12 +282,12 @@ static void wale_atm_input(struct Qdisc *sch, u16 class, u64 now)
 	while (input->cells_left || input->coming) {
 		wale_atm_cell(sch, class, now);
 		if (wale_cells_interleave(&q->cells)) {
-			wale_inputs_again(&q->cells, q->classes, class);
+			wale_cells_inputs_again(&q->cells, q->classes, class);
 			return;
 		}
 		q->run.budget--;
 		if (!input->cells_left && input->coming && q->run.budget <= 0) {
-			wale_inputs_resume(&q->cells, q->classes, class);
+			wale_cells_inputs_resume(&q->cells, q->classes, class);
 			return;
 		}
 	}
@@ -310,7 +310,7 @@ static bool wale_atm_begin(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 		wale_ends_add(q->classes, class);
 		return true;
 	}
-	wale_inputs_start(&q->cells, q->classes, class, now);
+	wale_cells_inputs_start(&q->cells, q->classes, class, now);
 	wale_atm_input(sch, class, now);
 	if (q->classes->class[class].arriving)
 		wale_ends_add(q->classes, class);
@@ -340,13 +340,13 @@ static void wale_atm_accept(struct Qdisc *sch, struct sk_buff *skb, u64 now,
 /**
  * wale_atm_arrive() - the next cell of the input links arrives
  * @sch: the qdisc, served up to @now
- * @now: ns, as wale_inputs_next() said
+ * @now: ns, as wale_cells_inputs_next() said
  */
 void wale_atm_arrive(struct Qdisc *sch, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
-	wale_atm_input(sch, wale_inputs_take(&q->cells, q->classes), now);
+	wale_atm_input(sch, wale_cells_inputs_take(&q->cells, q->classes), now);
 }
 
 /* How many cells are to come of the packet whose cells arrive, or of the next one? */
@@ -360,7 +360,7 @@ static u32 wale_atm_cells_left(const struct wale_input *input)
 /* When is the link to run for what comes on the input links?  When a packet ends. */
 static u64 wale_atm_next_arrival(const struct wale_sched_data *q)
 {
-	u64 next = wale_inputs_next(&q->cells, q->classes), many_ns;
+	u64 next = wale_cells_inputs_next(&q->cells, q->classes), many_ns;
 
 	if (!q->cells.busy || !wale_cells_interleave(&q->cells))
 		return next;	/* all cells of an input arrive at once */
@@ -388,7 +388,8 @@ static u64 wale_atm_earliest_end(const struct wale_sched_data *q)
 	/* cells that arrive may take the place of those ahead, but the one in service */
 	next = wale_server_earliest_end(&q->server, &q->schedule,
 					WALE_ATM_CELL * WALE_WORK_PER_BYTE);
-	return min(end, max(next, wale_inputs_next(&q->cells, q->classes)));
+	return min(end,
+		   max(next, wale_cells_inputs_next(&q->cells, q->classes)));
 }
 
 static bool wale_atm_next(struct Qdisc *sch, u32 *len)

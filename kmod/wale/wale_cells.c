@@ -206,8 +206,8 @@ u16 wale_cells_remove(struct wale_cells *cells, u32 place, u32 *behind)
 	return victim;
 }
 
-static bool wale_turn_before(const struct wale_turn *a,
-			     const struct wale_turn *b)
+static bool wale_cells_turn_before(const struct wale_turn *a,
+				   const struct wale_turn *b)
 {
 	if (a->ns != b->ns)
 		return a->ns < b->ns;
@@ -217,30 +217,30 @@ static bool wale_turn_before(const struct wale_turn *a,
 }
 
 /**
- * wale_inputs_start() - the first cell of a packet is there, on an idle input
+ * wale_cells_inputs_start() - the first cell of a packet is there, on an idle input
  * @cells: the cells
  * @classes: with the inputs
  * @class: whose input it is
  * @now: ns
  *
- * wale_inputs_again() must follow.
+ * wale_cells_inputs_again() must follow.
  */
-void wale_inputs_start(struct wale_cells *cells, struct wale_classes *classes,
-		       u16 class, u64 now)
+void wale_cells_inputs_start(struct wale_cells *cells,
+			     struct wale_classes *classes, u16 class, u64 now)
 {
 	classes->class[class].arriving = true;
 	classes->class[class].input.next = (struct wale_instant){ .ns = now };
 }
 
 /**
- * wale_inputs_next() - when does the next cell arrive?
+ * wale_cells_inputs_next() - when does the next cell arrive?
  * @cells: the cells
  * @classes: with the inputs
  *
  * Return: ns, rounded up; U64_MAX: all inputs are idle.
  */
-u64 wale_inputs_next(const struct wale_cells *cells,
-		     const struct wale_classes *classes)
+u64 wale_cells_inputs_next(const struct wale_cells *cells,
+			   const struct wale_classes *classes)
 {
 	const struct wale_turn *next = classes->turn;
 
@@ -248,15 +248,16 @@ u64 wale_inputs_next(const struct wale_cells *cells,
 }
 
 /**
- * wale_inputs_take() - the next cell arrives, or the input becomes idle
+ * wale_cells_inputs_take() - the next cell arrives, or the input becomes idle
  * @cells: the cells; some input is busy
  * @classes: with the inputs
  *
- * wale_inputs_again() must follow, or the input made idle.
+ * wale_cells_inputs_again() must follow, or the input made idle.
  *
  * Return: whose input it is.
  */
-u16 wale_inputs_take(struct wale_cells *cells, struct wale_classes *classes)
+u16 wale_cells_inputs_take(struct wale_cells *cells,
+			   struct wale_classes *classes)
 {
 	const struct wale_turn last = classes->turn[--cells->busy];
 	struct wale_turn *turn = classes->turn;
@@ -267,9 +268,9 @@ u16 wale_inputs_take(struct wale_cells *cells, struct wale_classes *classes)
 	cells->order = turn->order;
 	while ((below = 2 * at + 1) < cells->busy) {
 		if (below + 1 < cells->busy &&
-		    wale_turn_before(&turn[below + 1], &turn[below]))
+		    wale_cells_turn_before(&turn[below + 1], &turn[below]))
 			below++;
-		if (wale_turn_before(&last, &turn[below]))
+		if (wale_cells_turn_before(&last, &turn[below]))
 			break;
 		turn[at] = turn[below];
 		at = below;
@@ -279,8 +280,9 @@ u16 wale_inputs_take(struct wale_cells *cells, struct wale_classes *classes)
 }
 
 /* A busy input gets its place in the heap. */
-static void wale_inputs_put(struct wale_cells *cells,
-			    struct wale_classes *classes, u16 class, u64 order)
+static void wale_cells_inputs_put(struct wale_cells *cells,
+				  struct wale_classes *classes, u16 class,
+				  u64 order)
 {
 	const struct wale_instant *next = &classes->class[class].input.next;
 	struct wale_turn *turn = classes->turn;
@@ -294,7 +296,7 @@ static void wale_inputs_put(struct wale_cells *cells,
 
 	while (at) {
 		above = (at - 1) / 2;
-		if (wale_turn_before(&turn[above], &new))
+		if (wale_cells_turn_before(&turn[above], &new))
 			break;
 		turn[at] = turn[above];
 		at = above;
@@ -303,31 +305,31 @@ static void wale_inputs_put(struct wale_cells *cells,
 }
 
 /**
- * wale_inputs_again() - the input carries another cell, or stays busy as long
+ * wale_cells_inputs_again() - the input carries another cell, or stays busy as long
  * @cells: the cells, which interleave
  * @classes: with the inputs
  * @class: whose input it is
  */
-void wale_inputs_again(struct wale_cells *cells, struct wale_classes *classes,
-		       u16 class)
+void wale_cells_inputs_again(struct wale_cells *cells,
+			     struct wale_classes *classes, u16 class)
 {
 	struct wale_instant *next = &classes->class[class].input.next;
 	u64 fraction = (u64)next->fraction + cells->cell_time.fraction;
 
 	next->ns += cells->cell_time.ns + (fraction >> 32);
 	next->fraction = (u32)fraction;
-	wale_inputs_put(cells, classes, class, cells->turns++);
+	wale_cells_inputs_put(cells, classes, class, cells->turns++);
 }
 
 /**
- * wale_inputs_resume() - the input is not done yet, and is the next again
+ * wale_cells_inputs_resume() - the input is not done yet, and is the next again
  * @cells: the cells, which do not interleave
  * @classes: with the inputs
- * @class: whose input it is, as wale_inputs_take() just said
+ * @class: whose input it is, as wale_cells_inputs_take() just said
  */
-void wale_inputs_resume(struct wale_cells *cells, struct wale_classes *classes,
-			u16 class)
+void wale_cells_inputs_resume(struct wale_cells *cells,
+			      struct wale_classes *classes, u16 class)
 {
-	wale_inputs_put(cells, classes, class, cells->order);
+	wale_cells_inputs_put(cells, classes, class, cells->order);
 	cells->amid = true;
 }

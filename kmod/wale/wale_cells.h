@@ -102,15 +102,16 @@ void wale_cells_clear(struct wale_cells *cells);
 u16 wale_cells_pop(struct wale_cells *cells);
 u16 wale_cells_remove(struct wale_cells *cells, u32 place, u32 *behind);
 
-void wale_inputs_start(struct wale_cells *cells, struct wale_classes *classes,
-		       u16 class, u64 now);
-u64 wale_inputs_next(const struct wale_cells *cells,
-		     const struct wale_classes *classes);
-u16 wale_inputs_take(struct wale_cells *cells, struct wale_classes *classes);
-void wale_inputs_again(struct wale_cells *cells, struct wale_classes *classes,
-		       u16 class);
-void wale_inputs_resume(struct wale_cells *cells, struct wale_classes *classes,
-			u16 class);
+void wale_cells_inputs_start(struct wale_cells *cells,
+			     struct wale_classes *classes, u16 class, u64 now);
+u64 wale_cells_inputs_next(const struct wale_cells *cells,
+			   const struct wale_classes *classes);
+u16 wale_cells_inputs_take(struct wale_cells *cells,
+			   struct wale_classes *classes);
+void wale_cells_inputs_again(struct wale_cells *cells,
+			     struct wale_classes *classes, u16 class);
+void wale_cells_inputs_resume(struct wale_cells *cells,
+			      struct wale_classes *classes, u16 class);
 
 static inline bool wale_cells_interleave(const struct wale_cells *cells)
 {

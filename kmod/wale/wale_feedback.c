@@ -198,9 +198,9 @@ struct wale_tcp_place {
 	int len;
 };
 
-static bool wale_parse_tcp(const struct sk_buff *skb,
-			   const struct wale_tcp_place *place,
-			   struct wale_segment *segment, u32 *ports)
+static bool wale_feedback_parse_tcp(const struct sk_buff *skb,
+				    const struct wale_tcp_place *place,
+				    struct wale_segment *segment, u32 *ports)
 {
 	const struct tcphdr *tcp;
 	struct tcphdr buf;
@@ -215,9 +215,9 @@ static bool wale_parse_tcp(const struct sk_buff *skb,
 }
 
 /* Of a packet in fragments, the first has the header; a very long one has no length. */
-static bool wale_parse_ipv4(const struct wale_feedback *feedback,
-			    const struct sk_buff *skb, int offset,
-			    struct wale_segment *segment)
+static bool wale_feedback_parse_ipv4(const struct wale_feedback *feedback,
+				     const struct sk_buff *skb, int offset,
+				     struct wale_segment *segment)
 {
 	struct wale_tcp_place place;
 	const struct iphdr *ip;
@@ -230,7 +230,7 @@ static bool wale_parse_ipv4(const struct wale_feedback *feedback,
 		return false;
 	place.offset = offset + ip->ihl * 4;
 	place.len = (ntohs(ip->tot_len) ?: skb->len - offset) - ip->ihl * 4;
-	if (!wale_parse_tcp(skb, &place, segment, &ports))
+	if (!wale_feedback_parse_tcp(skb, &place, segment, &ports))
 		return false;
 	segment->key = siphash_3u32((__force u32)ip->saddr,
 				    (__force u32)ip->daddr, ports,
@@ -238,9 +238,9 @@ static bool wale_parse_ipv4(const struct wale_feedback *feedback,
 	return true;
 }
 
-static bool wale_parse_ipv6(const struct wale_feedback *feedback,
-			    const struct sk_buff *skb, int offset,
-			    struct wale_segment *segment)
+static bool wale_feedback_parse_ipv6(const struct wale_feedback *feedback,
+				     const struct sk_buff *skb, int offset,
+				     struct wale_segment *segment)
 {
 	struct {
 		struct in6_addr saddr;
@@ -263,7 +263,7 @@ static bool wale_parse_ipv6(const struct wale_feedback *feedback,
 		return false;
 	place.len = offset + sizeof(*ip) + ntohs(ip->payload_len) -
 		    place.offset;
-	if (!wale_parse_tcp(skb, &place, segment, &flow.ports))
+	if (!wale_feedback_parse_tcp(skb, &place, segment, &flow.ports))
 		return false;
 	flow.saddr = ip->saddr;
 	flow.daddr = ip->daddr;
@@ -271,9 +271,9 @@ static bool wale_parse_ipv6(const struct wale_feedback *feedback,
 	return true;
 }
 
-static bool wale_parse_segment(const struct wale_feedback *feedback,
-			       const struct sk_buff *skb,
-			       struct wale_segment *segment)
+static bool wale_feedback_parse_segment(const struct wale_feedback *feedback,
+					const struct sk_buff *skb,
+					struct wale_segment *segment)
 {
 	int offset = skb_network_offset(skb);
 
@@ -281,9 +281,9 @@ static bool wale_parse_segment(const struct wale_feedback *feedback,
 		return false;
 	switch (skb_protocol(skb, true)) {
 	case htons(ETH_P_IP):
-		return wale_parse_ipv4(feedback, skb, offset, segment);
+		return wale_feedback_parse_ipv4(feedback, skb, offset, segment);
 	case htons(ETH_P_IPV6):
-		return wale_parse_ipv6(feedback, skb, offset, segment);
+		return wale_feedback_parse_ipv6(feedback, skb, offset, segment);
 	default:
 		return false;
 	}
@@ -317,7 +317,7 @@ bool wale_feedback_see(struct Qdisc *sch, const struct sk_buff *skb, u64 now)
 	struct wale_flows *flows = &q->feedback->flows;
 	struct wale_segment segment;
 
-	if (!wale_parse_segment(q->feedback, skb, &segment))
+	if (!wale_feedback_parse_segment(q->feedback, skb, &segment))
 		return false;
 	if (segment.ends) {
 		if (wale_flows_end(flows, segment.key, now)) {
@@ -336,17 +336,17 @@ bool wale_feedback_see(struct Qdisc *sch, const struct sk_buff *skb, u64 now)
  * Asking for a module may wait until others that were asked for have come.  So it is
  * not done under RTNL; and once for all links that ask for it meanwhile.
  */
-static void wale_channel_ask(struct work_struct *work)
+static void wale_feedback_channel_ask(struct work_struct *work)
 {
 	request_module_nowait("rate_feedback");
 }
 
-static DECLARE_WORK(wale_channel_asker, wale_channel_ask);
+static DECLARE_WORK(wale_channel_asker, wale_feedback_channel_ask);
 
 /* Return: 0; -ENOENT: it is not loaded; or why it does not want this link. */
-static int wale_channel_open(struct wale_channel *channel,
-			     const struct wale_feedback *feedback,
-			     struct netlink_ext_ack *extack)
+static int wale_feedback_channel_open(struct wale_channel *channel,
+				      const struct wale_feedback *feedback,
+				      struct netlink_ext_ack *extack)
 {
 	const struct rate_feedback_publisher_ops *ops;
 	struct rate_publisher *publisher;
@@ -364,7 +364,7 @@ static int wale_channel_open(struct wale_channel *channel,
 	return 0;
 }
 
-static void wale_channel_close(const struct wale_channel *channel)
+static void wale_feedback_channel_close(const struct wale_channel *channel)
 {
 	if (!channel->publisher)
 		return;
@@ -385,7 +385,7 @@ static void wale_feedback_attach(struct work_struct *work)
 	spinlock_t *root_lock;	/* see wale.h */
 	int err;
 
-	err = wale_channel_open(&channel, feedback, NULL);
+	err = wale_feedback_channel_open(&channel, feedback, NULL);
 	set_active_memcg(old);
 	if (err) {
 		schedule_delayed_work(&feedback->attach, WALE_ATTACH_PERIOD);
@@ -440,7 +440,8 @@ wale_feedback_new(struct Qdisc *sch, u64 idle_ns,
 	feedback->run = run;
 	wale_flows_init(&feedback->flows, idle_ns, 0);
 	if (wale_feedback_add_block(feedback, GFP_KERNEL_ACCOUNT))
-		err = wale_channel_open(&feedback->channel, feedback, extack);
+		err = wale_feedback_channel_open(&feedback->channel, feedback,
+						 extack);
 	if (err == -ENOENT) {
 		queue_work(wale_compat_dfl_wq, &wale_channel_asker);
 		NL_SET_ERR_MSG(extack,
@@ -463,7 +464,7 @@ void wale_feedback_free(struct wale_feedback *feedback)
 	if (!feedback)
 		return;
 	cancel_delayed_work_sync(&feedback->attach);
-	wale_channel_close(&feedback->channel);
+	wale_feedback_channel_close(&feedback->channel);
 	wale_feedback_free_blocks(&feedback->flows, 0);
 	mem_cgroup_put(feedback->payer);
 	kfree(feedback);

@@ -24,8 +24,8 @@ struct wale_request {
 	struct wale_impair_request impair;
 };
 
-static int wale_parse_feedback(struct wale_request *request,
-			       struct netlink_ext_ack *extack)
+static int wale_netlink_parse_feedback(struct wale_request *request,
+				       struct netlink_ext_ack *extack)
 {
 	const struct nlattr *attr = request->tb[TCA_WALE_FEEDBACK];
 	struct nlattr *tb[TCA_WALE_FEEDBACK_MAX + 1];
@@ -33,7 +33,7 @@ static int wale_parse_feedback(struct wale_request *request,
 
 	if (!attr || !nla_len(attr))
 		return 0;
-	err = wale_attr_parse(tb, &wale_feedback_nest, attr, extack);
+	err = wale_netlink_attr_parse(tb, &wale_feedback_nest, attr, extack);
 	if (!err)
 		request->feedback_idle_ns =
 			nla_get_u64(tb[TCA_WALE_FEEDBACK_IDLE]);
@@ -41,9 +41,9 @@ static int wale_parse_feedback(struct wale_request *request,
 }
 
 /* What is about packets of the wire, as it will be, needs them. */
-static int wale_check_gso(const struct wale_sched_data *q,
-			  const struct wale_request *request,
-			  struct netlink_ext_ack *extack)
+static int wale_netlink_check_gso(const struct wale_sched_data *q,
+				  const struct wale_request *request,
+				  struct netlink_ext_ack *extack)
 {
 	struct nlattr *const *tb = request->tb;
 
@@ -65,8 +65,8 @@ static int wale_check_gso(const struct wale_sched_data *q,
 	return 0;
 }
 
-static int wale_check_line(struct nlattr *const *tb,
-			   struct netlink_ext_ack *extack)
+static int wale_netlink_check_line(struct nlattr *const *tb,
+				   struct netlink_ext_ack *extack)
 {
 	if (!tb[TCA_WALE_LINE_PACKETS] || !tb[TCA_WALE_LINE_BYTES])
 		return 0;
@@ -76,7 +76,8 @@ static int wale_check_line(struct nlattr *const *tb,
 }
 
 /* One that is given ends the other. */
-static void wale_apply_line(struct wale_line_bound *bound, struct nlattr **tb)
+static void wale_netlink_apply_line(struct wale_line_bound *bound,
+				    struct nlattr **tb)
 {
 	bool given = tb[TCA_WALE_LINE_PACKETS] || tb[TCA_WALE_LINE_BYTES];
 
@@ -87,15 +88,15 @@ static void wale_apply_line(struct wale_line_bound *bound, struct nlattr **tb)
 }
 
 /* What a valid request needs beside its values. */
-static int wale_prepare(struct Qdisc *sch, struct wale_request *request,
-			struct netlink_ext_ack *extack)
+static int wale_netlink_prepare(struct Qdisc *sch, struct wale_request *request,
+				struct netlink_ext_ack *extack)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_feedback *feedback;
 	int err;
 
-	err = wale_buffer_prepare(sch, &request->buffer, extack) ?:
-	      wale_impair_prepare(q, &request->impair);
+	err = wale_netlink_buffer_prepare(sch, &request->buffer, extack) ?:
+	      wale_netlink_impair_prepare(q, &request->impair);
 	if (err)
 		return err;
 	if (!request->feedback_idle_ns || q->feedback)
@@ -109,8 +110,8 @@ static int wale_prepare(struct Qdisc *sch, struct wale_request *request,
 }
 
 /* The rest is as it will be; what is replaced goes into the request. */
-static void wale_apply_feedback(struct Qdisc *sch,
-				struct wale_request *request, u64 now)
+static void wale_netlink_apply_feedback(struct Qdisc *sch,
+					struct wale_request *request, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
@@ -135,15 +136,15 @@ static void wale_apply_feedback(struct Qdisc *sch,
  *
  * Return: 0; or -EBUSY: the buffer holds packets, and nothing has changed.
  */
-static int wale_apply(struct Qdisc *sch, struct wale_request *request, u64 now,
-		      struct netlink_ext_ack *extack)
+static int wale_netlink_apply(struct Qdisc *sch, struct wale_request *request,
+			      u64 now, struct netlink_ext_ack *extack)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct nlattr **tb = request->tb;
 	int err;
 
 	wale_parents_settle(sch);
-	err = wale_buffer_apply(sch, &request->buffer, now, extack);
+	err = wale_netlink_buffer_apply(sch, &request->buffer, now, extack);
 	if (err)
 		return err;
 	q->follow.delay_ns = wale_attr_get(tb[TCA_WALE_DELAY64],
@@ -156,13 +157,13 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request, u64 now,
 	q->gso = wale_attr_get(tb[TCA_WALE_GSO], q->gso);
 	q->alarm.slack_ns = wale_attr_get(tb[TCA_WALE_SLACK],
 					  q->alarm.slack_ns);
-	wale_apply_line(&q->line_bound, tb);
-	wale_impair_apply(q, &request->impair);
+	wale_netlink_apply_line(&q->line_bound, tb);
+	wale_netlink_impair_apply(q, &request->impair);
 	if (tb[TCA_WALE_SEED])
 		wale_link_seed(q, nla_get_u64(tb[TCA_WALE_SEED]));
-	wale_schedule_apply(q, &request->schedule, tb, now);
+	wale_netlink_schedule_apply(q, &request->schedule, tb, now);
 	wale_follow_restart(q);
-	wale_apply_feedback(sch, request, now);
+	wale_netlink_apply_feedback(sch, request, now);
 	wale_link_set_plain(q);
 	wale_link_set_line_limit(q);
 	wale_link_set_alarm(sch);
@@ -170,15 +171,16 @@ static int wale_apply(struct Qdisc *sch, struct wale_request *request, u64 now,
 	return 0;
 }
 
-static int wale_apply_locked(struct Qdisc *sch, struct wale_request *request,
-			     struct netlink_ext_ack *extack)
+static int wale_netlink_apply_locked(struct Qdisc *sch,
+				     struct wale_request *request,
+				     struct netlink_ext_ack *extack)
 {
 	int err = -EBUSY;
 	u64 now;
 
 	sch_tree_lock(sch);
 	if (wale_run_patiently(sch, WALE_CHANGE_PATIENCE_NS, &now))
-		err = wale_apply(sch, request, now, extack);
+		err = wale_netlink_apply(sch, request, now, extack);
 	else
 		NL_SET_ERR_MSG(extack, WALE_BEHIND);
 	sch_tree_unlock(sch);
@@ -186,7 +188,7 @@ static int wale_apply_locked(struct Qdisc *sch, struct wale_request *request,
 }
 
 /**
- * wale_configure() - apply a request to a new or a running link
+ * wale_netlink_configure() - apply a request to a new or a running link
  * @sch: the qdisc
  * @opt: TCA_OPTIONS
  * @extack: what was expected, if it is refused
@@ -195,54 +197,55 @@ static int wale_apply_locked(struct Qdisc *sch, struct wale_request *request,
  * Return: 0; or -EINVAL, -ERANGE, -EBUSY, -ENOMEM, or of the file of a trace
  * -EBADF or what reading it says; and nothing has changed.
  */
-int wale_configure(struct Qdisc *sch, struct nlattr *opt,
-		   struct netlink_ext_ack *extack)
+int wale_netlink_configure(struct Qdisc *sch, struct nlattr *opt,
+			   struct netlink_ext_ack *extack)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_request request = {};
 	struct nlattr **tb = request.tb;
 	int err;
 
-	err = wale_attr_parse(tb, &wale_options_nest, opt, extack) ?:
-	      wale_schedule_parse(&request.schedule, tb, extack) ?:
-	      wale_parse_feedback(&request, extack) ?:
-	      wale_buffer_check(sch, &request.buffer, tb, extack) ?:
-	      wale_schedule_check(q, &request.schedule, tb, extack) ?:
-	      wale_buffer_check_steps(sch, &request.buffer,
-				      wale_schedule_request_trace(q, &request.schedule, tb),
-				      tb, extack) ?:
-	      wale_impair_parse(q, &request.impair, request.buffer.flows, tb,
-				extack) ?:
-	      wale_check_gso(q, &request, extack) ?:
-	      wale_check_line(tb, extack) ?:
-	      wale_prepare(sch, &request, extack) ?:
-	      wale_apply_locked(sch, &request, extack);
+	err = wale_netlink_attr_parse(tb, &wale_options_nest, opt, extack) ?:
+	      wale_netlink_schedule_parse(&request.schedule, tb, extack) ?:
+	      wale_netlink_parse_feedback(&request, extack) ?:
+	      wale_netlink_buffer_check(sch, &request.buffer, tb, extack) ?:
+	      wale_netlink_schedule_check(q, &request.schedule, tb, extack) ?:
+	      wale_netlink_buffer_check_steps(sch, &request.buffer,
+					      wale_netlink_schedule_request_trace
+					      (q, &request.schedule, tb),
+					      tb, extack) ?:
+	      wale_netlink_impair_parse(q, &request.impair,
+					request.buffer.flows, tb, extack) ?:
+	      wale_netlink_check_gso(q, &request, extack) ?:
+	      wale_netlink_check_line(tb, extack) ?:
+	      wale_netlink_prepare(sch, &request, extack) ?:
+	      wale_netlink_apply_locked(sch, &request, extack);
 	/* the new ones of a refused request, or the old ones of another */
-	wale_schedule_request_free(&request.schedule);
-	wale_buffer_request_free(&request.buffer);
-	wale_impair_request_free(&request.impair);
+	wale_netlink_schedule_request_free(&request.schedule);
+	wale_netlink_buffer_request_free(&request.buffer);
+	wale_netlink_impair_request_free(&request.impair);
 	wale_feedback_free(request.feedback);
 	return err;
 }
 
-static int wale_dump_feedback(const struct wale_feedback *feedback,
-			      struct sk_buff *skb)
+static int wale_netlink_dump_feedback(const struct wale_feedback *feedback,
+				      struct sk_buff *skb)
 {
 	struct nlattr *nest;
 
 	if (!feedback)
 		return 0;
 	nest = nla_nest_start_noflag(skb, TCA_WALE_FEEDBACK);
-	if (!nest ||
-	    wale_attr_put(skb, &wale_feedback_nest, TCA_WALE_FEEDBACK_IDLE,
-			  wale_feedback_idle(feedback)))
+	if (!nest || wale_netlink_attr_put(skb, &wale_feedback_nest,
+					   TCA_WALE_FEEDBACK_IDLE,
+					   wale_feedback_idle(feedback)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
 /**
- * wale_dump() - put the configuration
+ * wale_netlink_dump() - put the configuration
  * @sch: the qdisc
  * @skb: the message
  *
@@ -252,7 +255,7 @@ static int wale_dump_feedback(const struct wale_feedback *feedback,
  * Context: RTNL is held, so that the configuration stands still; takes the root lock.
  * Return: length of the message, or -EMSGSIZE.
  */
-int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
+int wale_netlink_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	struct nlattr *nest;
@@ -266,14 +269,13 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 	nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
 	if (!nest)
 		return -EMSGSIZE;
-	if (wale_dump_schedule(&q->schedule, skb) ||
-	    wale_option_put(skb, TCA_WALE_DELAY64,
-			    q->follow.delay_ns) ||
-	    wale_dump_buffer(q, skb) ||
-	    wale_dump_impair(q, skb) ||
+	if (wale_netlink_dump_schedule(&q->schedule, skb) ||
+	    wale_option_put(skb, TCA_WALE_DELAY64, q->follow.delay_ns) ||
+	    wale_netlink_dump_buffer(q, skb) ||
+	    wale_netlink_dump_impair(q, skb) ||
 	    wale_option_put(skb, TCA_WALE_OVERHEAD, q->framing.layer) ||
-	    (q->framing.bytes && nla_put_s32(skb, TCA_WALE_OVERHEAD_BYTES,
-					     q->framing.bytes)) ||
+	    (q->framing.bytes &&
+	     nla_put_s32(skb, TCA_WALE_OVERHEAD_BYTES, q->framing.bytes)) ||
 	    wale_option_put_unless(skb, TCA_WALE_MPU, q->framing.least, 0) ||
 	    wale_option_put(skb, TCA_WALE_DROPS, q->drops) ||
 	    wale_option_put_unless(skb, TCA_WALE_SLACK, q->alarm.slack_ns, 0) ||
@@ -285,7 +287,7 @@ int wale_dump(struct Qdisc *sch, struct sk_buff *skb)
 				   WALE_DOWN_DROPS_ARRIVALS) ||
 	    wale_option_put_unless(skb, TCA_WALE_GSO, q->gso, WALE_GSO_SPLIT) ||
 	    wale_option_put(skb, TCA_WALE_SEED, q->seed) ||
-	    wale_dump_feedback(q->feedback, skb)) {
+	    wale_netlink_dump_feedback(q->feedback, skb)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}

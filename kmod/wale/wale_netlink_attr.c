@@ -6,7 +6,7 @@
 #include "wale_netlink_attr.h"
 
 /**
- * wale_attr_refuse() - say what is wrong with an attribute
+ * wale_netlink_attr_refuse() - say what is wrong with an attribute
  * @extack: where
  * @attr: the attribute
  * @sentence: what is wrong; it stays where it is
@@ -14,8 +14,9 @@
  *
  * Return: @err.
  */
-int wale_attr_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr,
-		     const char *sentence, int err)
+int wale_netlink_attr_refuse(struct netlink_ext_ack *extack,
+			     const struct nlattr *attr, const char *sentence,
+			     int err)
 {
 	if (extack)
 		extack->_msg = sentence;
@@ -23,9 +24,9 @@ int wale_attr_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr,
 	return err;
 }
 
-static int wale_attr_check_ranges(struct nlattr **tb,
-				  const struct wale_nest *nest,
-				  struct netlink_ext_ack *extack)
+static int wale_netlink_attr_check_ranges(struct nlattr **tb,
+					  const struct wale_nest *nest,
+					  struct netlink_ext_ack *extack)
 {
 	const struct wale_range *range = nest->ranges;
 	u64 value;
@@ -38,14 +39,15 @@ static int wale_attr_check_ranges(struct nlattr **tb,
 		if (value >= range->min && value <= range->max)
 			continue;
 		if (!range->also || value != range->also)
-			return wale_attr_refuse(extack, tb[range->attr],
-						range->refusal, -ERANGE);
+			return wale_netlink_attr_refuse(extack, tb[range->attr],
+							range->refusal,
+							-ERANGE);
 	}
 	return 0;
 }
 
 /**
- * wale_attr_parse() - the attributes of a nest, each by itself
+ * wale_netlink_attr_parse() - the attributes of a nest, each by itself
  * @tb: set; room for all types
  * @nest: what may be in it
  * @attr: the nest
@@ -55,8 +57,9 @@ static int wale_attr_check_ranges(struct nlattr **tb,
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
-int wale_attr_parse(struct nlattr **tb, const struct wale_nest *nest,
-		    const struct nlattr *attr, struct netlink_ext_ack *extack)
+int wale_netlink_attr_parse(struct nlattr **tb, const struct wale_nest *nest,
+			    const struct nlattr *attr,
+			    struct netlink_ext_ack *extack)
 {
 	unsigned long needed = nest->needed;
 	unsigned int i;
@@ -69,13 +72,13 @@ int wale_attr_parse(struct nlattr **tb, const struct wale_nest *nest,
 		return err;
 	for_each_set_bit(i, &needed, nest->max + 1)
 		if (!tb[i])
-			return wale_attr_refuse(extack, attr, nest->needs,
-						-EINVAL);
-	return wale_attr_check_ranges(tb, nest, extack);
+			return wale_netlink_attr_refuse(extack, attr,
+							nest->needs, -EINVAL);
+	return wale_netlink_attr_check_ranges(tb, nest, extack);
 }
 
 /**
- * wale_attr_put() - put a number, in the width of its attribute
+ * wale_netlink_attr_put() - put a number, in the width of its attribute
  * @skb: the message
  * @nest: the set of the attribute; a set with numbers of 64 bits pads by type 1
  * @attr: its type
@@ -83,8 +86,8 @@ int wale_attr_parse(struct nlattr **tb, const struct wale_nest *nest,
  *
  * Return: 0 or -EMSGSIZE.
  */
-int wale_attr_put(struct sk_buff *skb, const struct wale_nest *nest, int attr,
-		  u64 value)
+int wale_netlink_attr_put(struct sk_buff *skb, const struct wale_nest *nest,
+			  int attr, u64 value)
 {
 	if (nest->policy[attr].type == NLA_U64)
 		return nla_put_u64_64bit(skb, attr, value, TCA_WALE_PAD);

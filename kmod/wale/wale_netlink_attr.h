@@ -53,12 +53,14 @@ extern const struct wale_nest wale_state_nest;
 extern const struct wale_nest wale_jitter_nest;
 extern const struct wale_nest wale_slot_nest;
 
-int wale_attr_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr,
-		     const char *sentence, int err);
-int wale_attr_parse(struct nlattr **tb, const struct wale_nest *nest,
-		    const struct nlattr *attr, struct netlink_ext_ack *extack);
-int wale_attr_put(struct sk_buff *skb, const struct wale_nest *nest, int attr,
-		  u64 value);
+int wale_netlink_attr_refuse(struct netlink_ext_ack *extack,
+			     const struct nlattr *attr, const char *sentence,
+			     int err);
+int wale_netlink_attr_parse(struct nlattr **tb, const struct wale_nest *nest,
+			    const struct nlattr *attr,
+			    struct netlink_ext_ack *extack);
+int wale_netlink_attr_put(struct sk_buff *skb, const struct wale_nest *nest,
+			  int attr, u64 value);
 
 /**
  * wale_attr_get() - the number of an attribute
@@ -85,7 +87,7 @@ static inline u64 wale_attr_get(const struct nlattr *attr, u64 otherwise)
  */
 static inline int wale_option_put(struct sk_buff *skb, int attr, u64 value)
 {
-	return wale_attr_put(skb, &wale_options_nest, attr, value);
+	return wale_netlink_attr_put(skb, &wale_options_nest, attr, value);
 }
 
 /**

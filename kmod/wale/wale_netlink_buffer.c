@@ -19,15 +19,15 @@
 #define WALE_JUMBO_MTU	9216
 
 /* What is limited. */
-enum wale_unit {
+enum wale_netlink_unit {
 	WALE_UNIT_PACKETS,
 	WALE_UNIT_BYTES,
 	WALE_UNIT_CELLS,
 };
 
 /* Each alternative excludes the others. */
-static int wale_check_alternatives(struct nlattr **tb,
-				   struct netlink_ext_ack *extack)
+static int wale_netlink_check_alternatives(struct nlattr **tb,
+					   struct netlink_ext_ack *extack)
 {
 	if (!!tb[TCA_WALE_LIMIT_PACKETS] + !!tb[TCA_WALE_LIMIT_BYTES] +
 	    !!tb[TCA_WALE_LIMIT_CELLS] > 1) {
@@ -45,7 +45,8 @@ static int wale_check_alternatives(struct nlattr **tb,
 	return 0;
 }
 
-static enum wale_unit wale_unit(u64 limit_bytes, u32 limit_cells)
+static enum wale_netlink_unit wale_netlink_unit(u64 limit_bytes,
+						u32 limit_cells)
 {
 	if (limit_cells != U32_MAX)
 		return WALE_UNIT_CELLS;
@@ -53,9 +54,9 @@ static enum wale_unit wale_unit(u64 limit_bytes, u32 limit_cells)
 }
 
 /* The limits as they will be: one that is given ends the others. */
-static void wale_merge_limit(const struct wale_sched_data *q,
-			     struct wale_buffer_request *request,
-			     struct nlattr **tb)
+static void wale_netlink_merge_limit(const struct wale_sched_data *q,
+				     struct wale_buffer_request *request,
+				     struct nlattr **tb)
 {
 	bool given = tb[TCA_WALE_LIMIT_PACKETS] || tb[TCA_WALE_LIMIT_BYTES] ||
 		     tb[TCA_WALE_LIMIT_CELLS];
@@ -71,9 +72,9 @@ static void wale_merge_limit(const struct wale_sched_data *q,
 			      given ? U32_MAX : q->buffer.limit_cells);
 }
 
-static u64 wale_request_limit(const struct wale_buffer_request *request)
+static u64 wale_netlink_request_limit(const struct wale_buffer_request *request)
 {
-	switch (wale_unit(request->limit_bytes, request->limit_cells)) {
+	switch (wale_netlink_unit(request->limit_bytes, request->limit_cells)) {
 	case WALE_UNIT_CELLS:
 		return request->limit_cells;
 	case WALE_UNIT_BYTES:
@@ -83,42 +84,44 @@ static u64 wale_request_limit(const struct wale_buffer_request *request)
 	}
 }
 
-static bool wale_policy_by_flow(const struct wale_policy *policy)
+static bool wale_netlink_policy_by_flow(const struct wale_policy *policy)
 {
 	return policy->kind == WALE_POLICY_SELDROP ||
 	       policy->kind == WALE_POLICY_FBA;
 }
 
-static bool wale_policy_has_threshold(const struct wale_policy *policy)
+static bool wale_netlink_policy_has_threshold(const struct wale_policy *policy)
 {
-	return policy->kind == WALE_POLICY_EPD || wale_policy_by_flow(policy);
+	return policy->kind == WALE_POLICY_EPD ||
+	       wale_netlink_policy_by_flow(policy);
 }
 
 /* Is the limit in another unit from now on, and with it a threshold? */
-static bool wale_changes_unit(const struct wale_sched_data *q,
-			      const struct wale_buffer_request *request)
+static bool wale_netlink_changes_unit(const struct wale_sched_data *q,
+				      const struct wale_buffer_request *request)
 {
-	return wale_unit(request->limit_bytes, request->limit_cells) !=
-	       wale_unit(q->follow.limit_bytes, q->buffer.limit_cells);
+	return wale_netlink_unit(request->limit_bytes, request->limit_cells) !=
+	       wale_netlink_unit(q->follow.limit_bytes, q->buffer.limit_cells);
 }
 
 /* Is there a threshold that nobody sees, and that cannot be one with this limit? */
-static bool wale_threshold_is_stale(const struct wale_sched_data *q,
-				    const struct wale_buffer_request *request)
+static bool
+wale_netlink_threshold_is_stale(const struct wale_sched_data *q,
+				const struct wale_buffer_request *request)
 {
 	const struct wale_policy *policy = &request->policy;
 
 	return !policy->share &&
-	       (!wale_policy_has_threshold(&q->policy) ||
-		!wale_policy_has_threshold(policy)) &&
-	       (wale_changes_unit(q, request) ||
-		policy->threshold > wale_request_limit(request));
+	       (!wale_netlink_policy_has_threshold(&q->policy) ||
+		!wale_netlink_policy_has_threshold(policy)) &&
+	       (wale_netlink_changes_unit(q, request) ||
+		policy->threshold > wale_netlink_request_limit(request));
 }
 
 /* The policy as it will be. */
-static void wale_merge_policy(const struct wale_sched_data *q,
-			      struct wale_buffer_request *request,
-			      struct nlattr **tb)
+static void wale_netlink_merge_policy(const struct wale_sched_data *q,
+				      struct wale_buffer_request *request,
+				      struct nlattr **tb)
 {
 	struct wale_policy *policy = &request->policy;
 
@@ -127,7 +130,7 @@ static void wale_merge_policy(const struct wale_sched_data *q,
 	policy->z = wale_attr_get(tb[TCA_WALE_Z], policy->z);
 	policy->last = wale_attr_get(tb[TCA_WALE_LAST], policy->last);
 	policy->mark = wale_attr_get(tb[TCA_WALE_MARK], policy->mark);
-	if (wale_threshold_is_stale(q, request))
+	if (wale_netlink_threshold_is_stale(q, request))
 		policy->share = WALE_POLICY_SHARE_DEFAULT;
 	if (tb[TCA_WALE_THRESHOLD]) {
 		policy->threshold = nla_get_u64(tb[TCA_WALE_THRESHOLD]);
@@ -135,24 +138,25 @@ static void wale_merge_policy(const struct wale_sched_data *q,
 	}
 	policy->share = wale_attr_get(tb[TCA_WALE_THRESHOLD_SHARE],
 				      policy->share);
-	policy->threshold = wale_policy_threshold(policy,
-						  wale_request_limit(request));
+	policy->threshold =
+		wale_policy_threshold(policy,
+				      wale_netlink_request_limit(request));
 }
 
 /*
  * What one packet is: the MTU, but for devices such as lo and ifb whose MTU is
  * that of no wire.
  */
-static u32 wale_packet_len(const struct net_device *dev)
+static u32 wale_netlink_packet_len(const struct net_device *dev)
 {
 	return dev->mtu <= WALE_JUMBO_MTU ? dev->mtu : ETH_DATA_LEN;
 }
 
 /* What packets take on the wire beside, as it will be. */
-static int wale_merge_framing(const struct wale_sched_data *q,
-			      struct wale_buffer_request *request,
-			      struct nlattr **tb,
-			      struct netlink_ext_ack *extack)
+static int wale_netlink_merge_framing(const struct wale_sched_data *q,
+				      struct wale_buffer_request *request,
+				      struct nlattr **tb,
+				      struct netlink_ext_ack *extack)
 {
 	const struct nlattr *bytes = tb[TCA_WALE_OVERHEAD_BYTES];
 	struct wale_framing *framing = &request->framing;
@@ -172,13 +176,13 @@ static int wale_merge_framing(const struct wale_sched_data *q,
 	return -ERANGE;
 }
 
-static int wale_check_limit(struct Qdisc *sch,
-			    const struct wale_buffer_request *request,
-			    struct nlattr **tb,
-			    struct netlink_ext_ack *extack)
+static int wale_netlink_check_limit(struct Qdisc *sch,
+				    const struct wale_buffer_request *request,
+				    struct nlattr **tb,
+				    struct netlink_ext_ack *extack)
 {
 	u32 packet = wale_framing_len(&request->framing,
-				      wale_packet_len(qdisc_dev(sch)));
+				      wale_netlink_packet_len(qdisc_dev(sch)));
 	const struct nlattr *framing = tb[TCA_WALE_OVERHEAD] ?:
 				       tb[TCA_WALE_OVERHEAD_BYTES] ?:
 				       tb[TCA_WALE_MPU];
@@ -213,14 +217,15 @@ static int wale_check_limit(struct Qdisc *sch,
 	return 0;
 }
 
-static int wale_check_policy(const struct wale_sched_data *q,
-			     const struct wale_buffer_request *request,
-			     struct nlattr **tb, struct netlink_ext_ack *extack)
+static int wale_netlink_check_policy(const struct wale_sched_data *q,
+				     const struct wale_buffer_request *request,
+				     struct nlattr **tb,
+				     struct netlink_ext_ack *extack)
 {
 	const struct wale_policy *policy = &request->policy;
-	bool by_flow = wale_policy_by_flow(policy);
-	bool threshold = wale_policy_has_threshold(policy);
-	u64 limit = wale_request_limit(request);
+	bool by_flow = wale_netlink_policy_by_flow(policy);
+	bool threshold = wale_netlink_policy_has_threshold(policy);
+	u64 limit = wale_netlink_request_limit(request);
 
 	if (!threshold &&
 	    (tb[TCA_WALE_THRESHOLD] || tb[TCA_WALE_THRESHOLD_SHARE])) {
@@ -263,7 +268,7 @@ static int wale_check_policy(const struct wale_sched_data *q,
 			       "wale: threshold must be at most the limit");
 		return -ERANGE;
 	}
-	if (wale_changes_unit(q, request) && !tb[TCA_WALE_THRESHOLD]) {
+	if (wale_netlink_changes_unit(q, request) && !tb[TCA_WALE_THRESHOLD]) {
 		NL_SET_ERR_MSG(extack,
 			       "wale: threshold is in the unit of the limit: with another unit, it must be given too");
 		return -EINVAL;
@@ -272,8 +277,9 @@ static int wale_check_policy(const struct wale_sched_data *q,
 }
 
 /* With a child, these are its own business. */
-static int wale_check_child(const struct wale_sched_data *q, struct nlattr **tb,
-			    struct netlink_ext_ack *extack)
+static int wale_netlink_check_child(const struct wale_sched_data *q,
+				    struct nlattr **tb,
+				    struct netlink_ext_ack *extack)
 {
 	static const u16 attrs[] = {
 		TCA_WALE_LIMIT_PACKETS, TCA_WALE_LIMIT_BYTES,
@@ -296,11 +302,12 @@ static int wale_check_child(const struct wale_sched_data *q, struct nlattr **tb,
 	return 0;
 }
 
-static int wale_check_flows(const struct wale_sched_data *q,
-			    struct wale_buffer_request *request,
-			    struct nlattr **tb, struct netlink_ext_ack *extack)
+static int wale_netlink_check_flows(const struct wale_sched_data *q,
+				    struct wale_buffer_request *request,
+				    struct nlattr **tb,
+				    struct netlink_ext_ack *extack)
 {
-	bool needed = wale_policy_by_flow(&request->policy) ||
+	bool needed = wale_netlink_policy_by_flow(&request->policy) ||
 		      request->limit_cells != U32_MAX;
 
 	if (q->classes && request->flows &&
@@ -317,7 +324,7 @@ static int wale_check_flows(const struct wale_sched_data *q,
 }
 
 /**
- * wale_buffer_check() - the attributes together, and with what the link is
+ * wale_netlink_buffer_check() - the attributes together, and with what the link is
  * @sch: the qdisc
  * @request: the request; then it says what will be
  * @tb: the attributes
@@ -325,38 +332,40 @@ static int wale_check_flows(const struct wale_sched_data *q,
  *
  * Return: 0, or -EINVAL, -ERANGE or -EBUSY.
  */
-int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
-		      struct nlattr **tb, struct netlink_ext_ack *extack)
+int wale_netlink_buffer_check(struct Qdisc *sch,
+			      struct wale_buffer_request *request,
+			      struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	int err;
 
-	err = wale_check_alternatives(tb, extack) ?:
-	      wale_check_child(q, tb, extack);
+	err = wale_netlink_check_alternatives(tb, extack) ?:
+		      wale_netlink_check_child(q, tb, extack);
 	if (err)
 		return err;
 	request->flows = wale_attr_get(tb[TCA_WALE_FLOWS], 0);
-	wale_merge_limit(q, request, tb);
-	wale_merge_policy(q, request, tb);
+	wale_netlink_merge_limit(q, request, tb);
+	wale_netlink_merge_policy(q, request, tb);
 	request->input_rate = wale_attr_get(tb[TCA_WALE_INPUT_RATE64],
 					    q->input_rate);
 	request->rem = q->rem.params;
-	err = wale_rem_parse(&request->rem, tb[TCA_WALE_REM], extack);
+	err = wale_netlink_rem_parse(&request->rem, tb[TCA_WALE_REM], extack);
 	if (err)
 		return err;
-	err = wale_merge_framing(q, request, tb, extack) ?:
-	      wale_check_limit(sch, request, tb, extack);
+	err = wale_netlink_merge_framing(q, request, tb, extack) ?:
+		      wale_netlink_check_limit(sch, request, tb, extack);
 	if (!err)
-		err = wale_check_policy(q, request, tb, extack);
+		err = wale_netlink_check_policy(q, request, tb, extack);
 	if (!err)
-		err = wale_check_flows(q, request, tb, extack);
+		err = wale_netlink_check_flows(q, request, tb, extack);
 	if (request->limit_cells == U32_MAX)
 		request->input_rate = WALE_RATE_UNLIMITED;
 	return err;
 }
 
 /**
- * wale_buffer_check_steps() - the limits of the steps of a trace
+ * wale_netlink_buffer_check_steps() - the limits of the steps of a trace
  * @sch: the qdisc
  * @request: checked; the buffer as it will be
  * @trace: that the link will follow, or NULL
@@ -365,10 +374,11 @@ int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
  *
  * Return: 0, or -EINVAL, -ERANGE or -EBUSY.
  */
-int wale_buffer_check_steps(struct Qdisc *sch,
-			    const struct wale_buffer_request *request,
-			    const struct wale_trace *trace, struct nlattr **tb,
-			    struct netlink_ext_ack *extack)
+int wale_netlink_buffer_check_steps(struct Qdisc *sch,
+				    const struct wale_buffer_request *request,
+				    const struct wale_trace *trace,
+				    struct nlattr **tb,
+				    struct netlink_ext_ack *extack)
 {
 	const struct nlattr *attr = tb[TCA_WALE_TRACE] ?: tb[TCA_WALE_TRACE_FD];
 	const struct wale_sched_data *q = qdisc_priv(sch);
@@ -388,19 +398,19 @@ int wale_buffer_check_steps(struct Qdisc *sch,
 				    "wale: the limits of steps of a trace are in packets or bytes: the limit must not be in cells");
 		return -EINVAL;
 	}
-	if (wale_policy_has_threshold(policy) && !policy->share) {
+	if (wale_netlink_policy_has_threshold(policy) && !policy->share) {
 		NL_SET_ERR_MSG_ATTR(extack, attr ?: tb[TCA_WALE_THRESHOLD],
 				    "wale: while the limit follows a trace, threshold must be a share of it");
 		return -EINVAL;
 	}
-	if (wale_policy_by_flow(policy) &&
+	if (wale_netlink_policy_by_flow(policy) &&
 	    trace->peak_limit > WALE_POLICY_LIMIT_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack, attr ?: tb[TCA_WALE_POLICY],
 				    "wale: with policy seldrop and fba, each limit in trace must be at most 4294967295");
 		return -ERANGE;
 	}
 	packet = wale_framing_len(&request->framing,
-				  wale_packet_len(qdisc_dev(sch)));
+				  wale_netlink_packet_len(qdisc_dev(sch)));
 	framing = tb[TCA_WALE_OVERHEAD] ?: tb[TCA_WALE_OVERHEAD_BYTES] ?:
 		  tb[TCA_WALE_MPU];
 	if (wale_trace_limits_packets(trace) || trace->least_limit >= packet ||
@@ -412,15 +422,16 @@ int wale_buffer_check_steps(struct Qdisc *sch,
 }
 
 /**
- * wale_buffer_prepare() - the memory that a valid request needs
+ * wale_netlink_buffer_prepare() - the memory that a valid request needs
  * @sch: the qdisc
  * @request: the request
  * @extack: unused so far
  *
  * Return: 0 or -ENOMEM.
  */
-int wale_buffer_prepare(struct Qdisc *sch, struct wale_buffer_request *request,
-			struct netlink_ext_ack *extack)
+int wale_netlink_buffer_prepare(struct Qdisc *sch,
+				struct wale_buffer_request *request,
+				struct netlink_ext_ack *extack)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	u32 size;
@@ -449,8 +460,8 @@ int wale_buffer_prepare(struct Qdisc *sch, struct wale_buffer_request *request,
 	return 0;
 }
 
-static void wale_apply_flows(struct Qdisc *sch,
-			     struct wale_buffer_request *request)
+static void wale_netlink_apply_flows(struct Qdisc *sch,
+				     struct wale_buffer_request *request)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_classes *classes = request->classes;
@@ -463,7 +474,7 @@ static void wale_apply_flows(struct Qdisc *sch,
 }
 
 /**
- * wale_buffer_apply() - the configuration is replaced
+ * wale_netlink_buffer_apply() - the configuration is replaced
  * @sch: the qdisc, run up to now
  * @request: a valid request, prepared; then what was replaced is in it
  * @now: ns
@@ -472,8 +483,9 @@ static void wale_apply_flows(struct Qdisc *sch,
  * Context: the root lock is held.
  * Return: 0; or -EBUSY, and nothing has changed.
  */
-int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,
-		      u64 now, struct netlink_ext_ack *extack)
+int wale_netlink_buffer_apply(struct Qdisc *sch,
+			      struct wale_buffer_request *request, u64 now,
+			      struct netlink_ext_ack *extack)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_buffer *buffer = &q->buffer;
@@ -485,7 +497,7 @@ int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,
 			       "wale: limit can change between cells and another unit only while the buffer is empty");
 		return -EBUSY;
 	}
-	wale_apply_flows(sch, request);
+	wale_netlink_apply_flows(sch, request);
 	if (request->ring) {
 		wale_cells_set_ring(&q->cells, request->ring,
 				    request->ring_size);
@@ -500,26 +512,29 @@ int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,
 	q->follow.limit_packets = request->limit_packets;
 	q->follow.limit_bytes = request->limit_bytes;
 	buffer->limit_cells = request->limit_cells;
-	wale_rem_apply(q, &request->rem,
-		       request->policy.kind == WALE_POLICY_REM &&
-		       q->policy.kind != WALE_POLICY_REM, now);
+	wale_netlink_rem_apply(q, &request->rem,
+			       request->policy.kind == WALE_POLICY_REM &&
+				       q->policy.kind != WALE_POLICY_REM,
+			       now);
 	q->policy = request->policy;
 	return 0;
 }
 
 /**
- * wale_buffer_request_free() - free what a request did not use, or replaced
+ * wale_netlink_buffer_request_free() - free what a request did not use, or replaced
  * @request: applied, or refused
  */
-void wale_buffer_request_free(struct wale_buffer_request *request)
+void wale_netlink_buffer_request_free(struct wale_buffer_request *request)
 {
 	kvfree(request->classes);
 	kvfree(request->ring);
 }
 
-static int wale_dump_limit(const struct wale_sched_data *q, struct sk_buff *skb)
+static int wale_netlink_dump_limit(const struct wale_sched_data *q,
+				   struct sk_buff *skb)
 {
-	switch (wale_unit(q->follow.limit_bytes, q->buffer.limit_cells)) {
+	switch (wale_netlink_unit(q->follow.limit_bytes,
+				  q->buffer.limit_cells)) {
 	case WALE_UNIT_CELLS:
 		return wale_option_put(skb, TCA_WALE_LIMIT_CELLS,
 				       q->buffer.limit_cells);
@@ -532,8 +547,8 @@ static int wale_dump_limit(const struct wale_sched_data *q, struct sk_buff *skb)
 	}
 }
 
-static int wale_dump_threshold(const struct wale_policy *policy,
-			       struct sk_buff *skb)
+static int wale_netlink_dump_threshold(const struct wale_policy *policy,
+				       struct sk_buff *skb)
 {
 	if (policy->share)
 		return wale_option_put(skb, TCA_WALE_THRESHOLD_SHARE,
@@ -542,9 +557,9 @@ static int wale_dump_threshold(const struct wale_policy *policy,
 }
 
 /* The policy, with the parameters that it has. */
-static int wale_dump_policy(const struct wale_policy *policy,
-			    const struct wale_rem_params *rem,
-			    struct sk_buff *skb)
+static int wale_netlink_dump_policy(const struct wale_policy *policy,
+				    const struct wale_rem_params *rem,
+				    struct sk_buff *skb)
 {
 	if (wale_option_put(skb, TCA_WALE_POLICY, policy->kind))
 		return -EMSGSIZE;
@@ -556,31 +571,32 @@ static int wale_dump_policy(const struct wale_policy *policy,
 	case WALE_POLICY_TAIL:
 		return 0;
 	case WALE_POLICY_REM:
-		return wale_dump_rem(rem, skb);
+		return wale_netlink_dump_rem(rem, skb);
 	case WALE_POLICY_RANDOM_TAIL:
 		return wale_option_put(skb, TCA_WALE_LAST, policy->last);
 	case WALE_POLICY_EPD:
-		return wale_dump_threshold(policy, skb);
+		return wale_netlink_dump_threshold(policy, skb);
 	default:
-		return wale_dump_threshold(policy, skb) ?:
-		       wale_option_put(skb, TCA_WALE_Z, policy->z);
+		return wale_netlink_dump_threshold(policy, skb) ?:
+			       wale_option_put(skb, TCA_WALE_Z, policy->z);
 	}
 }
 
 /**
- * wale_dump_buffer() - put the configuration of the buffer, if there is no child
+ * wale_netlink_dump_buffer() - put the configuration of the buffer, if there is no child
  * @q: the link
  * @skb: the message
  *
  * Context: RTNL is held, so that the configuration stands still.
  * Return: 0 or -EMSGSIZE.
  */
-int wale_dump_buffer(const struct wale_sched_data *q, struct sk_buff *skb)
+int wale_netlink_dump_buffer(const struct wale_sched_data *q,
+			     struct sk_buff *skb)
 {
 	if (q->child.qdisc)
 		return 0;
-	if (wale_dump_limit(q, skb) ||
-	    wale_dump_policy(&q->policy, &q->rem.params, skb))
+	if (wale_netlink_dump_limit(q, skb) ||
+	    wale_netlink_dump_policy(&q->policy, &q->rem.params, skb))
 		return -EMSGSIZE;
 	if (q->classes &&
 	    wale_option_put(skb, TCA_WALE_FLOWS, q->classes->count))

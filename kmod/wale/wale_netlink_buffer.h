@@ -47,24 +47,33 @@ struct wale_buffer_request {
 	u32 ring_size;
 };
 
-int wale_buffer_check(struct Qdisc *sch, struct wale_buffer_request *request,
-		      struct nlattr **tb, struct netlink_ext_ack *extack);
-int wale_buffer_check_steps(struct Qdisc *sch,
-			    const struct wale_buffer_request *request,
-			    const struct wale_trace *trace, struct nlattr **tb,
-			    struct netlink_ext_ack *extack);
-int wale_buffer_prepare(struct Qdisc *sch, struct wale_buffer_request *request,
-			struct netlink_ext_ack *extack);
-int wale_buffer_apply(struct Qdisc *sch, struct wale_buffer_request *request,
-		      u64 now, struct netlink_ext_ack *extack);
-void wale_buffer_request_free(struct wale_buffer_request *request);
-int wale_dump_buffer(const struct wale_sched_data *q, struct sk_buff *skb);
+int wale_netlink_buffer_check(struct Qdisc *sch,
+			      struct wale_buffer_request *request,
+			      struct nlattr **tb,
+			      struct netlink_ext_ack *extack);
+int wale_netlink_buffer_check_steps(struct Qdisc *sch,
+				    const struct wale_buffer_request *request,
+				    const struct wale_trace *trace,
+				    struct nlattr **tb,
+				    struct netlink_ext_ack *extack);
+int wale_netlink_buffer_prepare(struct Qdisc *sch,
+				struct wale_buffer_request *request,
+				struct netlink_ext_ack *extack);
+int wale_netlink_buffer_apply(struct Qdisc *sch,
+			      struct wale_buffer_request *request, u64 now,
+			      struct netlink_ext_ack *extack);
+void wale_netlink_buffer_request_free(struct wale_buffer_request *request);
+int wale_netlink_dump_buffer(const struct wale_sched_data *q,
+			     struct sk_buff *skb);
 
 /* wale_netlink_rem.c: the price of policy rem */
-int wale_rem_parse(struct wale_rem_params *params, const struct nlattr *attr,
-		   struct netlink_ext_ack *extack);
-void wale_rem_apply(struct wale_sched_data *q,
-		    const struct wale_rem_params *params, bool begins, u64 now);
-int wale_dump_rem(const struct wale_rem_params *params, struct sk_buff *skb);
+int wale_netlink_rem_parse(struct wale_rem_params *params,
+			   const struct nlattr *attr,
+			   struct netlink_ext_ack *extack);
+void wale_netlink_rem_apply(struct wale_sched_data *q,
+			    const struct wale_rem_params *params, bool begins,
+			    u64 now);
+int wale_netlink_dump_rem(const struct wale_rem_params *params,
+			  struct sk_buff *skb);
 
 #endif /* _WALE_NETLINK_BUFFER_H */

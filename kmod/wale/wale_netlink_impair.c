@@ -30,16 +30,16 @@ static const struct wale_loss_model wale_loss_state = {
 	.usual = { 0, 0, 0, WALE_LOSS_ALWAYS, 0 },
 };
 
-static int wale_parse_model(struct wale_impair_request *request,
-			    const struct wale_loss_model *model,
-			    const struct nlattr *attr,
-			    struct netlink_ext_ack *extack)
+static int wale_netlink_parse_model(struct wale_impair_request *request,
+				    const struct wale_loss_model *model,
+				    const struct nlattr *attr,
+				    struct netlink_ext_ack *extack)
 {
 	struct wale_loss_params *loss = &request->params.loss;
 	struct nlattr *tb[TCA_WALE_LOSS_STATE_MAX + 1];
 	int err, i;
 
-	err = wale_attr_parse(tb, model->nest, attr, extack);
+	err = wale_netlink_attr_parse(tb, model->nest, attr, extack);
 	if (err)
 		return err;
 	loss->kind = model->kind;
@@ -58,8 +58,9 @@ static int wale_parse_model(struct wale_impair_request *request,
 	return -ERANGE;
 }
 
-static int wale_parse_loss(struct wale_impair_request *request,
-			   struct nlattr **tb, struct netlink_ext_ack *extack)
+static int wale_netlink_parse_loss(struct wale_impair_request *request,
+				   struct nlattr **tb,
+				   struct netlink_ext_ack *extack)
 {
 	const struct nlattr *gemodel = tb[TCA_WALE_LOSS_GEMODEL];
 	const struct nlattr *state = tb[TCA_WALE_LOSS_STATE];
@@ -72,17 +73,17 @@ static int wale_parse_loss(struct wale_impair_request *request,
 	if (tb[TCA_WALE_LOSS])
 		request->params.loss.kind = WALE_LOSS_INDEPENDENT;
 	if (gemodel)
-		return wale_parse_model(request, &wale_loss_gemodel, gemodel,
-					extack);
+		return wale_netlink_parse_model(request, &wale_loss_gemodel,
+						gemodel, extack);
 	if (state)
-		return wale_parse_model(request, &wale_loss_state, state,
-					extack);
+		return wale_netlink_parse_model(request, &wale_loss_state,
+						state, extack);
 	return 0;
 }
 
-static int wale_parse_table(struct wale_impair_request *request,
-			    const struct nlattr *attr,
-			    struct netlink_ext_ack *extack)
+static int wale_netlink_parse_table(struct wale_impair_request *request,
+				    const struct nlattr *attr,
+				    struct netlink_ext_ack *extack)
 {
 	u32 count = nla_len(attr) / sizeof(request->table->entry[0]);
 	struct wale_jitter_table *table;
@@ -106,10 +107,10 @@ static int wale_parse_table(struct wale_impair_request *request,
 	return 0;
 }
 
-static int wale_parse_jitter(const struct wale_sched_data *q,
-			     struct wale_impair_request *request,
-			     const struct nlattr *attr,
-			     struct netlink_ext_ack *extack)
+static int wale_netlink_parse_jitter(const struct wale_sched_data *q,
+				     struct wale_impair_request *request,
+				     const struct nlattr *attr,
+				     struct netlink_ext_ack *extack)
 {
 	struct wale_impair_params *params = &request->params;
 	struct nlattr *tb[TCA_WALE_JITTER_MAX + 1];
@@ -118,7 +119,7 @@ static int wale_parse_jitter(const struct wale_sched_data *q,
 
 	if (!attr)
 		return 0;
-	err = wale_attr_parse(tb, &wale_jitter_nest, attr, extack);
+	err = wale_netlink_attr_parse(tb, &wale_jitter_nest, attr, extack);
 	if (err)
 		return err;
 	params->jitter_ns = wale_attr_get(tb[TCA_WALE_JITTER_TIME64],
@@ -126,8 +127,9 @@ static int wale_parse_jitter(const struct wale_sched_data *q,
 	params->reordering = wale_attr_get(tb[TCA_WALE_JITTER_REORDERING],
 					   params->reordering);
 	if (tb[TCA_WALE_JITTER_TABLE]) {
-		err = wale_parse_table(request, tb[TCA_WALE_JITTER_TABLE],
-				       extack);
+		err = wale_netlink_parse_table(request,
+					       tb[TCA_WALE_JITTER_TABLE],
+					       extack);
 		if (err)
 			return err;
 		has_table = request->table;
@@ -152,8 +154,8 @@ static const u8 wale_impair_attrs[] = {
 };
 
 /* Those that are a number each. */
-static void wale_merge_numbers(struct wale_impair_params *params,
-			       struct nlattr **tb)
+static void wale_netlink_merge_numbers(struct wale_impair_params *params,
+				       struct nlattr **tb)
 {
 	params->ecn = wale_attr_get(tb[TCA_WALE_LOSS_ECN], params->ecn);
 	params->reorder = wale_attr_get(tb[TCA_WALE_REORDER], params->reorder);
@@ -167,9 +169,9 @@ static void wale_merge_numbers(struct wale_impair_params *params,
 					     params->jitter_again);
 }
 
-static int wale_parse_slot(struct wale_slot_params *slot,
-			   const struct nlattr *attr,
-			   struct netlink_ext_ack *extack)
+static int wale_netlink_parse_slot(struct wale_slot_params *slot,
+				   const struct nlattr *attr,
+				   struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_WALE_SLOT_MAX + 1];
 	int err;
@@ -179,7 +181,7 @@ static int wale_parse_slot(struct wale_slot_params *slot,
 	*slot = (struct wale_slot_params){};
 	if (!nla_len(attr))
 		return 0;
-	err = wale_attr_parse(tb, &wale_slot_nest, attr, extack);
+	err = wale_netlink_attr_parse(tb, &wale_slot_nest, attr, extack);
 	if (err)
 		return err;
 	slot->min_ns = nla_get_u64(tb[TCA_WALE_SLOT_MIN64]);
@@ -194,9 +196,9 @@ static int wale_parse_slot(struct wale_slot_params *slot,
 }
 
 /* A range must be one, and of a flow that the link can tell from others. */
-static int wale_check_range(const struct wale_drop_range *range, u32 flows,
-			    const struct nlattr *attr,
-			    struct netlink_ext_ack *extack)
+static int wale_netlink_check_range(const struct wale_drop_range *range,
+				    u32 flows, const struct nlattr *attr,
+				    struct netlink_ext_ack *extack)
 {
 	if (!range->first || range->last < range->first) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
@@ -211,9 +213,9 @@ static int wale_check_range(const struct wale_drop_range *range, u32 flows,
 	return 0;
 }
 
-static int wale_parse_drops(struct wale_drop_list *drops, u32 flows,
-			    const struct nlattr *attr,
-			    struct netlink_ext_ack *extack)
+static int wale_netlink_parse_drops(struct wale_drop_list *drops, u32 flows,
+				    const struct nlattr *attr,
+				    struct netlink_ext_ack *extack)
 {
 	u32 i, count;
 	int err;
@@ -230,7 +232,8 @@ static int wale_parse_drops(struct wale_drop_list *drops, u32 flows,
 	drops->count = count;
 	memcpy(drops->range, nla_data(attr), nla_len(attr));
 	for (i = 0; i < count; i++) {
-		err = wale_check_range(&drops->range[i], flows, attr, extack);
+		err = wale_netlink_check_range(&drops->range[i], flows, attr,
+					       extack);
 		if (err)
 			return err;
 	}
@@ -238,7 +241,7 @@ static int wale_parse_drops(struct wale_drop_list *drops, u32 flows,
 }
 
 /**
- * wale_impair_parse() - what a request says of impairments
+ * wale_netlink_impair_parse() - what a request says of impairments
  * @q: the link, as it is
  * @request: zeroed; what came, and what it makes of the rest
  * @flows: number of flows that the link will tell apart, if it does not yet
@@ -247,9 +250,10 @@ static int wale_parse_drops(struct wale_drop_list *drops, u32 flows,
  *
  * Return: 0, -EINVAL, -ERANGE or -ENOMEM.
  */
-int wale_impair_parse(const struct wale_sched_data *q,
-		      struct wale_impair_request *request, u32 flows,
-		      struct nlattr **tb, struct netlink_ext_ack *extack)
+int wale_netlink_impair_parse(const struct wale_sched_data *q,
+			      struct wale_impair_request *request, u32 flows,
+			      struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
 {
 	struct wale_impair_params *params = &request->params;
 	size_t i;
@@ -260,25 +264,27 @@ int wale_impair_parse(const struct wale_sched_data *q,
 	*params = q->impair ? q->impair->params : wale_impair_none;
 	if (q->classes)
 		flows = q->classes->count;
-	wale_merge_numbers(params, tb);
-	err = wale_parse_drops(&params->drops, flows, tb[TCA_WALE_DROP_LIST],
-			       extack) ?:
-	      wale_parse_slot(&params->slot, tb[TCA_WALE_SLOT], extack) ?:
-	      wale_parse_loss(request, tb, extack);
+	wale_netlink_merge_numbers(params, tb);
+	err = wale_netlink_parse_drops(&params->drops, flows,
+				       tb[TCA_WALE_DROP_LIST], extack) ?:
+	      wale_netlink_parse_slot(&params->slot, tb[TCA_WALE_SLOT],
+				      extack) ?:
+	      wale_netlink_parse_loss(request, tb, extack);
 	if (err)
 		return err;
-	return wale_parse_jitter(q, request, tb[TCA_WALE_JITTER], extack);
+	return wale_netlink_parse_jitter(q, request, tb[TCA_WALE_JITTER],
+					 extack);
 }
 
 /**
- * wale_impair_prepare() - what a valid request needs beside its values
+ * wale_netlink_impair_prepare() - what a valid request needs beside its values
  * @q: the link
  * @request: the request
  *
  * Return: 0 or -ENOMEM.
  */
-int wale_impair_prepare(const struct wale_sched_data *q,
-			struct wale_impair_request *request)
+int wale_netlink_impair_prepare(const struct wale_sched_data *q,
+				struct wale_impair_request *request)
 {
 	if (q->impair || !request->given)
 		return 0;
@@ -290,14 +296,14 @@ int wale_impair_prepare(const struct wale_sched_data *q,
 }
 
 /**
- * wale_impair_apply() - the impairments are replaced
+ * wale_netlink_impair_apply() - the impairments are replaced
  * @q: the link, run up to now
  * @request: the request
  *
  * Context: the root lock is held.
  */
-void wale_impair_apply(struct wale_sched_data *q,
-		       struct wale_impair_request *request)
+void wale_netlink_impair_apply(struct wale_sched_data *q,
+			       struct wale_impair_request *request)
 {
 	if (request->impair) {
 		q->impair = request->impair;
@@ -318,17 +324,17 @@ void wale_impair_apply(struct wale_sched_data *q,
 }
 
 /**
- * wale_impair_request_free() - free what was not used
+ * wale_netlink_impair_request_free() - free what was not used
  * @request: the request
  */
-void wale_impair_request_free(struct wale_impair_request *request)
+void wale_netlink_impair_request_free(struct wale_impair_request *request)
 {
 	kvfree(request->table);
 	kvfree(request->impair);
 }
 
-static int wale_dump_model(const struct wale_loss_params *loss,
-			   struct sk_buff *skb)
+static int wale_netlink_dump_model(const struct wale_loss_params *loss,
+				   struct sk_buff *skb)
 {
 	bool gemodel = loss->kind == WALE_LOSS_GEMODEL;
 	const struct wale_nest *set = gemodel ? &wale_gemodel_nest :
@@ -347,8 +353,8 @@ static int wale_dump_model(const struct wale_loss_params *loss,
 	return 0;
 }
 
-static int wale_dump_jitter(const struct wale_impair *impair,
-			    struct sk_buff *skb)
+static int wale_netlink_dump_jitter(const struct wale_impair *impair,
+				    struct sk_buff *skb)
 {
 	struct nlattr *nest;
 
@@ -357,10 +363,11 @@ static int wale_dump_jitter(const struct wale_impair *impair,
 		return 0;
 	nest = nla_nest_start_noflag(skb, TCA_WALE_JITTER);
 	if (!nest ||
-	    wale_attr_put(skb, &wale_jitter_nest, TCA_WALE_JITTER_TIME64,
-			  impair->params.jitter_ns) ||
-	    (impair->table && nla_put_string(skb, TCA_WALE_JITTER_NAME,
-					     impair->table->name)) ||
+	    wale_netlink_attr_put(skb, &wale_jitter_nest,
+				  TCA_WALE_JITTER_TIME64,
+				  impair->params.jitter_ns) ||
+	    (impair->table &&
+	     nla_put_string(skb, TCA_WALE_JITTER_NAME, impair->table->name)) ||
 	    nla_put_u32(skb, TCA_WALE_JITTER_REORDERING,
 			impair->params.reordering))
 		return -EMSGSIZE;
@@ -368,8 +375,8 @@ static int wale_dump_jitter(const struct wale_impair *impair,
 	return 0;
 }
 
-static int wale_dump_slot(const struct wale_slot_params *slot,
-			  struct sk_buff *skb)
+static int wale_netlink_dump_slot(const struct wale_slot_params *slot,
+				  struct sk_buff *skb)
 {
 	const struct wale_nest *set = &wale_slot_nest;
 	struct nlattr *nest;
@@ -378,23 +385,27 @@ static int wale_dump_slot(const struct wale_slot_params *slot,
 		return 0;
 	nest = nla_nest_start_noflag(skb, TCA_WALE_SLOT);
 	if (!nest ||
-	    wale_attr_put(skb, set, TCA_WALE_SLOT_MIN64, slot->min_ns) ||
-	    wale_attr_put(skb, set, TCA_WALE_SLOT_MAX64, slot->max_ns) ||
-	    wale_attr_put(skb, set, TCA_WALE_SLOT_PACKETS, slot->packets) ||
-	    wale_attr_put(skb, set, TCA_WALE_SLOT_BYTES, slot->bytes))
+	    wale_netlink_attr_put(skb, set, TCA_WALE_SLOT_MIN64,
+				  slot->min_ns) ||
+	    wale_netlink_attr_put(skb, set, TCA_WALE_SLOT_MAX64,
+				  slot->max_ns) ||
+	    wale_netlink_attr_put(skb, set, TCA_WALE_SLOT_PACKETS,
+				  slot->packets) ||
+	    wale_netlink_attr_put(skb, set, TCA_WALE_SLOT_BYTES, slot->bytes))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
 /**
- * wale_dump_impair() - put the losses, and what there is of other impairments
+ * wale_netlink_dump_impair() - put the losses, and what there is of other impairments
  * @q: the link
  * @skb: the message
  *
  * Return: 0 or -EMSGSIZE.
  */
-int wale_dump_impair(const struct wale_sched_data *q, struct sk_buff *skb)
+int wale_netlink_dump_impair(const struct wale_sched_data *q,
+			     struct sk_buff *skb)
 {
 	const struct wale_impair_params *params;
 
@@ -402,8 +413,8 @@ int wale_dump_impair(const struct wale_sched_data *q, struct sk_buff *skb)
 		return wale_option_put(skb, TCA_WALE_LOSS, q->follow.loss);
 	params = &q->impair->params;
 	if (params->loss.kind == WALE_LOSS_INDEPENDENT ?
-	    wale_option_put(skb, TCA_WALE_LOSS, q->follow.loss) :
-	    wale_dump_model(&params->loss, skb))
+		    wale_option_put(skb, TCA_WALE_LOSS, q->follow.loss) :
+		    wale_netlink_dump_model(&params->loss, skb))
 		return -EMSGSIZE;
 	if (wale_option_put_unless(skb, TCA_WALE_LOSS_ECN, params->ecn, 0) ||
 	    wale_option_put_unless(skb, TCA_WALE_REORDER, params->reorder, 0) ||
@@ -420,6 +431,6 @@ int wale_dump_impair(const struct wale_sched_data *q, struct sk_buff *skb)
 	     nla_put(skb, TCA_WALE_DROP_LIST, params->drops.count *
 		     sizeof(params->drops.range[0]), params->drops.range)))
 		return -EMSGSIZE;
-	return wale_dump_slot(&params->slot, skb) ?:
-	       wale_dump_jitter(q->impair, skb);
+	return wale_netlink_dump_slot(&params->slot, skb) ?:
+		       wale_netlink_dump_jitter(q->impair, skb);
 }

@@ -34,14 +34,16 @@ struct wale_impair_request {
 	struct wale_impair *impair;
 };
 
-int wale_impair_parse(const struct wale_sched_data *q,
-		      struct wale_impair_request *request, u32 flows,
-		      struct nlattr **tb, struct netlink_ext_ack *extack);
-int wale_impair_prepare(const struct wale_sched_data *q,
-			struct wale_impair_request *request);
-void wale_impair_apply(struct wale_sched_data *q,
-		       struct wale_impair_request *request);
-void wale_impair_request_free(struct wale_impair_request *request);
-int wale_dump_impair(const struct wale_sched_data *q, struct sk_buff *skb);
+int wale_netlink_impair_parse(const struct wale_sched_data *q,
+			      struct wale_impair_request *request, u32 flows,
+			      struct nlattr **tb,
+			      struct netlink_ext_ack *extack);
+int wale_netlink_impair_prepare(const struct wale_sched_data *q,
+				struct wale_impair_request *request);
+void wale_netlink_impair_apply(struct wale_sched_data *q,
+			       struct wale_impair_request *request);
+void wale_netlink_impair_request_free(struct wale_impair_request *request);
+int wale_netlink_dump_impair(const struct wale_sched_data *q,
+			     struct sk_buff *skb);
 
 #endif /* _WALE_NETLINK_IMPAIR_H */

@@ -11,22 +11,23 @@
 #include "wale_netlink_buffer.h"
 
 /**
- * wale_rem_parse() - what a request says of the price
+ * wale_netlink_rem_parse() - what a request says of the price
  * @params: what it is; then what it will be
  * @attr: TCA_WALE_REM; or NULL
  * @extack: what was expected
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
-int wale_rem_parse(struct wale_rem_params *params, const struct nlattr *attr,
-		   struct netlink_ext_ack *extack)
+int wale_netlink_rem_parse(struct wale_rem_params *params,
+			   const struct nlattr *attr,
+			   struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_WALE_REM_MAX + 1];
 	int err;
 
 	if (!attr)
 		return 0;
-	err = wale_attr_parse(tb, &wale_rem_nest, attr, extack);
+	err = wale_netlink_attr_parse(tb, &wale_rem_nest, attr, extack);
 	if (err)
 		return err;
 	params->interval_ns = wale_attr_get(tb[TCA_WALE_REM_INTERVAL],
@@ -40,7 +41,7 @@ int wale_rem_parse(struct wale_rem_params *params, const struct nlattr *attr,
 }
 
 /**
- * wale_rem_apply() - the parameters are replaced
+ * wale_netlink_rem_apply() - the parameters are replaced
  * @q: the link, run up to now
  * @params: the parameters
  * @begins: the policy was another
@@ -48,8 +49,9 @@ int wale_rem_parse(struct wale_rem_params *params, const struct nlattr *attr,
  *
  * Context: the root lock is held.
  */
-void wale_rem_apply(struct wale_sched_data *q,
-		    const struct wale_rem_params *params, bool begins, u64 now)
+void wale_netlink_rem_apply(struct wale_sched_data *q,
+			    const struct wale_rem_params *params, bool begins,
+			    u64 now)
 {
 	wale_rem_set(&q->rem, params, now);
 	if (begins)
@@ -57,24 +59,28 @@ void wale_rem_apply(struct wale_sched_data *q,
 }
 
 /**
- * wale_dump_rem() - put the parameters
+ * wale_netlink_dump_rem() - put the parameters
  * @params: the parameters
  * @skb: the message
  *
  * Return: 0 or -EMSGSIZE.
  */
-int wale_dump_rem(const struct wale_rem_params *params, struct sk_buff *skb)
+int wale_netlink_dump_rem(const struct wale_rem_params *params,
+			  struct sk_buff *skb)
 {
 	const struct wale_nest *set = &wale_rem_nest;
 	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_WALE_REM);
 
 	if (!nest ||
-	    wale_attr_put(skb, set, TCA_WALE_REM_INTERVAL,
-			  params->interval_ns) ||
-	    wale_attr_put(skb, set, TCA_WALE_REM_GAMMA, params->gamma) ||
-	    wale_attr_put(skb, set, TCA_WALE_REM_ALPHA, params->alpha) ||
-	    wale_attr_put(skb, set, TCA_WALE_REM_TARGET, params->target) ||
-	    wale_attr_put(skb, set, TCA_WALE_REM_PHI, params->phi))
+	    wale_netlink_attr_put(skb, set, TCA_WALE_REM_INTERVAL,
+				  params->interval_ns) ||
+	    wale_netlink_attr_put(skb, set, TCA_WALE_REM_GAMMA,
+				  params->gamma) ||
+	    wale_netlink_attr_put(skb, set, TCA_WALE_REM_ALPHA,
+				  params->alpha) ||
+	    wale_netlink_attr_put(skb, set, TCA_WALE_REM_TARGET,
+				  params->target) ||
+	    wale_netlink_attr_put(skb, set, TCA_WALE_REM_PHI, params->phi))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -19,9 +19,10 @@
 #include "wale_trace_store.h"
 
 /* @more: how many steps are to come, with these. */
-static int wale_parse_steps(struct wale_trace *trace, const void *steps,
-			    u32 count, u32 more, const struct nlattr *attr,
-			    struct netlink_ext_ack *extack)
+static int wale_netlink_parse_steps(struct wale_trace *trace, const void *steps,
+				    u32 count, u32 more,
+				    const struct nlattr *attr,
+				    struct netlink_ext_ack *extack)
 {
 	u32 size = wale_trace_step_size(trace->columns), i;
 	u64 step[WALE_TRACE_VALUES];
@@ -34,13 +35,13 @@ static int wale_parse_steps(struct wale_trace *trace, const void *steps,
 		err = wale_trace_store(trace, step, more - i, &refusal);
 	}
 	if (err == -ERANGE || err == -EFBIG)
-		return wale_attr_refuse(extack, attr, refusal, -ERANGE);
+		return wale_netlink_attr_refuse(extack, attr, refusal, -ERANGE);
 	return err;
 }
 
-static int wale_parse_trace(struct wale_schedule_request *request,
-			    const struct nlattr *attr,
-			    struct netlink_ext_ack *extack)
+static int wale_netlink_parse_trace(struct wale_schedule_request *request,
+				    const struct nlattr *attr,
+				    struct netlink_ext_ack *extack)
 {
 	u32 size = wale_trace_step_size(request->columns);
 	u32 count = nla_len(attr) / size;
@@ -57,8 +58,8 @@ static int wale_parse_trace(struct wale_schedule_request *request,
 	request->trace = wale_trace_new(request->columns);
 	if (!request->trace)
 		return -ENOMEM;
-	return wale_parse_steps(request->trace, nla_data(attr), count, count,
-				attr, extack);
+	return wale_netlink_parse_steps(request->trace, nla_data(attr), count,
+					count, attr, extack);
 }
 
 /*
@@ -67,9 +68,9 @@ static int wale_parse_trace(struct wale_schedule_request *request,
  *
  * Return: how many steps are in the file, or -EINVAL.
  */
-static int wale_count_steps(const struct file *file, u32 step_size,
-			    const struct nlattr *attr,
-			    struct netlink_ext_ack *extack)
+static int wale_netlink_count_steps(const struct file *file, u32 step_size,
+				    const struct nlattr *attr,
+				    struct netlink_ext_ack *extack)
 {
 	const struct inode *inode = file_inode(file);
 	u64 size = i_size_read(inode);
@@ -92,9 +93,9 @@ static int wale_count_steps(const struct file *file, u32 step_size,
 /* So many numbers, or somewhat fewer, are read at a time. */
 #define WALE_TRACE_READ_VALUES	64
 
-static int wale_read_steps(struct wale_trace *trace, struct file *file,
-			   u32 count, const struct nlattr *attr,
-			   struct netlink_ext_ack *extack)
+static int wale_netlink_read_steps(struct wale_trace *trace, struct file *file,
+				   u32 count, const struct nlattr *attr,
+				   struct netlink_ext_ack *extack)
 {
 	u32 size = wale_trace_step_size(trace->columns);
 	u64 values[WALE_TRACE_READ_VALUES];
@@ -113,32 +114,33 @@ static int wale_read_steps(struct wale_trace *trace, struct file *file,
 					    "wale: the file of the trace became shorter while it was read");
 			return -EINVAL;
 		}
-		err = wale_parse_steps(trace, values, n, left, attr, extack);
+		err = wale_netlink_parse_steps(trace, values, n, left, attr,
+					       extack);
 	}
 	return err;
 }
 
 /* A file in memory. */
-static int wale_read_trace(struct wale_schedule_request *request,
-			   struct file *file, const struct nlattr *attr,
-			   struct netlink_ext_ack *extack)
+static int wale_netlink_read_trace(struct wale_schedule_request *request,
+				   struct file *file, const struct nlattr *attr,
+				   struct netlink_ext_ack *extack)
 {
-	int count = wale_count_steps(file,
-				     wale_trace_step_size(request->columns),
-				     attr, extack);
+	u32 size = wale_trace_step_size(request->columns);
+	int count = wale_netlink_count_steps(file, size, attr, extack);
 
 	if (count < 0)
 		return count;
 	request->trace = wale_trace_new(request->columns);
 	if (!request->trace)
 		return -ENOMEM;
-	return wale_read_steps(request->trace, file, count, attr, extack);
+	return wale_netlink_read_steps(request->trace, file, count, attr,
+				       extack);
 }
 
 /* A file of the family wale: the request has it from now on. */
-static int wale_take_trace(struct wale_schedule_request *request,
-			   struct file *file, const struct nlattr *attr,
-			   struct netlink_ext_ack *extack)
+static int wale_netlink_take_trace(struct wale_schedule_request *request,
+				   struct file *file, const struct nlattr *attr,
+				   struct netlink_ext_ack *extack)
 {
 	int err = wale_trace_file_take(file, &request->trace);
 
@@ -160,9 +162,9 @@ static int wale_take_trace(struct wale_schedule_request *request,
 }
 
 /* The request is dealt with by the task that sent it, whose descriptor it is. */
-static int wale_open_trace(struct wale_schedule_request *request,
-			   const struct nlattr *attr,
-			   struct netlink_ext_ack *extack)
+static int wale_netlink_open_trace(struct wale_schedule_request *request,
+				   const struct nlattr *attr,
+				   struct netlink_ext_ack *extack)
 {
 	struct file *file = fget(nla_get_u32(attr));
 	int err;
@@ -173,16 +175,16 @@ static int wale_open_trace(struct wale_schedule_request *request,
 		return -EBADF;
 	}
 	if (wale_is_trace_file(file))
-		err = wale_take_trace(request, file, attr, extack);
+		err = wale_netlink_take_trace(request, file, attr, extack);
 	else
-		err = wale_read_trace(request, file, attr, extack);
+		err = wale_netlink_read_trace(request, file, attr, extack);
 	fput(file);
 	return err;
 }
 
-static int wale_parse_sessions(struct wale_schedule_request *request,
-			       const struct nlattr *attr,
-			       struct netlink_ext_ack *extack)
+static int wale_netlink_parse_sessions(struct wale_schedule_request *request,
+				       const struct nlattr *attr,
+				       struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_WALE_SESSIONS_MAX + 1];
 	struct wale_sessions_params params;
@@ -191,7 +193,7 @@ static int wale_parse_sessions(struct wale_schedule_request *request,
 
 	if (!nla_len(attr))
 		return 0;
-	err = wale_attr_parse(tb, &wale_sessions_nest, attr, extack);
+	err = wale_netlink_attr_parse(tb, &wale_sessions_nest, attr, extack);
 	if (err)
 		return err;
 	params.arrival = nla_get_u32(tb[TCA_WALE_SESSIONS_ARRIVAL]);
@@ -210,9 +212,9 @@ static int wale_parse_sessions(struct wale_schedule_request *request,
 	return err;
 }
 
-static int wale_parse_columns(struct wale_schedule_request *request,
-			      struct nlattr **tb,
-			      struct netlink_ext_ack *extack)
+static int wale_netlink_parse_columns(struct wale_schedule_request *request,
+				      struct nlattr **tb,
+				      struct netlink_ext_ack *extack)
 {
 	const struct nlattr *attr = tb[TCA_WALE_TRACE_COLUMNS];
 
@@ -230,14 +232,15 @@ static int wale_parse_columns(struct wale_schedule_request *request,
 	return 0;
 }
 
-static int wale_parse_either_trace(struct wale_schedule_request *request,
-				   struct nlattr **tb,
-				   struct netlink_ext_ack *extack)
+static int
+wale_netlink_parse_either_trace(struct wale_schedule_request *request,
+				struct nlattr **tb,
+				struct netlink_ext_ack *extack)
 {
 	const struct nlattr *attr = tb[TCA_WALE_TRACE] ?: tb[TCA_WALE_TRACE_FD];
 	int err;
 
-	err = wale_parse_columns(request, tb, extack);
+	err = wale_netlink_parse_columns(request, tb, extack);
 	if (err || !attr)
 		return err;
 	if (tb[TCA_WALE_TRACE] && tb[TCA_WALE_TRACE_FD]) {
@@ -245,8 +248,9 @@ static int wale_parse_either_trace(struct wale_schedule_request *request,
 				    "wale: a trace comes in the request or in a file, not both");
 		return -EINVAL;
 	}
-	err = tb[TCA_WALE_TRACE] ? wale_parse_trace(request, attr, extack) :
-				   wale_open_trace(request, attr, extack);
+	err = tb[TCA_WALE_TRACE] ?
+		      wale_netlink_parse_trace(request, attr, extack) :
+		      wale_netlink_open_trace(request, attr, extack);
 	if (err || request->trace_off)
 		return err;
 	request->trace->end = wale_attr_get(tb[TCA_WALE_TRACE_END],
@@ -260,7 +264,7 @@ static int wale_parse_either_trace(struct wale_schedule_request *request,
 }
 
 /**
- * wale_schedule_parse() - what a request says of the rate, each attribute by itself
+ * wale_netlink_schedule_parse() - what a request says of the rate, each attribute by itself
  * @request: zeroed; what came
  * @tb: the attributes
  * @extack: what was expected
@@ -268,8 +272,9 @@ static int wale_parse_either_trace(struct wale_schedule_request *request,
  * Return: 0, -EINVAL, -ERANGE or -ENOMEM; of the file of a trace, -EBADF or what
  * reading it says.
  */
-int wale_schedule_parse(struct wale_schedule_request *request,
-			struct nlattr **tb, struct netlink_ext_ack *extack)
+int wale_netlink_schedule_parse(struct wale_schedule_request *request,
+				struct nlattr **tb,
+				struct netlink_ext_ack *extack)
 {
 	int err;
 
@@ -281,10 +286,11 @@ int wale_schedule_parse(struct wale_schedule_request *request,
 				    "wale: start must be at most 366 days from now");
 		return -ERANGE;
 	}
-	err = wale_parse_either_trace(request, tb, extack);
+	err = wale_netlink_parse_either_trace(request, tb, extack);
 	if (!err && tb[TCA_WALE_SESSIONS])
-		err = wale_parse_sessions(request, tb[TCA_WALE_SESSIONS],
-					  extack);
+		err = wale_netlink_parse_sessions(request,
+						  tb[TCA_WALE_SESSIONS],
+						  extack);
 	return err;
 }
 
@@ -294,13 +300,13 @@ int wale_schedule_parse(struct wale_schedule_request *request,
  * with the same start are in step to the ns, unless the time of day was set in
  * between.
  */
-static s64 wale_start_elapsed(u64 start_ns, u64 now)
+static s64 wale_netlink_start_elapsed(u64 start_ns, u64 now)
 {
 	return ktime_to_ns(ktime_mono_to_any(now, TK_OFFS_REAL)) - start_ns;
 }
 
 /**
- * wale_schedule_request_trace() - the trace that a link will follow
+ * wale_netlink_schedule_request_trace() - the trace that a link will follow
  * @q: the link
  * @request: what came
  * @tb: the attributes
@@ -310,9 +316,9 @@ static s64 wale_start_elapsed(u64 start_ns, u64 now)
  * Return: the trace, or NULL.
  */
 const struct wale_trace *
-wale_schedule_request_trace(const struct wale_sched_data *q,
-			    const struct wale_schedule_request *request,
-			    struct nlattr **tb)
+wale_netlink_schedule_request_trace(const struct wale_sched_data *q,
+				    const struct wale_schedule_request *request,
+				    struct nlattr **tb)
 {
 	const struct wale_trace *trace = q->schedule.trace;
 
@@ -324,10 +330,10 @@ wale_schedule_request_trace(const struct wale_sched_data *q,
 }
 
 /* Sessions share a finite constant rate. */
-static int wale_check_sharing(const struct wale_sched_data *q,
-			      const struct wale_schedule_request *request,
-			      struct nlattr **tb,
-			      struct netlink_ext_ack *extack)
+static int
+wale_netlink_check_sharing(const struct wale_sched_data *q,
+			   const struct wale_schedule_request *request,
+			   struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	bool has_rate = q->schedule.capacity != WALE_RATE_UNLIMITED &&
 			!q->schedule.trace;
@@ -349,12 +355,13 @@ static int wale_check_sharing(const struct wale_sched_data *q,
 }
 
 /* A start is that of something, and not of a chain of too many moves. */
-static int wale_check_start(const struct wale_sched_data *q,
-			    const struct wale_schedule_request *request,
-			    struct nlattr **tb, struct netlink_ext_ack *extack)
+static int wale_netlink_check_start(const struct wale_sched_data *q,
+				    const struct wale_schedule_request *request,
+				    struct nlattr **tb,
+				    struct netlink_ext_ack *extack)
 {
 	const struct wale_sessions *sessions = q->schedule.sessions;
-	bool trace = wale_schedule_request_trace(q, request, tb);
+	bool trace = wale_netlink_schedule_request_trace(q, request, tb);
 	s64 elapsed_ns;
 
 	if (!tb[TCA_WALE_START])
@@ -368,8 +375,8 @@ static int wale_check_start(const struct wale_sched_data *q,
 				    "wale: start is that of a trace or of sessions: there must be one");
 		return -EINVAL;
 	}
-	elapsed_ns = wale_start_elapsed(nla_get_u64(tb[TCA_WALE_START]),
-					ktime_get_ns());
+	elapsed_ns = wale_netlink_start_elapsed(nla_get_u64(tb[TCA_WALE_START]),
+						ktime_get_ns());
 	if (sessions && elapsed_ns > 0 &&
 	    div64_u64(elapsed_ns, sessions->params.step_ns) >
 	    WALE_START_MOVES_MAX) {
@@ -381,7 +388,7 @@ static int wale_check_start(const struct wale_sched_data *q,
 }
 
 /**
- * wale_schedule_check() - the attributes together, and with what the link is
+ * wale_netlink_schedule_check() - the attributes together, and with what the link is
  * @q: the link
  * @request: what came
  * @tb: the attributes
@@ -389,9 +396,10 @@ static int wale_check_start(const struct wale_sched_data *q,
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
-int wale_schedule_check(const struct wale_sched_data *q,
-			const struct wale_schedule_request *request,
-			struct nlattr **tb, struct netlink_ext_ack *extack)
+int wale_netlink_schedule_check(const struct wale_sched_data *q,
+				const struct wale_schedule_request *request,
+				struct nlattr **tb,
+				struct netlink_ext_ack *extack)
 {
 	bool sets_rate = request->trace && !wale_trace_is_open(request->trace);
 
@@ -407,12 +415,12 @@ int wale_schedule_check(const struct wale_sched_data *q,
 				    "wale: loop, hold and stop say how a trace ends: they must come with the trace");
 		return -EINVAL;
 	}
-	return wale_check_sharing(q, request, tb, extack) ?:
-	       wale_check_start(q, request, tb, extack);
+	return wale_netlink_check_sharing(q, request, tb, extack) ?:
+		       wale_netlink_check_start(q, request, tb, extack);
 }
 
 /**
- * wale_schedule_apply() - replace the rate as a function of time
+ * wale_netlink_schedule_apply() - replace the rate as a function of time
  * @q: the link, run up to @now
  * @request: checked; what is replaced goes into it
  * @tb: the attributes
@@ -420,9 +428,9 @@ int wale_schedule_check(const struct wale_sched_data *q,
  *
  * Context: RTNL and the root lock are held.
  */
-void wale_schedule_apply(struct wale_sched_data *q,
-			 struct wale_schedule_request *request,
-			 struct nlattr **tb, u64 now)
+void wale_netlink_schedule_apply(struct wale_sched_data *q,
+				 struct wale_schedule_request *request,
+				 struct nlattr **tb, u64 now)
 {
 	struct wale_schedule *schedule = &q->schedule;
 	struct wale_trace *trace = schedule->trace;
@@ -432,9 +440,9 @@ void wale_schedule_apply(struct wale_sched_data *q,
 	s64 elapsed_ns = 0;
 
 	if (start_ns)
-		elapsed_ns = wale_start_elapsed(start_ns, now);
+		elapsed_ns = wale_netlink_start_elapsed(start_ns, now);
 	wale_server_settle(&q->server, schedule, now);
-	if (!wale_schedule_request_trace(q, request, tb) &&
+	if (!wale_netlink_schedule_request_trace(q, request, tb) &&
 	    (schedule->trace || tb[TCA_WALE_RATE64]))
 		wale_schedule_set_constant(schedule, capacity, now);
 	else if (tb[TCA_WALE_RATE64])
@@ -462,10 +470,10 @@ void wale_schedule_apply(struct wale_sched_data *q,
 }
 
 /**
- * wale_schedule_request_free() - free what was not used
+ * wale_netlink_schedule_request_free() - free what was not used
  * @request: the request
  */
-void wale_schedule_request_free(struct wale_schedule_request *request)
+void wale_netlink_schedule_request_free(struct wale_schedule_request *request)
 {
 	struct wale_trace *trace = request->trace;
 
@@ -480,7 +488,8 @@ void wale_schedule_request_free(struct wale_schedule_request *request)
 	kvfree(request->sessions);
 }
 
-static int wale_dump_steps(const struct wale_trace *trace, struct sk_buff *skb)
+static int wale_netlink_dump_steps(const struct wale_trace *trace,
+				   struct sk_buff *skb)
 {
 	u32 size = wale_trace_step_size(trace->columns), i;
 	u64 step[WALE_TRACE_VALUES];
@@ -496,8 +505,8 @@ static int wale_dump_steps(const struct wale_trace *trace, struct sk_buff *skb)
 	return 0;
 }
 
-static int wale_dump_trace(const struct wale_schedule *schedule,
-			   struct sk_buff *skb)
+static int wale_netlink_dump_trace(const struct wale_schedule *schedule,
+				   struct sk_buff *skb)
 {
 	const struct wale_trace *trace = schedule->trace;
 
@@ -510,11 +519,11 @@ static int wale_dump_trace(const struct wale_schedule *schedule,
 		return -EMSGSIZE;
 	if (trace->count > WALE_TRACE_DUMP_MAX)
 		return 0;
-	return wale_dump_steps(trace, skb);
+	return wale_netlink_dump_steps(trace, skb);
 }
 
-static int wale_dump_sessions(const struct wale_sessions *sessions,
-			      struct sk_buff *skb)
+static int wale_netlink_dump_sessions(const struct wale_sessions *sessions,
+				      struct sk_buff *skb)
 {
 	const struct wale_sessions_params *params = &sessions->params;
 	const struct wale_nest *set = &wale_sessions_nest;
@@ -522,18 +531,21 @@ static int wale_dump_sessions(const struct wale_sessions *sessions,
 
 	nest = nla_nest_start_noflag(skb, TCA_WALE_SESSIONS);
 	if (!nest ||
-	    wale_attr_put(skb, set, TCA_WALE_SESSIONS_ARRIVAL,
-			  params->arrival) ||
-	    wale_attr_put(skb, set, TCA_WALE_SESSIONS_MEAN, params->mean) ||
-	    wale_attr_put(skb, set, TCA_WALE_SESSIONS_LIMIT, params->max) ||
-	    wale_attr_put(skb, set, TCA_WALE_SESSIONS_STEP, params->step_ns))
+	    wale_netlink_attr_put(skb, set, TCA_WALE_SESSIONS_ARRIVAL,
+				  params->arrival) ||
+	    wale_netlink_attr_put(skb, set, TCA_WALE_SESSIONS_MEAN,
+				  params->mean) ||
+	    wale_netlink_attr_put(skb, set, TCA_WALE_SESSIONS_LIMIT,
+				  params->max) ||
+	    wale_netlink_attr_put(skb, set, TCA_WALE_SESSIONS_STEP,
+				  params->step_ns))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
-static int wale_dump_start(const struct wale_schedule *schedule,
-			   struct sk_buff *skb)
+static int wale_netlink_dump_start(const struct wale_schedule *schedule,
+				   struct sk_buff *skb)
 {
 	if (!schedule->start_ns || (!schedule->trace && !schedule->sessions))
 		return 0;
@@ -541,23 +553,23 @@ static int wale_dump_start(const struct wale_schedule *schedule,
 }
 
 /**
- * wale_dump_schedule() - put what the rate is as a function of time
+ * wale_netlink_dump_schedule() - put what the rate is as a function of time
  * @schedule: the schedule
  * @skb: the message
  *
  * Return: 0 or -EMSGSIZE.
  */
-int wale_dump_schedule(const struct wale_schedule *schedule,
-		       struct sk_buff *skb)
+int wale_netlink_dump_schedule(const struct wale_schedule *schedule,
+			       struct sk_buff *skb)
 {
 	int err;
 
 	if (schedule->trace)
-		return wale_dump_trace(schedule, skb) ?:
-		       wale_dump_start(schedule, skb);
+		return wale_netlink_dump_trace(schedule, skb) ?:
+			       wale_netlink_dump_start(schedule, skb);
 	err = wale_option_put(skb, TCA_WALE_RATE64, schedule->capacity);
 	if (!err && schedule->sessions)
-		err = wale_dump_sessions(schedule->sessions, skb) ?:
-		      wale_dump_start(schedule, skb);
+		err = wale_netlink_dump_sessions(schedule->sessions, skb) ?:
+			      wale_netlink_dump_start(schedule, skb);
 	return err;
 }

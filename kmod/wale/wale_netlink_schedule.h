@@ -38,20 +38,22 @@ struct wale_schedule_request {
 	struct wale_sessions *sessions;
 };
 
-int wale_schedule_parse(struct wale_schedule_request *request,
-			struct nlattr **tb, struct netlink_ext_ack *extack);
-int wale_schedule_check(const struct wale_sched_data *q,
-			const struct wale_schedule_request *request,
-			struct nlattr **tb, struct netlink_ext_ack *extack);
+int wale_netlink_schedule_parse(struct wale_schedule_request *request,
+				struct nlattr **tb,
+				struct netlink_ext_ack *extack);
+int wale_netlink_schedule_check(const struct wale_sched_data *q,
+				const struct wale_schedule_request *request,
+				struct nlattr **tb,
+				struct netlink_ext_ack *extack);
 const struct wale_trace *
-wale_schedule_request_trace(const struct wale_sched_data *q,
-			    const struct wale_schedule_request *request,
-			    struct nlattr **tb);
-void wale_schedule_apply(struct wale_sched_data *q,
-			 struct wale_schedule_request *request,
-			 struct nlattr **tb, u64 now);
-void wale_schedule_request_free(struct wale_schedule_request *request);
-int wale_dump_schedule(const struct wale_schedule *schedule,
-		       struct sk_buff *skb);
+wale_netlink_schedule_request_trace(const struct wale_sched_data *q,
+				    const struct wale_schedule_request *request,
+				    struct nlattr **tb);
+void wale_netlink_schedule_apply(struct wale_sched_data *q,
+				 struct wale_schedule_request *request,
+				 struct nlattr **tb, u64 now);
+void wale_netlink_schedule_request_free(struct wale_schedule_request *request);
+int wale_netlink_dump_schedule(const struct wale_schedule *schedule,
+			       struct sk_buff *skb);
 
 #endif /* _WALE_NETLINK_SCHEDULE_H */

@@ -54,7 +54,7 @@ static void wale_init_link(struct Qdisc *sch)
 	__skb_queue_head_init(&q->waiting);
 	wale_cells_init(&q->cells);
 	wale_server_init(&q->server);
-	q->run.arrive = wale_link_accept_late;
+	q->run.arrive = wale_arrival_accept_late;
 	q->schedule.until_ns = U64_MAX;
 	wale_schedule_set_constant(&q->schedule, WALE_RATE_UNLIMITED,
 				   ktime_get_ns());
@@ -109,7 +109,7 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 	/* holding packets back is the purpose: no parent need warn of it */
 	sch->flags |= TCQ_F_WARN_NONWC;
 
-	return opt ? wale_configure(sch, opt, extack) : 0;
+	return opt ? wale_netlink_configure(sch, opt, extack) : 0;
 }
 
 static void wale_destroy(struct Qdisc *sch)
@@ -121,19 +121,19 @@ static void wale_destroy(struct Qdisc *sch)
 }
 
 static struct Qdisc_ops wale_qdisc_ops __read_mostly = {
-	.id		= "wale",
-	.cl_ops		= &wale_class_ops,
-	.priv_size	= sizeof(struct wale_sched_data),
-	.enqueue	= wale_link_accept,
-	.dequeue	= wale_link_release,
-	.peek		= qdisc_peek_dequeued,
-	.init		= wale_init,
-	.reset		= wale_purge,
-	.destroy	= wale_destroy,
-	.change		= wale_configure,
-	.dump		= wale_dump,
-	.dump_stats	= wale_dump_stats,
-	.owner		= THIS_MODULE,
+	.id = "wale",
+	.cl_ops = &wale_class_ops,
+	.priv_size = sizeof(struct wale_sched_data),
+	.enqueue = wale_arrival_accept,
+	.dequeue = wale_link_release,
+	.peek = qdisc_peek_dequeued,
+	.init = wale_init,
+	.reset = wale_purge,
+	.destroy = wale_destroy,
+	.change = wale_netlink_configure,
+	.dump = wale_netlink_dump,
+	.dump_stats = wale_dump_stats,
+	.owner = THIS_MODULE,
 };
 
 static int __init wale_module_init(void)

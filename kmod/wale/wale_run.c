@@ -30,7 +30,7 @@ static bool wale_run_arrivals(struct Qdisc *sch, u64 now)
 	u64 next;
 
 	while (q->cells.busy) {
-		next = wale_inputs_next(&q->cells, q->classes);
+		next = wale_cells_inputs_next(&q->cells, q->classes);
 		if (next > now)
 			break;
 		if (!q->cells.amid && !wale_serve(sch, next))
@@ -58,8 +58,9 @@ static bool wale_run_price(struct Qdisc *sch, u64 now)
 					       q->schedule.until_ns;
 		if (wale_rem_rests(rem, q->buffer.bytes))
 			quiet_until = U64_MAX;
-		quiet_until = min(quiet_until,
-				  wale_inputs_next(&q->cells, q->classes));
+		quiet_until =
+			min(quiet_until,
+			    wale_cells_inputs_next(&q->cells, q->classes));
 		rate = wale_schedule_bytes_per_s(&q->schedule);
 		wale_rem_update(rem, q->buffer.bytes, offered, rate,
 				wale_rem_steps(rem, offered, quiet_until, now));

@@ -326,20 +326,23 @@ static void wale_cells_merge(struct kunit *test)
 
 	wale_cells_init(&cells);
 	cells.cell_time = (struct wale_instant){ 1000, 1U << 30 };
-	KUNIT_EXPECT_EQ(test, wale_inputs_next(&cells, classes), U64_MAX);
+	KUNIT_EXPECT_EQ(test, wale_cells_inputs_next(&cells, classes), U64_MAX);
 	for (i = 0; i < 3; i++) {
-		wale_inputs_start(&cells, classes, i + 1, 300 * i + 50 * (i / 2));
-		wale_inputs_again(&cells, classes, i + 1);
+		wale_cells_inputs_start(&cells, classes, i + 1,
+					300 * i + 50 * (i / 2));
+		wale_cells_inputs_again(&cells, classes, i + 1);
 	}
 	for (n = 1; n < 1000; n++) {
 		for (i = 0; i < 3; i++) {
 			u64 start = 300 * i + 50 * (i / 2);
 
-			KUNIT_ASSERT_EQ(test, wale_inputs_next(&cells, classes),
+			KUNIT_ASSERT_EQ(test,
+					wale_cells_inputs_next(&cells, classes),
 					start + 1000 * n + DIV_ROUND_UP(n, 4));
-			KUNIT_ASSERT_EQ(test, wale_inputs_take(&cells, classes),
+			KUNIT_ASSERT_EQ(test,
+					wale_cells_inputs_take(&cells, classes),
 					i + 1);
-			wale_inputs_again(&cells, classes, i + 1);
+			wale_cells_inputs_again(&cells, classes, i + 1);
 		}
 	}
 	vfree(classes);
@@ -355,23 +358,25 @@ static void wale_cells_resume(struct kunit *test)
 	wale_cells_init(&cells);
 	cells.cell_time = (struct wale_instant){ 1000, 0 };
 	for (i = 1; i <= 3; i++) {
-		wale_inputs_start(&cells, classes, i, 100);
-		wale_inputs_again(&cells, classes, i);
+		wale_cells_inputs_start(&cells, classes, i, 100);
+		wale_cells_inputs_again(&cells, classes, i);
 	}
 	cells.cell_time = (struct wale_instant){};
 	for (i = 1; i <= 3; i++) {
 		for (n = 0; n < 4; n++) {
 			KUNIT_EXPECT_EQ(test, cells.amid, n > 0);
-			KUNIT_EXPECT_EQ(test, wale_inputs_next(&cells, classes),
+			KUNIT_EXPECT_EQ(test,
+					wale_cells_inputs_next(&cells, classes),
 					1100);
-			KUNIT_EXPECT_EQ(test, wale_inputs_take(&cells, classes),
+			KUNIT_EXPECT_EQ(test,
+					wale_cells_inputs_take(&cells, classes),
 					i);
 			if (n < 3)
-				wale_inputs_resume(&cells, classes, i);
+				wale_cells_inputs_resume(&cells, classes, i);
 		}
 		KUNIT_EXPECT_FALSE(test, cells.amid);
 	}
-	KUNIT_EXPECT_EQ(test, wale_inputs_next(&cells, classes), U64_MAX);
+	KUNIT_EXPECT_EQ(test, wale_cells_inputs_next(&cells, classes), U64_MAX);
 	vfree(classes);
 }
 
@@ -386,23 +391,24 @@ static void wale_cells_merge_faster(struct kunit *test)
 	wale_cells_init(&cells);
 	cells.cell_time = (struct wale_instant){ 1000, 0 };
 	for (i = 1; i <= 3; i++) {
-		wale_inputs_start(&cells, classes, i, 100 * i);
-		wale_inputs_again(&cells, classes, i);
+		wale_cells_inputs_start(&cells, classes, i, 100 * i);
+		wale_cells_inputs_again(&cells, classes, i);
 	}
 	cells.cell_time = (struct wale_instant){ 30, 0 };
 	for (i = 0; i < 100; i++) {
-		now = wale_inputs_next(&cells, classes);
+		now = wale_cells_inputs_next(&cells, classes);
 		KUNIT_EXPECT_GE(test, now, last);
 		last = now;
-		wale_inputs_again(&cells, classes,
-				  wale_inputs_take(&cells, classes));
+		wale_cells_inputs_again(&cells, classes,
+					wale_cells_inputs_take(&cells,
+							       classes));
 	}
 	KUNIT_EXPECT_EQ(test, last, 2180);
 
 	/* idle one after another */
 	for (i = 0; i < 3; i++)
-		wale_inputs_take(&cells, classes);
-	KUNIT_EXPECT_EQ(test, wale_inputs_next(&cells, classes), U64_MAX);
+		wale_cells_inputs_take(&cells, classes);
+	KUNIT_EXPECT_EQ(test, wale_cells_inputs_next(&cells, classes), U64_MAX);
 	vfree(classes);
 }
 
@@ -412,9 +418,9 @@ static u16 wale_test_soonest(const struct wale_turn *turns, u32 count)
 	u16 i, soonest = 0;
 
 	for (i = 1; i <= count; i++)
-		if (turns[i].class && (!soonest ||
-				       wale_turn_before(&turns[i],
-							&turns[soonest])))
+		if (turns[i].class &&
+		    (!soonest ||
+		     wale_cells_turn_before(&turns[i], &turns[soonest])))
 			soonest = i;
 	return soonest;
 }
@@ -447,16 +453,16 @@ static void wale_cells_merge_many(struct kunit *test)
 		if (turns[i].class) {
 			i = wale_test_soonest(turns, INPUTS);
 			now = turns[i].ns + !!turns[i].fraction;
-			if (wale_inputs_next(&cells, classes) != now ||
-			    wale_inputs_take(&cells, classes) != i)
+			if (wale_cells_inputs_next(&cells, classes) != now ||
+			    wale_cells_inputs_take(&cells, classes) != i)
 				break;
 		} else {
-			wale_inputs_start(&cells, classes, i, now);
+			wale_cells_inputs_start(&cells, classes, i, now);
 		}
 		turn = &turns[i];
 		turn->class = 0;
 		if (draw >> 40 & 7) {	/* else it becomes idle */
-			wale_inputs_again(&cells, classes, i);
+			wale_cells_inputs_again(&cells, classes, i);
 			*turn = (struct wale_turn){
 				.ns = classes->class[i].input.next.ns,
 				.order = order++,
@@ -525,8 +531,8 @@ static void wale_cells_first_end(struct kunit *test)
 		}
 		i = 1 + draw % INPUTS;
 		if (classes->class[i].arriving) {
-			now = wale_inputs_next(&cells, classes);
-			i = wale_inputs_take(&cells, classes);
+			now = wale_cells_inputs_next(&cells, classes);
+			i = wale_cells_inputs_take(&cells, classes);
 			input = &classes->class[i].input;
 			if (!input->cells_left) {
 				wale_class_end_input(classes, i);
@@ -535,11 +541,11 @@ static void wale_cells_first_end(struct kunit *test)
 			if (!--input->cells_left && draw >> 60)
 				input->cells_left = 1 + (draw >> 40) % 40;
 		} else {
-			wale_inputs_start(&cells, classes, i, now);
+			wale_cells_inputs_start(&cells, classes, i, now);
 			input = &classes->class[i].input;
 			input->cells_left = (draw >> 40) % 40;
 		}
-		wale_inputs_again(&cells, classes, i);
+		wale_cells_inputs_again(&cells, classes, i);
 		wale_ends_add(classes, i);
 		first = wale_test_first_end(&cells, classes, INPUTS);
 		for (looks = 0; looks <= 2 * INPUTS / WALE_ENDS_STEPS; looks++) {
