@@ -45,6 +45,7 @@ PAGES = [
 #: Examples that are not run, by a part of their text.
 NOT_RUN = {
     "make modules userspace": "test_install.py installs and uninstalls",
+    "make programs": "make check-programs builds and runs them",
     "--engine vm --set time=real --set cc=bpf_gentle": "test_bpf.py runs it (make check-vm)",
     "pip install -r testbed/requirements-cluster.txt": "there is no cluster here",
     "wale-lab study karnik-kumar -j 100": "there is no cluster here",
