@@ -46,6 +46,11 @@ PAGES = [
 NOT_RUN = {
     "make modules userspace": "test_install.py installs and uninstalls",
     "make programs": "make check-programs builds and runs them",
+    "wale-lab evaluate gentle ": "all rows take minutes; test_evaluation.py runs one with --module",
+    "wale-lab evaluate cubic --kernel 6.1": "all rows, on kernels that may not be built",
+    "wale-lab evaluate --program": "test_evaluation.py evaluates a program that there is",
+    "wale-lab run --seed=1 scenarios/bufferbloat": "needs an evaluation of before",
+    "wale-lab compare shared --kernel": "test_evaluation.py has its arithmetic; this needs 20 runs",
     "--engine vm --set time=real --set cc=bpf_gentle": "test_bpf.py runs it (make check-vm)",
     "pip install -r testbed/requirements-cluster.txt": "there is no cluster here",
     "wale-lab study karnik-kumar -j 100": "there is no cluster here",

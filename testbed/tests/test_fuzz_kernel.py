@@ -131,7 +131,7 @@ def test_ranges_are_those_of_the_header() -> None:
     options = {a.name: a for a in sets["options"]}
     sessions = {a.name: a for a in sets["sessions"]}
     (idle,) = (a for a in sets["feedback"] if a.name == "idle")
-    duration, rate = options["trace"].inner
+    duration, rate, *_ = options["trace"].inner
     assert (options["rate64"].greatest, rate.greatest) == (known["WALE_RATE_MAX"],) * 2
     assert options["rate64"].also == (known["WALE_RATE_UNLIMITED"],)
     assert options["delay64"].greatest == known["WALE_TIME_MAX"]

@@ -117,17 +117,17 @@ static void check_inputs(struct tape *in)
 	wale_cells_set_rate(&cells, WALE_INPUT_RATE_MIN + (u32)tape_number(in));
 	for (op = 0; op < OPS_MAX && in->left; op++) {
 		u8 byte = tape_u8(in);
-		u64 next = wale_inputs_next(&cells, classes);
+		u64 next = wale_cells_inputs_next(&cells, classes);
 
 		must(next >= now);
 		if (byte & 0x80 && next != U64_MAX) {
-			i = wale_inputs_take(&cells, classes);
+			i = wale_cells_inputs_take(&cells, classes);
 			must(!known[i] || next - last[i] >= cells.cell_time.ns);
 			now = next;
 			last[i] = now;
 			known[i] = true;
 			if (byte & 0x40)
-				wale_inputs_again(&cells, classes, i);
+				wale_cells_inputs_again(&cells, classes, i);
 			else
 				classes->class[i].arriving = false;
 			continue;
@@ -139,10 +139,10 @@ static void check_inputs(struct tape *in)
 						    (u32)tape_number(in));
 			memset(known, 0, sizeof(known));
 		} else if (!classes->class[i].arriving) {
-			wale_inputs_start(&cells, classes, i, now);
+			wale_cells_inputs_start(&cells, classes, i, now);
 			last[i] = now;
 			known[i] = true;
-			wale_inputs_again(&cells, classes, i);
+			wale_cells_inputs_again(&cells, classes, i);
 		}
 	}
 	free(classes);
