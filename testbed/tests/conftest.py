@@ -6,6 +6,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import shlex
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -105,8 +106,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Have what is tested written down."""
+    """Have what is tested written down; let tests interrupt what they start."""
     config.pluginmanager.register(tested)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

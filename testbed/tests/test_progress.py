@@ -95,4 +95,5 @@ def test_waiting_shows_the_progress_of_another(
 def test_builder_ahead_needs_no_packages() -> None:
     """pip installs them at the same time."""
     command = [sys.executable, "-S", "-c", "import wale_lab.engines.ahead"]
-    subprocess.run(command, check=True, env={"PYTHONPATH": str(TESTBED / "src")})
+    env = {"PYTHONPATH": str(TESTBED / "src"), "PYTHONDONTWRITEBYTECODE": "1"}  # clean checkouts
+    subprocess.run(command, check=True, env=env)
