@@ -33,7 +33,7 @@ SEED ?= 1
 # Files of tests side by side, in the order of conftest.py; the tests of a file one after the other.
 SIDE_BY_SIDE = -n $(or $(JOBS),logical --maxprocesses 8) --dist loadfile --no-loadscope-reorder
 # For the loop of those who develop: less than 90 seconds on two cores.
-FAST = kunit or not (guest or slow or lint or deb or vm)
+FAST = kunit or not (guest or slow or lint or deb or vm or long or programs)
 # Kernels whose packaged headers are installed.
 STOCK_KDIRS = $(wildcard /usr/src/linux-headers-*-amd64 /usr/src/linux-headers-*-arm64)
 
