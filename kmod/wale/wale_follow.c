@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * wale_follow.c - what of a link follows the steps of a trace, beside its rate
+ * wale_follow.c - delay, loss and limit as the steps of a trace say
  *
- * Steps can be much shorter than the time between packets.  So nothing is done when a
- * step begins: when a packet needs the delay, the loss or the limit, it is looked up.
- * In between, those of the link are the ones of the last step that was looked up.
+ * Steps can be much shorter than the time between packets, so nothing is done when a
+ * step begins.  When a packet needs the delay, the loss or the limit, the value is
+ * looked up; until the next packet does, the link keeps it.
  *
- * The limit is that of the step in which a packet arrives, and so is the loss, which
- * is drawn then; the delay is that of the step in which its service ends.  As with
- * any change, a step applies to arrivals from its first ns on, and to services that
- * end after it.
+ * A packet gets the limit of the step in which it arrives, and the loss probability
+ * too, because the loss is drawn then.  It gets the delay of the step in which its
+ * service ends.  As with any change, a step applies to arrivals from its first ns on,
+ * and to services that end after that.
  */
 
 #include <linux/minmax.h>
@@ -17,8 +17,8 @@
 #include "wale.h"
 
 /**
- * wale_follow_restart() - the options, or the trace, are others
- * @q: the link; what it follows has those of the options
+ * wale_follow_restart() - begin again after the options or the trace have changed
+ * @q: the link; it has the values of the options until a step is looked up
  */
 void wale_follow_restart(struct wale_sched_data *q)
 {
@@ -66,7 +66,7 @@ static void wale_follow_limit(struct wale_sched_data *q, u32 step)
 }
 
 /**
- * wale_follow_step() - have the loss and the limit of the step that holds now
+ * wale_follow_step() - apply the loss and the limit of the current step
  * @q: the link, which follows more than rates, run up to now
  */
 void wale_follow_step(struct wale_sched_data *q)
@@ -83,7 +83,7 @@ void wale_follow_step(struct wale_sched_data *q)
 		wale_follow_limit(q, step);
 }
 
-/* For services that end when, is the delay the one of the step that holds now? */
+/* Remember between which ends of service the delay of the current step applies. */
 static void wale_follow_note_end(struct wale_sched_data *q)
 {
 	const struct wale_schedule *schedule = &q->schedule;
@@ -98,7 +98,7 @@ static void wale_follow_note_end(struct wale_sched_data *q)
 }
 
 /**
- * wale_follow_end() - have the delay of a packet whose service ends
+ * wale_follow_end() - apply the delay for a packet whose service ends
  * @q: the link, which follows more than rates
  * @now: when it ends; the schedule is in the step that holds then, or until then
  */
@@ -121,7 +121,7 @@ void wale_follow_end(struct wale_sched_data *q, u64 now)
 }
 
 /**
- * wale_follow_moves_delay() - do steps say the delay?
+ * wale_follow_moves_delay() - does the delay follow the trace?
  * @q: the link
  *
  * Return: true if they do.
