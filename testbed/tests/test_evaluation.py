@@ -22,16 +22,17 @@ import pytest
 from wale_lab import yaml_lines
 from wale_lab.cli import main
 from wale_lab.engines import get_engine
+from wale_lab.engines.base import EngineError
 from wale_lab.engines.modules import build_folder
 from wale_lab.errors import ScenarioError
-from wale_lab.evaluation import metrics
+from wale_lab.evaluation import kernels, metrics
 from wale_lab.evaluation.judge import Margin, beside_deployed, compare, mean_interval
 from wale_lab.evaluation.kernels import differences
 from wale_lab.evaluation.report import write_report
 from wale_lab.evaluation.rows import DEPLOYED, ROWS, choose, load_row
 from wale_lab.evaluation.scenes import Subject, scene
 from wale_lab.scenario import check_scenario
-from wale_lab.workers import python_environment
+from wale_lab.workers import Workers, python_environment
 
 TIMES = np.arange(10.0)
 
@@ -466,6 +467,24 @@ def test_wrong_words_of_compare(
 ) -> None:
     assert main(["compare", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_run_that_fails_ends_a_comparison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    orders = [([], tmp_path / str(number)) for number in range(40)]
+    begun: list[str] = []
+
+    def fail(_words: list[str], path: Path, _workers: Workers) -> dict[str, Any]:
+        begun.append(path.name)
+        time.sleep(0.1)
+        raise EngineError(f"run {path.name} failed")
+
+    monkeypatch.setattr(kernels, "_orders", lambda *_: iter(orders))
+    monkeypatch.setattr(kernels, "_run", fail)
+    assert main(["compare", "demo", "--kernel", "6.1", "--kernel", "6.12", "-j", "1"]) == 125
+    assert capsys.readouterr().err == "wale-lab: run 0 failed\n"
+    assert len(begun) < 5
 
 
 @pytest.fixture(scope="module")

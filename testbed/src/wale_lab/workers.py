@@ -13,14 +13,18 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from itertools import islice
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
 from wale_lab.engines.base import EngineError
 from wale_lab.once import keep
 from wale_lab.tree import IMPORTS, IN_CHECKOUT
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,11 @@ class Done:
     printed: str
     said: str
     """on stderr"""
+
+    @property
+    def why(self) -> str:
+        """What it said, as the reason for a failure."""
+        return self.said.strip().removeprefix("wale-lab: ") or "it said nothing"
 
 
 def python_environment() -> dict[str, str]:
@@ -84,6 +93,38 @@ class Workers:
             )
             self._all.append(worker)
         return worker
+
+    def do_all(
+        self,
+        items: Iterable[_T],
+        do: Callable[[_T], None],
+        jobs: int,
+        tell: Callable[[list[tuple[_T, BaseException | None]]], None] = lambda _: None,
+        expected: tuple[type[Exception], ...] = (),
+    ) -> None:
+        """Do something with each item, so many at once, in threads that call do(); then end.
+
+        `tell` is called at least once a second with the items that are done since then, each with
+        its error if that is an `expected` one.  Any other error ends all, and is raised.
+        """
+        pool = ThreadPoolExecutor(jobs)
+        waiting = iter(items)
+        running: dict[Future[None], _T] = {}
+        try:
+            while True:
+                for item in islice(waiting, 2 * jobs - len(running)):
+                    running[pool.submit(do, item)] = item
+                if not running:
+                    return
+                ended, _ = wait(running, timeout=1, return_when=FIRST_COMPLETED)
+                done = [(running.pop(future), future.exception()) for future in ended]
+                for _, error in done:
+                    if error is not None and not isinstance(error, expected):
+                        raise error
+                tell(done)
+        finally:
+            self.end()
+            pool.shutdown(cancel_futures=True)
 
     def end(self) -> None:
         """Have all workers end, with their guests."""

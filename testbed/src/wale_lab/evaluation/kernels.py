@@ -12,7 +12,6 @@ import json
 import math
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,12 +91,23 @@ def _run(words: list[str], path: Path, workers: Workers) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="wale-compare-") as folder:
             done = workers.do(["run", "--quiet", f"--out={folder}", *words])
             if not Path(folder, "result.json").exists():
-                said = done.said.strip().splitlines() or ["it said nothing"]
                 kind = ScenarioError if done.code == 2 else EngineError
-                raise kind(said[0].removeprefix("wale-lab: "))
+                raise kind(done.why.splitlines()[0])
             write_whole(path, json.dumps(record_of(Path(folder))) + "\n")
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found
+
+
+def _run_all(orders: list[tuple[list[str], Path]], jobs: int) -> list[dict[str, Any]]:
+    """Their records, in their order; the first that fails ends all."""
+    workers = Workers()
+    records: dict[int, dict[str, Any]] = {}
+
+    def run(number: int) -> None:
+        records[number] = _run(*orders[number], workers)
+
+    workers.do_all(range(len(orders)), run, jobs)
+    return [records[number] for number in range(len(orders))]
 
 
 def parse_spread(text: str) -> int:
@@ -108,8 +118,8 @@ def parse_spread(text: str) -> int:
         raise ScenarioError(f"--spread {text}: {error}") from None
 
 
-def _orders(args: argparse.Namespace, out: Path) -> Iterator[tuple[str, int, list[str], Path]]:
-    """The runs: kernel, seed, words of `wale-lab run`, and file."""
+def _orders(args: argparse.Namespace, out: Path) -> Iterator[tuple[list[str], Path]]:
+    """The runs of each kernel: words of `wale-lab run`, and file."""
     path = find_scenario(args.scenario)
     plain = load_scenario(path, args.set)
     spread_ns = parse_spread(args.spread)
@@ -126,7 +136,7 @@ def _orders(args: argparse.Namespace, out: Path) -> Iterator[tuple[str, int, lis
                 key = point_key(scenario, seed, {"compare": 1}, build)
                 words = [f"--set={one}" for one in [*args.set, *late]]
                 words += [f"--kernel={kernel}", f"--seed={seed}", "--", str(path)]
-                yield kernel, seed, words, out / "runs" / f"{key}.json"
+                yield words, out / "runs" / f"{key}.json"
 
 
 def compare_command(args: argparse.Namespace) -> int:
@@ -139,13 +149,7 @@ def compare_command(args: argparse.Namespace) -> int:
     if len(args.kernel) != 2 or args.kernel[0] == args.kernel[1]:
         raise ScenarioError("--kernel: expected it twice, with two different kernels")
     orders = list(_orders(args, Path(args.out or f"out/compare-{Path(args.scenario).stem}")))
-    workers = Workers()
-    try:
-        with ThreadPoolExecutor(args.jobs) as pool:
-            made = [pool.submit(_run, words, path, workers) for _, _, words, path in orders]
-            records = [future.result() for future in made]
-    finally:
-        workers.end()
+    records = _run_all(orders, args.jobs)
     cells = [{(k, n, m): v for k, n, m, v in record["measures"]} for record in records]
     half = len(cells) // 2
     found = differences(cells[:half], cells[half:])

@@ -14,7 +14,6 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -215,24 +214,9 @@ class Maker:
         ScenarioError if a guest refuses a scenario.
         """
         workers = Workers()
-        pool = ThreadPoolExecutor(self.jobs)
-        waiting = iter(points)
-        running: set[Future[None]] = set()
-        try:
-            while True:
-                for point in waiting:
-                    running.add(pool.submit(self._make, point, workers))
-                    if len(running) >= 2 * self.jobs:
-                        break
-                if not running:
-                    return
-                ended, running = wait(running, timeout=1, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    future.result()
-                tell()
-        finally:
-            workers.end()
-            pool.shutdown(cancel_futures=True)
+        workers.do_all(
+            points, lambda point: self._make(point, workers), self.jobs, lambda _: tell()
+        )
 
     def _make(self, point: Point, workers: Workers) -> None:
         began = time.monotonic()
@@ -241,15 +225,15 @@ class Maker:
         with tempfile.TemporaryDirectory(prefix="wale-evaluate-") as folder:
             words = ["run", "--quiet", f"--out={folder}", *self.place.words(point), "--", str(path)]
             done = workers.do(words)
-            said = done.said.strip().splitlines() or ["it said nothing"]
-            if done.code == 2 and "or --module with yours" in said[0]:
-                raise ScenarioError(said[0])
+            said = done.why.splitlines()[0]
+            if done.code == 2 and "or --module with yours" in said:
+                raise ScenarioError(said)
             if done.code == 2 and point.optional:
                 self.failed[point.key] = point.optional
                 self.optional.add(point.key)
                 return
             if done.code not in (0, 1) or not Path(folder, "result.json").exists():
-                self.failed[point.key] = said[0].removeprefix("wale-lab: ")
+                self.failed[point.key] = said
                 return
             seconds = time.monotonic() - began
             record = record_of(Path(folder), point, seconds)

@@ -8,7 +8,6 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -91,38 +90,24 @@ def make(
     is killed, costs that run alone.
     """
     workers = Workers()
-    pool = ThreadPoolExecutor(jobs)
-    waiting = iter(missing)
-    running: dict[Future[None], Point] = {}
     failed: dict[str, str] = {}
     done = 0
-    try:
-        while True:
-            for point in waiting:
-                running[pool.submit(_make, words(point), workers)] = point
-                if len(running) >= 2 * jobs:
-                    break
-            if not running:
-                return failed
-            ended, _ = wait(running, timeout=1, return_when=FIRST_COMPLETED)
-            for future in ended:
-                point = running.pop(future)
-                if (error := future.exception()) is not None:
-                    if not isinstance(error, EngineError | ScenarioError | OSError):
-                        raise error
-                    failed[point.key] = str(error)
-                done += 1
-            tell(done)
-    finally:
-        workers.end()
-        pool.shutdown(cancel_futures=True)
 
+    def make_one(point: Point) -> None:
+        made = workers.do(words(point))
+        if made.code:
+            raise EngineError(made.why)
 
-def _make(words: list[str], workers: Workers) -> None:
-    done = workers.do(words)
-    if done.code:
-        said = done.said.strip()
-        raise EngineError(said.removeprefix("wale-lab: ") if said else "it said nothing")
+    def ended(points: list[tuple[Point, BaseException | None]]) -> None:
+        nonlocal done
+        for point, error in points:
+            if error is not None:
+                failed[point.key] = str(error)
+        done += len(points)
+        tell(done)
+
+    workers.do_all(missing, make_one, jobs, ended, (EngineError, ScenarioError, OSError))
+    return failed
 
 
 def _make_on_cluster(
