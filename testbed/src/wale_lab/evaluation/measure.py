@@ -22,7 +22,7 @@ Values = NDArray[np.float64]
 
 #: Why a link drops packets that a congestion control could have kept from it.
 _CAUSED = ("buffer", "early", "child", "qdisc")
-
+_DROPPED = tuple(f"dropped_{why}_packets" for why in _CAUSED)
 
 #: What the name of a program begins with that serves the one which is a flow under test.
 SERVER = "server-of-"
@@ -100,12 +100,17 @@ class Seen:
             raise NoValueError("no link was recorded")
         return names[0]
 
+    @cached_property
+    def counts(self) -> dict[str, list[float]]:
+        """What the forward link counted until each sample: columns of links.csv."""
+        columns = ["offered_packets", "offered_bytes", "sent_bytes", *_DROPPED]
+        return read_series(self.folder / "links.csv", "link", columns)[self.link]
+
     def counted(self, column: str, ask: Ask) -> float:
         """By how much a count of the link grew in the window."""
-        data = read_series(self.folder / "links.csv", "link", [column])[self.link]
-        if not data.get(column):
+        if not self.counts.get(column):
             return 0.0
-        ends = np.interp([ask.begin_s, ask.end_s], data[f"{column} at"], data[column])
+        ends = np.interp([ask.begin_s, ask.end_s], self.counts[f"{column} at"], self.counts[column])
         return float(ends[1] - ends[0])
 
     def capacity_bytes(self, ask: Ask) -> float:
@@ -196,12 +201,10 @@ def _dropped(seen: Seen, _: Ask) -> float:
 def _sustained(seen: Seen, ask: Ask) -> float:
     """What a circuit breaker sees that counts for one bin after the other."""
     edges = np.arange(ask.begin_s, ask.end_s + ask.bin_s / 2, ask.bin_s)
-    columns = ["offered_packets", *(f"dropped_{why}_packets" for why in _CAUSED)]
-    data = read_series(seen.folder / "links.csv", "link", columns)[seen.link]
     grown = {
-        column: np.diff(np.interp(edges, data[f"{column} at"], data[column]))
-        for column in columns
-        if data.get(column)
+        column: np.diff(np.interp(edges, seen.counts[f"{column} at"], seen.counts[column]))
+        for column in ("offered_packets", *_DROPPED)
+        if seen.counts.get(column)
     }
     offered = grown.pop("offered_packets")
     dropped = np.sum(list(grown.values()), axis=0)
