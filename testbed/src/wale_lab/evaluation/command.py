@@ -93,8 +93,9 @@ class Evaluation:
                     job.points[subject.label, run, seed] = point
         job.seeds = seeds
 
-    def make(self, place: Place) -> None:
+    def make(self, records: Records) -> None:
         """Make what is missing; then more seeds where the intervals are wide, and so on."""
+        place = records.place
         maker = Maker(place, self.args.jobs)
         maker.failed, maker.optional = self.failed, self.optional
         while True:
@@ -102,7 +103,7 @@ class Evaluation:
             if missing:
                 with _told(maker, missing, place, self.args.quiet) as tell:
                     maker.make(missing.values(), tell)
-            if self.args.quick or not self._more(place):
+            if self.args.quick or not self._more(records):
                 return
 
     def _missing(self, place: Place) -> dict[str, Point]:
@@ -113,9 +114,8 @@ class Evaluation:
             if point.key not in self.failed and not place.path(point).exists()
         }
 
-    def _more(self, place: Place) -> bool:
+    def _more(self, records: Records) -> bool:
         """Give more seeds to cells that are not settled; False if there are none."""
-        records = Records(place, self.failed)
         more = False
         for job in self.jobs:
             most = job.named.row.seeds.most
@@ -126,13 +126,12 @@ class Evaluation:
                 for name, metric in job.named.row.metrics_of(job.cell).items()
             ]
             if not all(one.settled for one in judged):
-                self._add_seeds(job, min(job.seeds + 2, most), place)
+                self._add_seeds(job, min(job.seeds + 2, most), records.place)
                 more = True
         return more
 
-    def judged(self, place: Place, kernel: Kernel) -> dict[str, Any]:
+    def judged(self, records: Records, kernel: Kernel) -> dict[str, Any]:
         """All of it as plain data."""
-        records = Records(place, self.failed)
         labels = [one.label for one in self.references if one.label != self.subject.label]
         rows = []
         for named in self.rows:
@@ -238,14 +237,15 @@ def evaluate_command(args: argparse.Namespace) -> int:
     make_folder(evaluation.out / "runs")
     with Progress(quiet=args.quiet) as progress:
         place, kernel = evaluation.prepare(progress)
-    evaluation.make(place)
-    data = evaluation.judged(place, kernel)
-    from wale_lab.evaluation.report import write_report
+    records = Records(place, evaluation.failed)
+    evaluation.make(records)
+    data = evaluation.judged(records, kernel)
+    from wale_lab.evaluation.report import without_series, write_report
 
     folder = evaluation.out / slug(evaluation.subject.label + (" quick" if args.quick else ""))
     files = write_report(folder, data)
     if args.json:
-        print(json.dumps(_without_series(data), indent=2))
+        print(json.dumps(without_series(data), indent=2))
     elif not args.quiet:
         _print(data)
         print("\n".join(map(str, files)))
@@ -254,13 +254,6 @@ def evaluate_command(args: argparse.Namespace) -> int:
         print(f"wale-lab: a run failed: {why}", file=sys.stderr)
     worse = any(row["verdict"] == "worse" for row in data["rows"])
     return 1 if worse or failed else 0
-
-
-def _without_series(data: dict[str, Any]) -> dict[str, Any]:
-    """Without what only plots take."""
-    from wale_lab.evaluation.report import without_series
-
-    return without_series(data)
 
 
 def _list(args: argparse.Namespace) -> int:

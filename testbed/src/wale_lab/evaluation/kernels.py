@@ -26,6 +26,7 @@ from wale_lab.progress import Progress
 from wale_lab.scenario import find_scenario, load_scenario
 from wale_lab.studies.points import find_build, point_key
 from wale_lab.sweeps.grid import parse_seeds
+from wale_lab.sweeps.points import read_record
 from wale_lab.units import parse_time_ns
 from wale_lab.workers import Workers
 
@@ -87,15 +88,16 @@ def _run(words: list[str], path: Path, workers: Workers) -> dict[str, Any]:
     """The record of a run, from its file if it was made before."""
     from wale_lab.sweeps.table import record_of
 
-    if not path.exists():
+    record = read_record(path)
+    if record is None:
         with tempfile.TemporaryDirectory(prefix="wale-compare-") as folder:
             done = workers.do(["run", "--quiet", f"--out={folder}", *words])
             if not Path(folder, "result.json").exists():
                 kind = ScenarioError if done.code == 2 else EngineError
                 raise kind(done.why.splitlines()[0])
-            write_whole(path, json.dumps(record_of(Path(folder))) + "\n")
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return found
+            record = record_of(Path(folder))
+            write_whole(path, json.dumps(record) + "\n")
+    return record
 
 
 def _run_all(orders: list[tuple[list[str], Path]], jobs: int) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from wale_lab.evaluation.measure import MEASURES, NoValueError
 from wale_lab.evaluation.rows import Cell, Metric, Named
 from wale_lab.evaluation.runs import Place, Point, value_of
 from wale_lab.evaluation.scenes import Subject
+from wale_lab.sweeps.points import read_record
 
 #: Points of a cell, by subject, run and seed.
 CellPoints = dict[tuple[str, str, int], Point]
@@ -59,7 +60,7 @@ class Judged:
 
 
 class Records:
-    """The records of the runs that were made, and why others were not."""
+    """The records of the runs that were made, each read once, and why others were not."""
 
     def __init__(self, place: Place, failed: dict[str, str]) -> None:
         self.place = place
@@ -69,7 +70,7 @@ class Records:
     def of(self, point: Point) -> dict[str, Any]:
         """A record; NoValueError says why there is none."""
         if point.key not in self._known:
-            record = self.place.record(point)
+            record = read_record(self.place.path(point))
             if record is None:
                 why = self.failed.get(point.key, "the run was not made")
                 raise NoValueError(f"{point.subject.label}, seed {point.seed}: {why}")

@@ -34,10 +34,10 @@ from wale_lab.workers import Workers
 
 #: The code that makes values of a run's files.
 _CODE = (
-    "evaluation/measure.py",
-    "evaluation/metrics.py",
-    "evaluation/runs.py",
-    "results/series.py",
+    PACKAGE / "evaluation/measure.py",
+    PACKAGE / "evaluation/metrics.py",
+    PACKAGE / "evaluation/runs.py",
+    PACKAGE / "results/series.py",
 )
 
 #: What is kept to draw a run: at most so many flows, and points of each.
@@ -92,24 +92,14 @@ class Place:
         """Of the `wale-lab run` that it is, but for the scenario."""
         words = [f"--seed={point.seed}"]
         words += [f"--kernel={point.subject.kernel}"] if point.subject.kernel else []
-        return words + [f"--module={path}" for path in self._modules(point)]
+        return words + [f"--module={path}" for path in self._modules(point.subject, point.run)]
 
-    def _modules(self, point: Point) -> tuple[Path, ...]:
-        return self.modules if point.subject.label == self.loaded_by and point.run == "main" else ()
-
-    def record(self, point: Point) -> dict[str, Any] | None:
-        """The record of a run, if it was made."""
-        try:
-            found: dict[str, Any] = json.loads(self.path(point).read_text("utf-8"))
-        except (OSError, ValueError):
-            return None
-        return found
+    def _modules(self, subject: Subject, run: str) -> tuple[Path, ...]:
+        return self.modules if subject.label == self.loaded_by and run == "main" else ()
 
     def loaded(self, subject: Subject, run: str) -> str:
         """What is in a key of the modules that are loaded."""
-        if subject.label != self.loaded_by or run != "main":
-            return ""
-        return "".join(hashlib.sha256(path.read_bytes()).hexdigest() for path in self.modules)
+        return _digests(self._modules(subject, run))
 
 
 def ask_of(metric: Metric, named: Named, cell: Cell) -> Ask:
@@ -125,8 +115,8 @@ def ask_of(metric: Metric, named: Named, cell: Cell) -> Ask:
 
 
 @cache
-def _code() -> str:
-    return "".join(hashlib.sha256((PACKAGE / name).read_bytes()).hexdigest() for name in _CODE)
+def _digests(files: tuple[Path, ...]) -> str:
+    return "".join(hashlib.sha256(path.read_bytes()).hexdigest() for path in files)
 
 
 def make_point(
@@ -142,7 +132,7 @@ def make_point(
         if run == "main" or metric.harm
     }
     extra = {
-        "evaluation": _code(),
+        "evaluation": _digests(_CODE),
         "asks": {name: [what, vars(ask)] for name, (what, ask) in asks.items()},
         "modules": place.loaded(subject, run),
     }
