@@ -25,11 +25,12 @@ from wale_lab.engines import get_engine
 from wale_lab.engines.base import EngineError
 from wale_lab.engines.modules import build_folder
 from wale_lab.errors import ScenarioError
-from wale_lab.evaluation import kernels, metrics
+from wale_lab.evaluation import command, kernels, metrics
 from wale_lab.evaluation.judge import Margin, beside_deployed, compare, mean_interval
 from wale_lab.evaluation.kernels import differences
 from wale_lab.evaluation.report import write_report
 from wale_lab.evaluation.rows import DEPLOYED, ROWS, choose, load_row
+from wale_lab.evaluation.runs import Maker, Place, Point
 from wale_lab.evaluation.scenes import Subject, scene
 from wale_lab.scenario import check_scenario
 from wale_lab.workers import Workers, python_environment
@@ -384,6 +385,28 @@ def test_the_other_forms(tmp_path: Path) -> None:
     before = [path.read_bytes() for path in tmp_path.iterdir()]
     write_report(tmp_path, data(4.0))
     assert [path.read_bytes() for path in tmp_path.iterdir()] == before
+
+
+def test_how_far_an_evaluation_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "_SAY_EACH_S", 0)
+    place = Place(tmp_path, {}, (), "cubic")
+    points = {
+        key: Point("one", "", "main", Subject("cubic"), 1, key, "", {})
+        for key in map(str, range(30))
+    }
+    maker = Maker(place, 2)
+    tell = command._teller(maker, points, place, quiet=False)
+    tell()
+    maker.seconds["one"] = [50.0]
+    maker.failed["7"] = "it was refused"
+    tell()
+    assert capsys.readouterr().err.splitlines() == [
+        "wale-lab: 30 runs, 2 at once",
+        "wale-lab: 0 of 30 runs",
+        "wale-lab: 1 of 30 runs, about 12 min left",
+    ]
 
 
 @pytest.mark.guest

@@ -8,8 +8,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ from wale_lab.evaluation.scenes import Subject, slug
 from wale_lab.files import make_folder
 from wale_lab.progress import Progress
 from wale_lab.studies.points import find_build
-from wale_lab.units import show_time_ns
+from wale_lab.studies.schedule import show_span
 
 #: Counts up when a key of evaluation.json changes its meaning.
 FORMAT = 1
@@ -101,8 +100,7 @@ class Evaluation:
         while True:
             missing = self._missing(place)
             if missing:
-                with _told(maker, missing, place, self.args.quiet) as tell:
-                    maker.make(missing.values(), tell)
+                maker.make(missing.values(), _teller(maker, missing, place, self.args.quiet))
             if self.args.quick or not self._more(records):
                 return
 
@@ -195,11 +193,10 @@ def _repeat(args: argparse.Namespace) -> str:
     return shlex.join([*words, *(["--quick"] if args.quick else [])])
 
 
-@contextmanager
-def _told(
+def _teller(
     maker: Maker, missing: dict[str, Point], place: Place, quiet: bool
-) -> Iterator[Callable[[], None]]:
-    """Say how far it is, and how long it will take, from what runs of each row took."""
+) -> Callable[[], None]:
+    """What says how far it is, and how long it will take, from what runs of each row took."""
     last = time.monotonic()
     waiting = dict(missing)
 
@@ -219,14 +216,13 @@ def _told(
             return
         last = now
         seconds = left_s()
+        left = f", about {show_span(seconds)} left" if maker.seconds else ""
         done = len(missing) - len(waiting)
-        told = show_time_ns(round(seconds) * 10**9)
-        line = f"wale-lab: {done} of {len(missing)} runs, about {told} left"
-        print(line, file=sys.stderr, flush=True)
+        print(f"wale-lab: {done} of {len(missing)} runs{left}", file=sys.stderr, flush=True)
 
     if not quiet:
         print(f"wale-lab: {len(missing)} runs, {maker.jobs} at once", file=sys.stderr, flush=True)
-    yield say
+    return say
 
 
 def evaluate_command(args: argparse.Namespace) -> int:
