@@ -171,6 +171,23 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
             help=f"{change}; may be given several times",
         )  # fmt: skip
 
+    def jobs_option(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument(
+            "-j",
+            "--jobs",
+            type=_jobs,
+            default=os.cpu_count() or 1,
+            help="parallel runs (all cores)",
+        )
+
+    def seeds_option(sub: argparse.ArgumentParser, default: str) -> None:
+        sub.add_argument(
+            "--seeds",
+            default=default,
+            metavar="N",
+            help=f"number of seeds, a range 3-5, or a list 1,7,9 ({default})",
+        )
+
     def cluster_options(sub: argparse.ArgumentParser) -> None:
         sub.add_argument("--cluster", choices=["slurm", "kubernetes"],
                          help="the runs are jobs of a cluster; -j is how many at once")  # fmt: skip
@@ -222,9 +239,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "--json", action="store_true", help="print each study.json instead of the checks"
     )
     study_options(sub)
-    sub.add_argument(
-        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="parallel runs (all cores)"
-    )
+    jobs_option(sub)
     cluster_options(sub)
     sub.set_defaults(module="wale_lab.studies.command", function="study_command")
 
@@ -241,12 +256,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     scenario_and_changes(
         sub, values="V1,V2,...", change="the values of one key, or a single one for all runs"
     )
-    sub.add_argument(
-        "--seeds",
-        default="1",
-        metavar="N",
-        help="number of seeds, a range 3-5, or a list 1,7,9 (1)",
-    )
+    seeds_option(sub, "1")
     sub.add_argument(
         "--kernel",
         metavar="V",
@@ -269,9 +279,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "--packets", action="store_true", help="measure delays per packet, which takes longer"
     )
     sub.add_argument("--json", action="store_true", help="print the means instead of file names")
-    sub.add_argument(
-        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="parallel runs (all cores)"
-    )
+    jobs_option(sub)
     cluster_options(sub)
     sub.set_defaults(module="wale_lab.sweeps.command", function="sweep_command")
 
@@ -372,9 +380,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     sub.add_argument("--out", type=_folder, metavar="DIR", help="where it goes (out/evaluation)")
     sub.add_argument("--list", action="store_true", help="the rows that there are")
     sub.add_argument("--json", action="store_true", help="print evaluation.json, not a table")
-    sub.add_argument(
-        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="parallel runs (all cores)"
-    )
+    jobs_option(sub)
     sub.set_defaults(module="wale_lab.evaluation.command", function="evaluate_command")
 
     sub = add(
@@ -384,21 +390,16 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "  wale-lab compare shared --kernel 6.12 --kernel 7.2 --spread 100ms --seeds 10\n"
         "Runs that are there are not made again. Exit code 1 if something differs.",
     )
-    sub.add_argument("scenario", metavar="SCENARIO", help="a YAML file, or a name from `list`")
+    scenario_and_changes(sub)
     sub.add_argument("--kernel", action="append", default=[], metavar="V",
                      help="version of the guest's kernel; given twice")  # fmt: skip
-    sub.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
-                     help="change one value; may be given several times")  # fmt: skip
-    sub.add_argument("--seeds", default="3", metavar="N",
-                     help="how many; or a range 3-5, or a list 1,7,9 (3)")  # fmt: skip
+    seeds_option(sub, "3")
     sub.add_argument("--spread", default="0ms", metavar="T",
                      help="flows start so much later at most, by the seed: else a scenario without "
                      "chance has the same run with each (0ms)")  # fmt: skip
     sub.add_argument("--out", type=_folder, metavar="DIR", help="where it goes (out/compare-NAME)")
     sub.add_argument("--json", action="store_true", help="print JSON, not a table")
-    sub.add_argument(
-        "-j", "--jobs", type=_jobs, default=os.cpu_count() or 1, help="runs at once (all cores)"
-    )
+    jobs_option(sub)
     sub.set_defaults(module="wale_lab.evaluation.kernels", function="compare_command")
 
     sub = add(
