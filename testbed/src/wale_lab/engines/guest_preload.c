@@ -2,7 +2,7 @@
 /*
  * guest_preload.c - preloaded into a User-Mode Linux kernel by engines/uml.py
  *
- * Four things that the kernel's own options do not offer:
+ * Five things that the kernel's own options do not offer:
  *
  *  - Its only source of randomness, libc's getrandom(), returns a stream that
  *    follows from WALE_SEED (decimal, 64 bits; without it: the host's own).
@@ -21,6 +21,10 @@
  *    in virtual time.  There, a reading takes 256 ns, and so such a loop would
  *    take the host minutes for a second.  See spin_request(); WALE_SPINS asks for it.
  *
+ *  - Python's bytecode beside the sources of the testbed (the folder WALE_SOURCES) is
+ *    not there for the guest.  Python reads the clock more often when it compiles a
+ *    module than when it finds bytecode, and reading the clock moves virtual time.
+ *
  * cc -O2 -Wall -shared -fPIC -o guest_preload.so guest_preload.c
  */
 #define _GNU_SOURCE
@@ -34,6 +38,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -45,13 +50,17 @@
 
 static int seeded, serves_spins;
 static uint64_t state;
+static const char *sources;
 static long (*libc_ptrace)(int request, ...);
+static int (*libc_lstat64)(const char *path, struct stat64 *st);
 
 __attribute__((constructor)) static void guest_preload_start(void)
 {
 	const char *seed = getenv("WALE_SEED");
 
 	libc_ptrace = (long (*)(int, ...))dlsym(RTLD_NEXT, "ptrace");
+	libc_lstat64 = (int (*)(const char *, struct stat64 *))dlsym(RTLD_NEXT, "lstat64");
+	sources = getenv("WALE_SOURCES");
 	serves_spins = getenv("WALE_SPINS") != NULL;
 	if (seed) {
 		seeded = 1;
@@ -90,6 +99,28 @@ ssize_t getrandom(void *buf, size_t len, unsigned int flags)
 int getentropy(void *buf, size_t len)
 {
 	return getrandom(buf, len, 0) == (ssize_t)len ? 0 : -1;
+}
+
+/* Is a file bytecode of the testbed, or the folder of some? */
+static int is_bytecode(const char *path)
+{
+	const char *below = sources ? strstr(path, sources) : NULL;
+
+	if (!below || !strstr(below + strlen(sources), "/__pycache__"))
+		return 0;
+	errno = ENOENT;
+	return 1;
+}
+
+/* With these the kernel looks up a file of the host: lstat64() in Linux 6.1. */
+int statx(int dir, const char *path, int flags, unsigned int mask, struct statx *st)
+{
+	return is_bytecode(path) ? -1 : (int)syscall(SYS_statx, dir, path, flags, mask, st);
+}
+
+int lstat64(const char *path, struct stat64 *st)
+{
+	return is_bytecode(path) ? -1 : libc_lstat64(path, st);
 }
 
 /*

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """The uml engine: a User-Mode Linux kernel, as an ordinary process, in virtual or real time.
 
-Virtual time makes a run repeatable to the bit, with four measures: computation takes
+Virtual time makes a run repeatable to the bit, with five measures: computation takes
 no time and idle time is skipped (time-travel=inf-cpu), the clock starts at a fixed
-date, the kernel's random numbers depend on the seed (guest_preload.c), and the memory
-layout is always the same (ADDR_NO_RANDOMIZE, norandmaps).  The consoles are files,
+date, the kernel's random numbers depend on the seed, bytecode of the testbed's own Python
+is hidden (both guest_preload.c), and the memory layout is always the same
+(ADDR_NO_RANDOMIZE, norandmaps).  The consoles are files,
 which never make the kernel wait, so no host event affects the run.
 """
 
@@ -47,6 +48,7 @@ from wale_lab.engines.base import (
 from wale_lab.engines.kernel_modules import loads_modules
 from wale_lab.engines.modules import check_places
 from wale_lab.engines.processes import end_session, ended_before
+from wale_lab.tree import PACKAGE
 
 _ADDR_NO_RANDOMIZE = 0x0040000
 
@@ -269,6 +271,7 @@ class _Guest:
         env["TMPDIR"] = _memory_folder(job.memory_mb, folder)
         if virtual:
             env["WALE_SEED"] = str(job.seed)
+            env["WALE_SOURCES"] = str(PACKAGE)
             if self.version >= (6, 2):  # Linux 6.1 loses the sleeps that guest_preload.c makes
                 env["WALE_SPINS"] = "1"
         libc = ctypes.CDLL(None)
