@@ -118,17 +118,6 @@ def parse_rate_bps(value: object, bps_are_bytes: bool = False) -> int:
     return below
 
 
-def parse_step(duration: str, rate: str) -> tuple[int, int]:
-    """A line of a trace file, in ns and bit/s, as tc reads it: bps are bytes per second.
-
-    The duration has a unit, if it is not 0: tc would take ns without one, and a scenario s.
-    """
-    duration_ns = parse_time_ns(duration)
-    if duration_ns and duration[-1:] in "0123456789.":
-        raise ValueError(f'expected a time with a unit, such as "10ms", got {duration!r}')
-    return duration_ns, parse_rate_bps(rate, bps_are_bytes=True)
-
-
 def parse_size_bytes(
     value: object,
     expected: str = 'a size such as "30kB", "3MB", "64KiB" (a plain number is in bytes)',
