@@ -6,6 +6,7 @@ Figures are created without pyplot, which would set a backend for the whole prog
 
 from __future__ import annotations
 
+import base64
 import os
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,10 @@ PAPER: Any = {
 PICTURE: Any = {**STYLE, "svg.hashsalt": "wale-lab", "svg.fonttype": "path"}
 
 
+#: Of an SVG: without dates.
+ABOUT_SVG: Any = {"Creator": "wale-lab", "Date": None, "Format": None, "Type": None}
+
+
 def tint(colour: str, share: float) -> tuple[float, float, float]:
     """A share of a colour in white, opaque: SVG shows no hatching on transparent areas."""
     red, green, blue = (1 - share * (1 - part) for part in to_rgb(colour))
@@ -89,11 +94,15 @@ def tint(colour: str, share: float) -> tuple[float, float, float]:
 def save(figure: Figure, base: Path) -> tuple[Path, Path]:
     """Write BASE.svg and BASE.png (200 dpi), without dates."""
     svg, png = base.with_suffix(".svg"), base.with_suffix(".png")
-    about = {"Creator": "wale-lab", "Date": None, "Format": None, "Type": None}
     with rc_context(PAPER):
-        figure.savefig(svg, transparent=True, metadata=about)
+        figure.savefig(svg, transparent=True, metadata=ABOUT_SVG)
         figure.savefig(png, dpi=200, facecolor="white", metadata={"Software": "wale-lab"})
     return svg, png
+
+
+def data_uri(svg: bytes) -> str:
+    """The picture as an address, for a page that loads nothing."""
+    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode("ascii")
 
 
 def save_picture(figure: Figure, path: Path) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from wale_lab.bench.cases import packet_cases
 from wale_lab.bench.packets import BASELINE, Case
 from wale_lab.bench.sheets import Sheet
 from wale_lab.bench.summary import Row
-from wale_lab.style import COLOURS, LINES, MARKERS, PAPER, rc_context, save
+from wale_lab.style import COLOURS, LINES, MARKERS, PAPER, data_uri, rc_context, save
 
 HERE = Path(__file__).parent
 
@@ -93,7 +92,7 @@ def _image(rows: Sequence[Row], folder: Path) -> str | None:
     if figure is None:
         return None
     svg, _ = save(figure, folder / "packets")
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.read_bytes()).decode()
+    return data_uri(svg.read_bytes())
 
 
 def write(folder: Path, sheets: Sequence[Sheet], rows: Sequence[Row]) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from wale_lab.style import COLOURS, FAINT, INK, LINES, PICTURE, rc_context
+from wale_lab.style import ABOUT_SVG, COLOURS, FAINT, INK, LINES, PICTURE, rc_context
 
 #: Flows that have a colour of their own in a plot over time.
 _MOST_FLOWS = 6
@@ -18,8 +18,7 @@ _MOST_FLOWS = 6
 def _svg(figure: Figure) -> str:
     text = io.StringIO()
     with rc_context(PICTURE):
-        about = {"Creator": "wale-lab", "Date": None, "Format": None, "Type": None}
-        figure.savefig(text, format="svg", transparent=True, metadata=about)
+        figure.savefig(text, format="svg", transparent=True, metadata=ABOUT_SVG)
     return text.getvalue()
 
 

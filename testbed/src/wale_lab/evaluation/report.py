@@ -6,7 +6,6 @@ It is made of plain data (outcome.py) and runs nothing; the same data give the s
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
 import json
@@ -15,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from wale_lab.evaluation.drawing import draw_cell
 from wale_lab.files import write_whole
+from wale_lab.style import data_uri
 
 #: Columns of evaluation.csv: a line for each comparison of a metric of a cell.
 COLUMNS = (
@@ -95,14 +94,13 @@ def _said(row: dict[str, Any]) -> str:
         f"{row['verdict'].capitalize()}: of {sum(count.values())} metrics of cells, "
         f"{count['worse']} are worse, {count['like']} like, {count['better']} better."
     )
-    found = [(cell, metric) for cell in row["cells"] for metric in cell["metrics"]]
-    for cell, metric in found:
-        if metric["verdict"] == "worse":
-            numbers = ", ".join(
-                f"{label} {one['mean']:.3g}" for label, one in metric["subjects"].items()
-            )
-            unit = f" {metric['unit']}" if metric["unit"] else ""
-            text += f" Worse: {metric['title']}, {cell['name'] or 'the cell'} ({numbers}{unit})."
+    for one in worse_in(row):
+        cell, metric = one["cell"], one["metric"]
+        numbers = ", ".join(
+            f"{label} {each['mean']:.3g}" for label, each in metric["subjects"].items()
+        )
+        unit = f" {metric['unit']}" if metric["unit"] else ""
+        text += f" Worse: {metric['title']}, {cell['name'] or 'the cell'} ({numbers}{unit})."
     return text
 
 
@@ -110,7 +108,7 @@ def _wrapped(text: str, indent: str = "") -> list[str]:
     return textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent)
 
 
-def worst_first(row: dict[str, Any]) -> list[dict[str, Any]]:
+def worse_in(row: dict[str, Any]) -> list[dict[str, Any]]:
     """What is worse in a row: cell, metric and numbers."""
     found = []
     for cell in row["cells"]:
@@ -122,9 +120,7 @@ def worst_first(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _picture(cell: dict[str, Any], data: dict[str, Any]) -> str:
     svg = draw_cell(cell, data["subject"], data["against"])
-    if not svg:
-        return ""
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode("ascii")
+    return data_uri(svg.encode()) if svg else ""
 
 
 def _number(value: float | None) -> str:
@@ -145,9 +141,8 @@ def _page(data: dict[str, Any]) -> str:
         for row in data["rows"]
         for cell in row["cells"]
     }
-    style = Markup((folder.parent / "report/page.css").read_text("utf-8"))
     return environment.get_template("evaluation.html.j2").render(
-        data=data, worst_first=worst_first, pictures=pictures, style=style
+        data=data, worse_in=worse_in, pictures=pictures
     )
 
 

@@ -8,7 +8,6 @@ numbers (CSV).  It runs nothing, and the same results give the same bytes.
 from __future__ import annotations
 
 import argparse
-import base64
 import csv
 import sys
 from collections.abc import Iterable
@@ -151,7 +150,7 @@ def _image(figure: Figure | None, base: Path) -> str | None:
     if figure is None:
         return None
     svg, _ = style.save(figure, base)
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.read_bytes()).decode("ascii")
+    return style.data_uri(svg.read_bytes())
 
 
 def _written(percent: float | None) -> str:
