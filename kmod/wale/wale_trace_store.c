@@ -206,9 +206,9 @@ static bool wale_trace_exceeds(u64 value, u64 most)
 	return value > most && value != WALE_TRACE_SAME;
 }
 
-/* What is wrong with a step?  NULL: nothing. */
-static const char *wale_trace_refusal(const struct wale_trace *trace,
-				      const struct wale_step *step)
+/* What is wrong with the values of a step?  NULL: nothing. */
+static const char *wale_trace_refuse_values(const struct wale_trace *trace,
+					    const struct wale_step *step)
 {
 	bool packets = wale_trace_limits_packets(trace);
 
@@ -228,6 +228,13 @@ static const char *wale_trace_refusal(const struct wale_trace *trace,
 		return packets ?
 		       "wale: each limit in trace must be 1 to 4294967295 packets" :
 		       "wale: each limit in trace must be 1 to 2^64 - 2 bytes";
+	return NULL;
+}
+
+/* Is the trace too long with one more step?  NULL: it is not. */
+static const char *wale_trace_refuse_length(const struct wale_trace *trace,
+					    const struct wale_step *step)
+{
 	if (trace->count == WALE_TRACE_FD_STEPS_MAX)
 		return "wale: trace must not have more than 16777216 steps";
 	if (trace->total.ns + step->duration_ns > WALE_TRACE_PERIOD_MAX)
@@ -255,12 +262,12 @@ int wale_trace_store(struct wale_trace *trace, const u64 *value, u32 more,
 	int err;
 
 	wale_trace_read(&step, trace->columns, value);
-	*refusal = wale_trace_refusal(trace, &step);
+	*refusal = wale_trace_refuse_values(trace, &step);
 	if (*refusal)
-		return trace->count == WALE_TRACE_FD_STEPS_MAX ||
-		       (step.duration_ns <= WALE_TIME_MAX &&
-			trace->total.ns + step.duration_ns >
-			WALE_TRACE_PERIOD_MAX) ? -EFBIG : -ERANGE;
+		return -ERANGE;
+	*refusal = wale_trace_refuse_length(trace, &step);
+	if (*refusal)
+		return -EFBIG;
 	if (trace->count == stored->room) {
 		err = wale_trace_grow(stored, more);
 		if (err)
