@@ -251,7 +251,6 @@ static inline u32 wale_skb_wire_len(struct Qdisc *sch,
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	u32 below_ip = min_t(u32, max(skb_network_offset(skb), 0), skb->len);
-
 	struct wale_framing framing = wale_skb_framing(q, skb);
 
 	return min(wale_size_wire_len(wale_size_table(sch), &framing, below_ip,

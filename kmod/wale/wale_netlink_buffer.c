@@ -144,12 +144,23 @@ static void wale_netlink_merge_policy(const struct wale_sched_data *q,
 }
 
 /*
- * What one packet is: the MTU, but for devices such as lo and ifb whose MTU is
- * that of no wire.
+ * What one packet takes on the wire: of the MTU, but for devices such as lo and ifb
+ * whose MTU is that of no wire.
  */
-static u32 wale_netlink_packet_len(const struct net_device *dev)
+static u32 wale_netlink_packet_len(struct Qdisc *sch,
+				   const struct wale_framing *framing)
 {
-	return dev->mtu <= WALE_JUMBO_MTU ? dev->mtu : ETH_DATA_LEN;
+	u32 mtu = qdisc_dev(sch)->mtu;
+
+	return wale_framing_len(framing, mtu <= WALE_JUMBO_MTU ? mtu :
+								 ETH_DATA_LEN);
+}
+
+/* The first attribute that changes it; or NULL. */
+static const struct nlattr *wale_netlink_framing_attr(struct nlattr **tb)
+{
+	return tb[TCA_WALE_OVERHEAD] ?: tb[TCA_WALE_OVERHEAD_BYTES] ?:
+	       tb[TCA_WALE_MPU];
 }
 
 /* What packets take on the wire beside, as it will be. */
@@ -181,11 +192,8 @@ static int wale_netlink_check_limit(struct Qdisc *sch,
 				    struct nlattr **tb,
 				    struct netlink_ext_ack *extack)
 {
-	u32 packet = wale_framing_len(&request->framing,
-				      wale_netlink_packet_len(qdisc_dev(sch)));
-	const struct nlattr *framing = tb[TCA_WALE_OVERHEAD] ?:
-				       tb[TCA_WALE_OVERHEAD_BYTES] ?:
-				       tb[TCA_WALE_MPU];
+	u32 packet = wale_netlink_packet_len(sch, &request->framing);
+	const struct nlattr *framing = wale_netlink_framing_attr(tb);
 	bool cells = request->limit_cells != U32_MAX;
 
 	if (cells && request->framing.layer != WALE_OVERHEAD_ATM) {
@@ -409,10 +417,8 @@ int wale_netlink_buffer_check_steps(struct Qdisc *sch,
 				    "wale: with policy seldrop and fba, each limit in trace must be at most 4294967295");
 		return -ERANGE;
 	}
-	packet = wale_framing_len(&request->framing,
-				  wale_netlink_packet_len(qdisc_dev(sch)));
-	framing = tb[TCA_WALE_OVERHEAD] ?: tb[TCA_WALE_OVERHEAD_BYTES] ?:
-		  tb[TCA_WALE_MPU];
+	packet = wale_netlink_packet_len(sch, &request->framing);
+	framing = wale_netlink_framing_attr(tb);
 	if (wale_trace_limits_packets(trace) || trace->least_limit >= packet ||
 	    (!attr && !framing))
 		return 0;
