@@ -99,13 +99,15 @@ const struct rate_range rate_set_ranges[] = {
 		.attr = RATE_FEEDBACK_A_PATH_BASE_RTT,
 		.min = 0,
 		.max = RATE_FEEDBACK_RTT_MAX,
-		.refusal = "rate_feedback: base-rtt must be 0 (what is measured) to 60 s",
+		.refusal =
+			"rate_feedback: base-rtt must be 0 (what is measured) to 60 s",
 	},
 	{
 		.attr = RATE_FEEDBACK_A_PATH_SWING,
 		.min = 0,
 		.max = RATE_FEEDBACK_SWING_MAX,
-		.refusal = "rate_feedback: swing must be 0 (off) to 100 percent",
+		.refusal =
+			"rate_feedback: swing must be 0 (off) to 100 percent",
 	},
 	{
 		.attr = RATE_FEEDBACK_A_PATH_PHI,

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from spec import BITS, Attribute, AttributeSet, Spec, macro
 
 PATH = "kmod/wale/wale_options.c"
@@ -39,26 +41,34 @@ def _bound(attribute: Attribute, name: str | None, value: int) -> str:
     return {0: "0", (1 << 32) - 1: "U32_MAX", (1 << 64) - 1: "U64_MAX"}.get(value, str(value))
 
 
-def _range(attribute: Attribute, nest: AttributeSet) -> list[str]:
-    least = _bound(attribute, attribute.minimum_name, attribute.minimum)
-    most = _bound(attribute, attribute.maximum_name, attribute.maximum)
-    also = [macro("wale", name) for name in attribute.option.get("also", ())]
+def range_entry(
+    attr: str, least: str, most: str, refusal: str, also: Iterable[str] = ()
+) -> list[str]:
+    """The entry of an attribute in a table of ranges; all in C, but the sentence."""
     return [
         "\t{",
-        f"\t\t.attr = {attribute.c_name},",
+        f"\t\t.attr = {attr},",
         f"\t\t.min = {least},",
         f"\t\t.max = {most},",
         *(f"\t\t.also = {name}," for name in also),
-        *_string("refusal", _refusal(attribute, nest)),
+        *_string("refusal", refusal),
         "\t},",
     ]
 
 
+def _range(attribute: Attribute, nest: AttributeSet) -> list[str]:
+    least = _bound(attribute, attribute.minimum_name, attribute.minimum)
+    most = _bound(attribute, attribute.maximum_name, attribute.maximum)
+    also = [macro("wale", name) for name in attribute.option.get("also", ())]
+    refusal = f"wale: {_refusal(attribute, nest)}"
+    return range_entry(attribute.c_name, least, most, refusal, also)
+
+
 def _string(member: str, sentence: str) -> list[str]:
-    line = f'\t\t.{member} = "wale: {sentence}",'
+    line = f'\t\t.{member} = "{sentence}",'
     if len(line.expandtabs(8)) <= 80:
         return [line]
-    return [f"\t\t.{member} =", f'\t\t\t"wale: {sentence}",']
+    return [f"\t\t.{member} =", f'\t\t\t"{sentence}",']
 
 
 def _refusal(attribute: Attribute, nest: AttributeSet) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from module import range_entry
 from spec import TOP, duration, macro, millionths
 
 SPEC = TOP / "Documentation/netlink/specs/rate_feedback.yaml"
@@ -107,14 +108,8 @@ class Channel:
         form, unit = FORMS.get(name, (str, ""))
         least, most = (form(self.consts.get(bound, bound)) for bound in bounds)
         sentence = f"{name} must be {least}{ZERO.get(name, '')} to {most}{unit}"
-        return [
-            "\t{",
-            f"\t\t.attr = {macro('rate-feedback-a', group, name)},",
-            f"\t\t.min = {in_c[0]},",
-            f"\t\t.max = {in_c[1]},",
-            f'\t\t.refusal = "rate_feedback: {sentence}",',
-            "\t},",
-        ]
+        attr = macro("rate-feedback-a", group, name)
+        return range_entry(attr, in_c[0], in_c[1], f"rate_feedback: {sentence}")
 
     def ranges(self, name: str) -> str:
         """The table of those of a request that a policy does not check."""
