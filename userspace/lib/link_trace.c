@@ -310,7 +310,6 @@ struct reading {
 	struct place at;
 	struct link_error *error;
 	struct trace_header header;
-	bool began; /* there was a line */
 };
 
 static int trace_line(void *to, const struct trace_line *line)
@@ -318,12 +317,10 @@ static int trace_line(void *to, const struct trace_line *line)
 	char text[TRACE_WRONG_MAX];
 	struct reading *r = to;
 	struct trace_step step;
-	int header = 0;
+	int header;
 
 	r->at.number = line->number;
-	if (!r->began)
-		header = trace_header_read(&r->header, line, text);
-	r->began = true;
+	header = trace_header_read(&r->header, line, text);
 	if (header < 0)
 		return wrong(&r->at, r->error, "%s", text);
 	if (header)

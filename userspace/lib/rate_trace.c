@@ -3,7 +3,6 @@
  * rate_trace.c - a rate as a function of time, as a file
  */
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -159,7 +158,6 @@ struct reading {
 	struct place at;
 	struct rate_error *error;
 	struct trace_header header;
-	bool began; /* there was a line */
 };
 
 static int parse_line(void *to, const struct trace_line *line)
@@ -168,12 +166,10 @@ static int parse_line(void *to, const struct trace_line *line)
 	char *const *word = line->word;
 	char wrong[TRACE_WRONG_MAX];
 	const char *rate;
-	int header = 0;
+	int header;
 
 	r->at.line = line->number;
-	if (!r->began)
-		header = trace_header_read(&r->header, line, wrong);
-	r->began = true;
+	header = trace_header_read(&r->header, line, wrong);
 	if (header < 0)
 		return rate_error_set(r->error, "%s:%u: %s", r->at.name,
 				      r->at.line, wrong);

@@ -224,7 +224,9 @@ int trace_header_read(struct trace_header *header,
 {
 	unsigned int i, j;
 
-	header->n = 0;
+	if (header->passed)
+		return 0;
+	header->passed = true;
 	if (strcmp(line->word[0], "duration"))
 		return 0;
 	if (line->n_words < 2)

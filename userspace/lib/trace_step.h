@@ -30,8 +30,9 @@ struct trace_step {
 	bool any; /* there was a word, maybe - */
 };
 
-/* The columns that the first line of a file names. */
+/* The columns that the first line of a file names; zeroed before that line. */
 struct trace_header {
+	bool passed; /* there was a line */
 	unsigned int n; /* of them; 0: there is no such line */
 	enum trace_column column[TRACE_COLUMNS];
 };
@@ -49,7 +50,7 @@ int trace_step_take(struct trace_step *step, const char *word, bool in_file,
 /* Is it a rate, or down? */
 bool trace_word_is_rate(const char *word);
 
-/* Does a line name columns?  Then 1, or -1 with what is wrong; else 0. */
+/* Is a line the first one, and names columns?  Then 1, or -1 with what is wrong; else 0. */
 int trace_header_read(struct trace_header *header,
 		      const struct trace_line *line,
 		      char wrong[TRACE_WRONG_MAX]);
