@@ -159,6 +159,9 @@ int link_remove(struct rtnl *r, const struct link_state *state);
 /* A new qdisc at the root, or (with @change) other options of the one that is there. */
 int link_qdisc_set(struct rtnl *r, int ifindex, uint32_t handle,
 		   const struct link_config *c, bool change);
+/* An ingress or clsact qdisc, for which there is one place. */
+int link_ingress_add(struct rtnl *r, int ifindex, const char *kind);
+int link_ingress_del(struct rtnl *r, int ifindex);
 /* A sentence about why there is no place for filters of ours, or NULL. */
 const char *link_no_place(const struct link_state *state,
 			  enum link_order order);

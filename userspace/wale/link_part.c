@@ -13,25 +13,6 @@
 
 #include "link.h"
 
-static int set_clsact(struct rtnl *r, int ifindex)
-{
-	struct nl_msg *message;
-
-	message = rtnl_tc_message(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL,
-				  ifindex, TC_H_CLSACT, LINK_INGRESS);
-	if (message && nla_put_string(message, TCA_KIND, "clsact")) {
-		nlmsg_free(message);
-		message = NULL;
-	}
-	return rtnl_request(r, message);
-}
-
-static int del_clsact(struct rtnl *r, int ifindex)
-{
-	return rtnl_request(r, rtnl_tc_message(RTM_DELQDISC, 0, ifindex,
-					       TC_H_CLSACT, LINK_INGRESS));
-}
-
 static int make_ifb(struct rtnl *r, const char *iface,
 		    const struct link_state *state, struct link_part *part,
 		    bool up)
@@ -113,7 +94,7 @@ int link_part_remove(struct rtnl *r, struct link_state *state,
 				remove_one(r, state->ifindex, &state->part[i]),
 				&first, reason);
 	if (all && state->clsact && !state->beside && !state->foreign)
-		link_keep_first(r, del_clsact(r, state->ifindex), &first,
+		link_keep_first(r, link_ingress_del(r, state->ifindex), &first,
 				reason);
 	if (first)
 		memcpy(r->error, reason, sizeof(reason));
@@ -153,7 +134,7 @@ int link_part_add(struct rtnl *r, const char *iface, struct link_state *state,
 		state->beside = state->clsact;
 	err = set_up(r, iface, state, &part, up, down);
 	if (!err && clsact)
-		err = set_clsact(r, state->ifindex);
+		err = link_ingress_add(r, state->ifindex, "clsact");
 	state->clsact |= clsact && !err;
 	if (!err && old)
 		err = remove_one(r, state->ifindex, old);
@@ -165,7 +146,7 @@ int link_part_add(struct rtnl *r, const char *iface, struct link_state *state,
 	memcpy(reason, r->error, sizeof(reason));
 	remove_one(r, state->ifindex, &part);
 	if (clsact && state->clsact)
-		del_clsact(r, state->ifindex);
+		link_ingress_del(r, state->ifindex);
 	memcpy(r->error, reason, sizeof(reason));
 	return err;
 }

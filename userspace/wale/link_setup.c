@@ -68,20 +68,20 @@ static int del_root(struct rtnl *r, int ifindex)
 		r, rtnl_tc_message(RTM_DELQDISC, 0, ifindex, TC_H_ROOT, 0));
 }
 
-static int set_ingress(struct rtnl *r, int ifindex)
+int link_ingress_add(struct rtnl *r, int ifindex, const char *kind)
 {
 	struct nl_msg *message;
 
 	message = rtnl_tc_message(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL,
 				  ifindex, TC_H_INGRESS, LINK_INGRESS);
-	if (message && nla_put_string(message, TCA_KIND, "ingress")) {
+	if (message && nla_put_string(message, TCA_KIND, kind)) {
 		nlmsg_free(message);
 		message = NULL;
 	}
 	return rtnl_request(r, message);
 }
 
-static int del_ingress(struct rtnl *r, int ifindex)
+int link_ingress_del(struct rtnl *r, int ifindex)
 {
 	return rtnl_request(r, rtnl_tc_message(RTM_DELQDISC, 0, ifindex,
 					       TC_H_INGRESS, LINK_INGRESS));
@@ -168,7 +168,7 @@ static int clear_interface(struct rtnl *r, const struct link_state *old,
 	if (!err && old->our_filter && keep_ingress)
 		err = del_filter(r, old->ifindex, old->our_prio);
 	if (!err && old->ingress && !keep_ingress)
-		err = del_ingress(r, old->ifindex);
+		err = link_ingress_del(r, old->ifindex);
 	return err;
 }
 
@@ -203,7 +203,8 @@ static int redirect(struct rtnl *r, struct link_state *state,
 		link_tcx_look(state->ifindex, LINK_TCX_INGRESS, &state->tcx);
 		return err;
 	}
-	err = state->ingress ? 0 : set_ingress(r, state->ifindex);
+	err = state->ingress ? 0
+			     : link_ingress_add(r, state->ifindex, "ingress");
 	state->ingress = !err;
 	state->our_prio = link_base(order);
 	if (!err)
@@ -294,7 +295,7 @@ int link_remove(struct rtnl *r, const struct link_state *state)
 	if (state->ingress && !state->clsact && !state->beside &&
 	    (state->ifb || state->our_filter) &&
 	    state->filters == state->our_filter)
-		link_keep_first(r, del_ingress(r, state->ifindex), &first,
+		link_keep_first(r, link_ingress_del(r, state->ifindex), &first,
 				reason);
 	else if (state->our_filter)
 		link_keep_first(r,
