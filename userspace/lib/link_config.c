@@ -40,10 +40,11 @@ void link_config_take(struct link_config *c, const struct link_config *from,
 		c->threshold_unit = from->threshold_unit;
 		break;
 	case LINK_OVERHEAD:
+		/* without bytes of its own, it has none */
+		c->link.set &= ~LINK_BIT(TCA_WALE_OVERHEAD_BYTES);
 		if (link_is_set(&from->link, TCA_WALE_OVERHEAD_BYTES))
-			link_value_set(
-				&c->link, TCA_WALE_OVERHEAD_BYTES,
-				from->link.value[TCA_WALE_OVERHEAD_BYTES]);
+			link_value_set(&c->link, TCA_WALE_OVERHEAD_BYTES,
+				       link_overhead_bytes(from));
 		break;
 	default:
 		break;

@@ -183,6 +183,9 @@ const char *link_word_now(const char *word);
 /* link_amount.c: is a threshold in the unit of the limit, as far as both were given? */
 bool link_threshold_fits(const struct link_config *c);
 
+/* link_overhead.c: what packets have more within the layer; fewer if negative */
+int32_t link_overhead_bytes(const struct link_config *c);
+
 /* link_loss.c: the correlation behind a loss or a time of jitter. */
 int link_parse_correlation(struct link_config *c, int type, int argc,
 			   char **argv, struct link_error *error);

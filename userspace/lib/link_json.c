@@ -89,8 +89,7 @@ static void json_option(struct json *j, const struct link_config *c, int type)
 		link_value_json(j, &c->link, &link_options_set, type);
 		if (link_is_set(&c->link, TCA_WALE_OVERHEAD_BYTES))
 			json_put_s64(j, "overhead_bytes",
-				     (int32_t)c->link
-					     .value[TCA_WALE_OVERHEAD_BYTES]);
+				     link_overhead_bytes(c));
 		break;
 	case LINK_THRESHOLD:
 		json_threshold(j, c, type);

@@ -83,14 +83,18 @@ int link_parse_overhead(struct link_config *c, const struct link_option *o,
 	return taken;
 }
 
+int32_t link_overhead_bytes(const struct link_config *c)
+{
+	return link_is_set(&c->link, TCA_WALE_OVERHEAD_BYTES)
+		       ? (int32_t)c->link.value[TCA_WALE_OVERHEAD_BYTES]
+		       : 0;
+}
+
 void link_print_overhead(FILE *to, const struct link_config *c, int type)
 {
 	const struct link_attribute *a = &link_options_set.attributes[type];
 	const uint64_t layer = c->link.value[type];
-	const int32_t bytes =
-		link_is_set(&c->link, TCA_WALE_OVERHEAD_BYTES)
-			? (int32_t)c->link.value[TCA_WALE_OVERHEAD_BYTES]
-			: 0;
+	const int32_t bytes = link_overhead_bytes(c);
 
 	if (layer > WALE_OVERHEAD_ATM)
 		return;

@@ -82,10 +82,11 @@ def test_directions_differ() -> None:
     """What up or down says replaces what both have, each option with all that belongs to it."""
     pair = Pair()
     both = "--gso keep --loss 1% --jitter 5ms distribution normal --reorder 5% gap 3"
-    both += " --drop_list packets 3"
+    both += " --drop_list packets 3 --overhead vlan"
     up = "--loss gemodel 2% 20% --loss_ecn --jitter 1ms --slot 1ms"
     up += " --policy rem --rem phi 1.2 --policy_ecn"
     down = "--gso split --drop_list packets 7 --drop_list packets 8 --duplicate 1% --corrupt 2%"
+    down += " --overhead ethernet"
     words = f"{both} --delay 9ms --up {up} --down {down}".split()
     link(pair, "add", "a0", *words)
     found = shown(pair)[0]
@@ -104,6 +105,8 @@ def test_directions_differ() -> None:
             "duplicate": None,
             "policy_ecn": True,
             "gso": "keep",
+            "overhead": "ethernet",
+            "overhead_bytes": 4,
         },
         "down": {
             "loss": 0.01,
@@ -117,6 +120,8 @@ def test_directions_differ() -> None:
             "corrupt": 0.02,
             "policy_ecn": None,
             "gso": None,
+            "overhead": "ethernet",
+            "overhead_bytes": None,
         },
     }
     for direction, options in wanted.items():
@@ -424,6 +429,7 @@ def test_limit_below_the_mtu() -> None:
     text = warned(pair, "add", "a0", *words.split())
     true("warning: a0: down: a packet of the MTU, 9000 bytes, takes 9038 bytes" in text, text)
     equal(text.count("\n"), 1, "warnings of add")
+    link(pair, "del", "a0")
     pair.close()
 
 
