@@ -22,13 +22,18 @@ add(struct link_warnings *w, const char *format, ...)
 /* As kmod/include/net/wale_wire.h has it. */
 static uint64_t wire_bytes(const struct link_config *c, uint32_t ip_bytes)
 {
+	const int64_t least = (int64_t)c->link.value[TCA_WALE_MPU];
+	int64_t bytes = (int64_t)ip_bytes + link_overhead_bytes(c);
+
+	if (bytes < least)
+		bytes = least;
 	switch (c->link.value[TCA_WALE_OVERHEAD]) {
 	case WALE_OVERHEAD_ETHERNET:
-		return ip_bytes + 38 > 84 ? ip_bytes + 38 : 84;
+		return bytes + 38 > 84 ? bytes + 38 : 84;
 	case WALE_OVERHEAD_ATM:
-		return ((uint64_t)ip_bytes + 16 + 47) / 48 * 53;
+		return (bytes + 16 + 47) / 48 * 53;
 	default:
-		return ip_bytes;
+		return bytes;
 	}
 }
 

@@ -430,6 +430,14 @@ def test_limit_below_the_mtu() -> None:
     true("warning: a0: down: a packet of the MTU, 9000 bytes, takes 9038 bytes" in text, text)
     equal(text.count("\n"), 1, "warnings of add")
     link(pair, "del", "a0")
+    words = "--overhead atm --limit 10016b"  # 188 cells; with 20 bytes more, 189
+    equal(warned(pair, "add", "a0", *words.split()), "", words)
+    link(pair, "del", "a0")
+    words = "--up --limit 9200b --down --overhead atm 20 --limit 10016b"
+    text = warned(pair, "add", "a0", *words.split())
+    true("down: a packet of the MTU, 9000 bytes, takes 10017 bytes" in text, text)
+    equal(text.count("\n"), 1, words)
+    link(pair, "del", "a0")
     pair.close()
 
 
