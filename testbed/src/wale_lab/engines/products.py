@@ -2,8 +2,8 @@
 """Keeps modules and programs that were built, so that another checkout of the same need not.
 
 They are in ${XDG_CACHE_HOME:-~/.cache}/wale/products/KEY/.  KEY covers the contents of the
-sources, what they are built against, and the compiler.  A folder appears by one rename, so it is
-always complete; those unused for longest are removed.
+sources, what they are built against, and the compiler.  A folder is filled under another name and
+then renamed, so nobody finds it half full.  Those unused for longest are removed.
 """
 
 from __future__ import annotations
