@@ -201,10 +201,10 @@ def _taken(file: IO[str]) -> bool:
     return False
 
 
-def cache_key(package: str, wanted: Wanted) -> str:
-    """The name of a build's folder in the cache."""
+def cache_key(source: str, wanted: Wanted) -> str:
+    """The name of a build's folder in the cache, or the beginning of it."""
     digest = hashlib.sha256(f"{RECIPE}\n{wanted.config}".encode()).hexdigest()
-    return f"{package}-{digest[:12]}"
+    return f"{source}-{digest[:12]}"
 
 
 def find_or_build(text: str | None, log: Log) -> Kernel:
@@ -214,7 +214,7 @@ def find_or_build(text: str | None, log: Log) -> Kernel:
     source = kernel_source.at_hand(wanted.version, cache)
     built = [] if source else prebuilt(wanted)
     if built:
-        return _kernel(built[-1], wanted)
+        return kernel_in(built[-1], wanted)
     if source is None:
         with locked(cache / "source.lock", log):
             source = kernel_source.find(wanted.version, cache, log)
@@ -225,7 +225,7 @@ def find_or_build(text: str | None, log: Log) -> Kernel:
         with locked(lock, log, meanwhile=lambda: progress.say(log)):
             if not (folder / "kernel.json").exists():
                 _build(source, wanted.config, folder, log)
-    return _kernel(folder, wanted)
+    return kernel_in(folder, wanted)
 
 
 def prebuilt(wanted: Wanted) -> list[Path]:
@@ -244,13 +244,16 @@ def prebuilt(wanted: Wanted) -> list[Path]:
     return sorted(chosen, key=lambda f: kernel_source.version_key(versions[f]["release"]))
 
 
-def _kernel(folder: Path, wanted: Wanted) -> Kernel:
-    """What a folder of the cache has; its name begins with the version of the package."""
+def kernel_in(folder: Path, wanted: Wanted, source: str = "") -> Kernel:
+    """The kernel in a folder of the cache, built from `source`.
+
+    Without that it is from a package, with whose version the folder's name begins.
+    """
     about = json.loads((folder / "kernel.json").read_text())
     package = folder.name.removesuffix(cache_key("", wanted))
     return Kernel(
         release=about["release"],
-        source=f"linux-source-{about['version']} {package}",
+        source=source or f"linux-source-{about['version']} {package}",
         image=folder / "linux",
         tree=folder / "src",
         arch="um",

@@ -57,23 +57,15 @@ def find_or_build(text: str | None, log: Log) -> Kernel:
     config = own.config.replace('CONFIG_LOCALVERSION="', f'CONFIG_LOCALVERSION="-{tree.state}')
     if not flavours:
         config += f'\nCONFIG_LOCALVERSION="-{tree.state}"\n'
-    key = hashlib.sha256(f"{kernel_build.RECIPE}\n{own.config}".encode()).hexdigest()[:12]
     place = hashlib.sha256(str(tree.path).encode()).hexdigest()[:12]
-    folder = cache_root() / "kernel" / f"tree-{place}-{key}-{tree.state}"
+    key = kernel_build.cache_key(f"tree-{place}", own)
+    folder = cache_root() / "kernel" / f"{key}-{tree.state}"
     if not (folder / "kernel.json").exists():
-        work = folder.with_name(f"tree-{place}-{key}.work")
+        work = folder.with_name(f"{key}.work")
         with locked(work.with_suffix(".lock"), log):
             if not (folder / "kernel.json").exists():
                 _TreeBuild(tree, config, work, folder, log).build()
-    about = json.loads((folder / "kernel.json").read_text())
-    return Kernel(
-        release=about["release"],
-        source=f"{tree.path} {tree.described}",
-        image=folder / "linux",
-        tree=folder / "src",
-        arch="um",
-        flavour=own.flavour,
-    )
+    return kernel_build.kernel_in(folder, own, f"{tree.path} {tree.described}")
 
 
 @dataclass(frozen=True)
