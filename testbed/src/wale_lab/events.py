@@ -79,12 +79,12 @@ def check_events(graph: Graph | None, events: Sequence[Event]) -> None:
         raise ValueError("events: expected a topology that is a graph, or a shape with a name")
     if graph is None:
         return
-    names = [graph.link_name(n) for n in range(len(graph.links))]
     down: set[str] = set()
     for n in in_order(events):
         event, where = events[n], f"events.{n}"
-        if event.link is not None and event.link not in names:
-            raise ValueError(f"{where}.link: expected one of {some(names)}, got {event.link!r}")
+        if event.link is not None and event.link not in graph.link_names:
+            known = some(graph.link_names)
+            raise ValueError(f"{where}.link: expected one of {known}, got {event.link!r}")
         if event.state is not None:
             assert event.link is not None
             if (event.state == "down") == (event.link in down):

@@ -260,10 +260,11 @@ class Graph(BaseModel):
 
     def link_name(self, n: int) -> str:
         """The name of a link."""
-        return self._link_names[n]
+        return self.link_names[n]
 
     @cached_property
-    def _link_names(self) -> list[str]:
+    def link_names(self) -> list[str]:
+        """The names of all links, in order."""
         return [link.name or "-".join(link.ends) for link in self.links]
 
     @cached_property

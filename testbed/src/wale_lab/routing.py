@@ -319,7 +319,7 @@ class Routing:
         """The router that drops a connection from outside of its NAT to inside, if one does."""
         if self.graph.tunnels:  # by which it may go
             return None
-        links = {self.graph.link_name(n): link for n, link in enumerate(self.graph.links)}
+        links = dict(zip(self.graph.link_names, self.graph.links, strict=True))
         way = [name.rpartition(".") for name in self.way(start, end)]
         for (into, _, direction), (out, _, _) in pairwise(way):
             node = links[into].ends[1 if direction == "forward" else 0]

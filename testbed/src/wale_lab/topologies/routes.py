@@ -145,8 +145,8 @@ class Changes:
 
     def number(self, event: Event) -> int:
         """Of its link."""
-        names = (self.graph.link_name(n) for n in range(len(self.graph.links)))
-        return next(n for n, name in enumerate(names) if name == event.link)
+        assert event.link is not None
+        return self.graph.link_names.index(event.link)
 
     def switch(self, at: int, event: Event) -> None:
         """The devices of a link go down, or up: there the kernel forgets what lay on them."""
