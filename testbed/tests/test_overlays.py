@@ -212,6 +212,8 @@ def test_nat() -> None:
         (NAT, "topology.routers.r.nat.forward.0.to=x", "expected another host or router, got 'x'"),
         (NAT, "topology.routers.r.nat.ports=[9, 8]", "expected the first port, then the last"),
         (NAT, "flows.one={name: one, from: in1, to: out, size: 1MB}", "inside of the NAT of r"),
+        (BOND.replace("[r]", "{r: {nat: l2}}"),
+         "flows.one={name: one, from: b, to: a, size: 1MB}", "inside of the NAT of r"),
     ],
 )  # fmt: skip
 def test_refusals(text: str, override: str, says: str) -> None:

@@ -20,7 +20,7 @@ from pydantic import (
 from wale_lab.fields import STRICT, Name, Or
 from wale_lab.host_settings import SenderSettings
 from wale_lab.link import Link
-from wale_lab.overlays import Bond, RouterSettings, Tunnel
+from wale_lab.overlays import Bond, Nat, RouterSettings, Tunnel
 from wale_lab.yaml_lines import KeyPath
 
 #: Nodes of a network, and links.
@@ -251,6 +251,12 @@ class Graph(BaseModel):
     def members(self, bond: str) -> list[int]:
         """The numbers of the links that are used as one."""
         return [n for n, link in enumerate(self.links) if link.bond == bond]
+
+    def is_outside(self, nat: Nat, n: int) -> bool:
+        """Is a link, or one that is used as one with it, outside of a router?"""
+        bond = self.links[n].bond
+        same = self.members(bond) if bond else [n]
+        return any(self.link_names[k] in nat.outside for k in same)
 
     @property
     def is_plain(self) -> bool:

@@ -319,12 +319,14 @@ class Routing:
         """The router that drops a connection from outside of its NAT to inside, if one does."""
         if self.graph.tunnels:  # by which it may go
             return None
-        links = dict(zip(self.graph.link_names, self.graph.links, strict=True))
+        numbers = {name: n for n, name in enumerate(self.graph.link_names)}
         way = [name.rpartition(".") for name in self.way(start, end)]
         for (into, _, direction), (out, _, _) in pairwise(way):
-            node = links[into].ends[1 if direction == "forward" else 0]
+            node = self.graph.links[numbers[into]].ends[1 if direction == "forward" else 0]
             nat = self.graph.routers[node].nat if node in self._routers else None
-            if nat is not None and into in nat.outside and out not in nat.outside:
+            if nat is None or not self.graph.is_outside(nat, numbers[into]):
+                continue
+            if not self.graph.is_outside(nat, numbers[out]):
                 return node
         return None
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from wale_lab.advice import Advice
 from wale_lab.link import wire_bytes
 from wale_lab.models.max_min import Share, max_min
-from wale_lab.overlays import Bond, Nat, Tunnel
+from wale_lab.overlays import Bond, Tunnel
 from wale_lab.routing import Interface, Routing, Subnet
 from wale_lab.scenario import Flow, Scenario
 from wale_lab.topologies.overlays import (
@@ -198,19 +198,13 @@ class _Copy:
             outside = [
                 i.device
                 for i in self.routing.interfaces[name]
-                if i.link < len(self.graph.links) and self.is_outside(nat, i.link)
+                if i.link < len(self.graph.links) and self.graph.is_outside(nat, i.link)
             ]
             targets = [self.routing.address(forward.to) for forward in nat.forward]
             rules = nat_rules(nat, self.ip, outside, targets)
             space.commands.append(Command(["nft", "-f", "/dev/stdin"], rules))
             space.late_sysctls |= nat_sysctls(nat)
         space.commands += setup_commands(self.settings[name])
-
-    def is_outside(self, nat: Nat, n: int) -> bool:
-        """Is a link, or one that is used as one with it, outside of a router?"""
-        bond = self.graph.links[n].bond
-        same = self.graph.members(bond) if bond else [n]
-        return any(self.graph.link_name(k) in nat.outside for k in same)
 
     def end_mtu(self, name: str) -> int:
         """Of a host's devices; 0: what the other end has is what counts."""
