@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from wale_lab.engines import get_engine
 from wale_lab.engines.base import Kernel
 from wale_lab.errors import ScenarioError
 from wale_lab.evaluation.outcome import (
@@ -28,7 +27,7 @@ from wale_lab.evaluation.runs import Maker, Place, Point, make_point
 from wale_lab.evaluation.scenes import Subject, slug
 from wale_lab.files import make_folder
 from wale_lab.progress import Progress
-from wale_lab.studies.points import find_build
+from wale_lab.studies.points import build_of
 from wale_lab.studies.schedule import show_span
 
 #: Counts up when a key of evaluation.json changes its meaning.
@@ -63,10 +62,8 @@ class Evaluation:
 
     def prepare(self, progress: Progress) -> tuple[Place, Kernel]:
         """Have everything built, and look at each scenario."""
-        engine = get_engine("uml")
-        builds = {}
-        for version in dict.fromkeys(one.kernel for one in self.subjects):
-            builds[version] = find_build(engine.prepare(version, progress), progress)
+        versions = dict.fromkeys(one.kernel for one in self.subjects)
+        builds = {version: build_of(version, progress) for version in versions}
         files = tuple(path.resolve() for path in self.args.module_files)
         place = Place(self.out, builds, files, self.subject.label)
         for named in self.rows:

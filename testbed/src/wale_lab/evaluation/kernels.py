@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wale_lab.engines import get_engine
 from wale_lab.engines.base import EngineError
 from wale_lab.errors import ScenarioError
 from wale_lab.evaluation.judge import Interval, mean_interval
@@ -24,7 +23,7 @@ from wale_lab.evaluation.scenes import delayed
 from wale_lab.files import write_whole
 from wale_lab.progress import Progress
 from wale_lab.scenario import find_scenario, load_scenario
-from wale_lab.studies.points import find_build, point_key
+from wale_lab.studies.points import build_of, point_key
 from wale_lab.sweeps.grid import parse_seeds
 from wale_lab.sweeps.points import read_record
 from wale_lab.units import parse_time_ns
@@ -127,7 +126,7 @@ def _orders(args: argparse.Namespace, out: Path) -> Iterator[tuple[list[str], Pa
     spread_ns = parse_spread(args.spread)
     with Progress(quiet=args.quiet) as progress:
         for kernel in args.kernel:
-            build = find_build(get_engine("uml").prepare(kernel, progress), progress)
+            build = build_of(kernel, progress)
             for seed in parse_seeds(args.seeds):
                 late = [
                     f"flows.{flow.name}.start={flow.start + delayed(seed, flow.name, spread_ns)}ns"

@@ -16,6 +16,7 @@ from wale_lab import yaml_lines
 from wale_lab.errors import ScenarioError
 from wale_lab.evaluation.measure import SERVER
 from wale_lab.evaluation.rows import CONTROL, Cell, Group, Named
+from wale_lab.units import parse_time_ns
 from wale_lab.yaml_lines import Document
 
 
@@ -70,17 +71,11 @@ def _add_group(value: dict[str, Any], name: str, group: Group) -> None:
         value["topology"]["pairs"].append({"name": flow, "access_delay": delay})
         made = {"name": flow, "pair": flow, **copy.deepcopy(group.flow)}
         if group.every:
-            made["start"] = f"{_ns(made.get('start', 0)) + number * group.every}ns"
+            made["start"] = f"{parse_time_ns(made.get('start', 0)) + number * group.every}ns"
         value["flows"].append(made)
         if group.sender or group.receiver:
             hosts = value.setdefault("hosts", {}).setdefault("pairs", {}).setdefault(flow, {})
             hosts |= copy.deepcopy({"sender": group.sender, "receiver": group.receiver})
-
-
-def _ns(value: Any) -> int:
-    from wale_lab.units import parse_time_ns
-
-    return parse_time_ns(value)
 
 
 def _override(target: Document, key: str, value: Any) -> None:
@@ -130,7 +125,7 @@ def scene(named: Named, cell_name: str, cell: Cell, run: str, subject: Subject, 
     for flow in value["flows"]:
         late = delayed(seed, flow["name"], named.row.spread)
         if late:
-            flow["start"] = f"{_ns(flow.get('start', 0)) + late}ns"
+            flow["start"] = f"{parse_time_ns(flow.get('start', 0)) + late}ns"
     if subject.is_program:
         value["flows"] = [
             one
@@ -147,7 +142,7 @@ def _programs(flow: dict[str, Any], subject: Subject) -> list[dict[str, Any]]:
     if pair is None or "arrivals" in flow:
         raise ScenarioError("the row's flows cannot be programs")
     names = {"server": f"{pair}-sender", "client": f"{pair}-receiver"}
-    duration_ns = _ns(flow.get("duration", 0))
+    duration_ns = parse_time_ns(flow.get("duration", 0))
 
     def command(text: str) -> str:
         size = str(flow.get("size", ""))

@@ -14,7 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from wale_lab.engines import get_engine
 from wale_lab.engines.base import EngineError
 from wale_lab.errors import ScenarioError
 from wale_lab.files import make_folder, write_whole
@@ -23,7 +22,7 @@ from wale_lab.results.measures import curves, measure
 from wale_lab.results.result import problems
 from wale_lab.runner import run_scenario
 from wale_lab.studies import schedule
-from wale_lab.studies.points import Build, Point, find_build, points_of
+from wale_lab.studies.points import Build, Point, build_of, find_build, points_of
 from wale_lab.studies.results import Check
 from wale_lab.studies.study import (
     STUDIES,
@@ -45,8 +44,7 @@ PATIENCE = 4
 @cache
 def build(kernel: str | None) -> Build:
     """Kernel, modules and programs, built if need be."""
-    progress = Progress(quiet=True)
-    return find_build(get_engine("uml").prepare(kernel, progress), progress)
+    return build_of(kernel, Progress(quiet=True))
 
 
 def study_points(name: str, quick: bool, kernel: str | None) -> list[Point]:
@@ -149,7 +147,7 @@ def study_command(args: argparse.Namespace) -> int:
     results = Path(args.results)
     make_folder(results / "runs", "--results")
     with Progress(quiet=args.quiet) as progress:
-        built = find_build(get_engine("uml").prepare(args.kernel, progress), progress)
+        built = build_of(args.kernel, progress)
     studies = {
         name: {p.key: _needs(p, built) for p in points_of(name, built, args.quick)}
         for name in names

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from wale_lab import yaml_lines
+from wale_lab.engines import get_engine
 from wale_lab.engines.base import Kernel
 from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.errors import ScenarioError
@@ -87,6 +88,11 @@ def find_build(kernel: Kernel, progress: Progress) -> Build:
     for path in files:
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return Build(kernel, digest.hexdigest())
+
+
+def build_of(version: str | None, progress: Progress) -> Build:
+    """That of a version of the guest's kernel, which is built too if need be."""
+    return find_build(get_engine("uml").prepare(version, progress), progress)
 
 
 def points_of(name: str, build: Build, quick: bool = False) -> list[Point]:

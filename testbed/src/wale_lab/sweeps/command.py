@@ -11,14 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from wale_lab.engines import get_engine
 from wale_lab.engines.base import EngineError
 from wale_lab.errors import ScenarioError
 from wale_lab.files import make_folder
 from wale_lab.progress import Progress
 from wale_lab.scenario import find_scenario
 from wale_lab.studies import schedule
-from wale_lab.studies.points import find_build
+from wale_lab.studies.points import build_of
 from wale_lab.sweeps.grid import Grid, Order, parse_grid
 from wale_lab.sweeps.live import Live
 from wale_lab.sweeps.points import Point, points_of, write_orders
@@ -37,7 +36,7 @@ def sweep_command(args: argparse.Namespace) -> int:
     make_folder(out / "runs")
     scenario = find_scenario(args.scenario)
     with Progress(quiet=args.quiet) as progress:
-        build = find_build(get_engine("uml").prepare(args.kernel, progress), progress)
+        build = build_of(args.kernel, progress)
         progress(f"checking {len(grid)} runs")
         points = points_of(scenario, grid, out / "runs", build, args.packets)
     write_orders(out / "sweep.json", scenario, grid, points, args.packets)

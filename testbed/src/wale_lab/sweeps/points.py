@@ -16,7 +16,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from wale_lab.engines import get_engine
 from wale_lab.engines.base import EngineError
 from wale_lab.errors import ScenarioError, why
 from wale_lab.files import write_whole
@@ -24,7 +23,7 @@ from wale_lab.once import once
 from wale_lab.progress import Progress
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
-from wale_lab.studies.points import Build, find_build, point_key
+from wale_lab.studies.points import Build, build_of, point_key
 from wale_lab.sweeps.grid import Grid, Order
 
 
@@ -80,11 +79,6 @@ def _orders(file: Path, _changed_ns: int) -> dict[str, Any]:
     return found
 
 
-def _build(kernel: str | None) -> Build:
-    quiet = Progress(quiet=True)
-    return find_build(get_engine("uml").prepare(kernel, quiet), quiet)
-
-
 def make_point(args: argparse.Namespace) -> None:
     """One run of a sweep.json, for `wale-lab point`: its record, into its file."""
     file = Path(args.study)
@@ -98,7 +92,7 @@ def make_point(args: argparse.Namespace) -> None:
     if order is None:
         raise EngineError(f"{file} has no run {args.key}; start `wale-lab sweep` again")
     scenario = load_scenario(find_scenario(orders["scenario"]), order["set"])
-    build = once(("build", args.kernel), lambda: _build(args.kernel))
+    build = once(("build", args.kernel), lambda: build_of(args.kernel, Progress(quiet=True)))
     if _key(scenario, order["seed"], orders["packets"], build) != args.key:
         raise EngineError(
             f"what goes into run {args.key} of {file} (scenario, sources, kernel) has changed "
