@@ -439,3 +439,12 @@ def test_workers_do_one_command_after_the_other() -> None:
         workers.end()
     with pytest.raises(wale_lab.EngineError, match="the runs were ended"):
         workers.do(["--version"])
+
+
+def test_a_worker_ends_even_if_the_signal_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One may come just before the worker begins to read, where Python sees it only after that."""
+    workers = Workers()
+    workers.do(["--version"])
+    monkeypatch.setattr(subprocess.Popen, "terminate", lambda _: None)
+    workers.end()
+    assert [worker.returncode for worker in workers._all] == [0]

@@ -133,11 +133,12 @@ class Workers:
         for worker in self._all:
             worker.terminate()
         for worker in self._all:
+            assert worker.stdin is not None and worker.stdout is not None
+            with contextlib.suppress(OSError):
+                worker.stdin.close()  # wakes one that got the signal just before it began to read
             worker.wait()
-            for stream in (worker.stdin, worker.stdout):
-                assert stream is not None
-                with contextlib.suppress(OSError):
-                    stream.close()
+            with contextlib.suppress(OSError):
+                worker.stdout.close()
 
 
 def _answer(words: list[str]) -> dict[str, Any]:

@@ -86,7 +86,9 @@ def run_make(command: Sequence[str | Path], **options: Any) -> int:
     """
     process = subprocess.Popen(command, preexec_fn=end_with_parent, **options)
     try:
-        return process.wait()
+        while not ended_within(process, 1):  # a signal that comes just before a wait is seen
+            pass
+        return process.returncode
     except BaseException:
         process.terminate()
         ended_within(process, GRACE_S)
