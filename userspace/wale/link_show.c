@@ -20,6 +20,7 @@ struct direction {
 };
 
 struct shown {
+	const struct link_part *part; /* NULL: the link of all traffic */
 	int up_ifindex;
 	uint32_t up_handle; /* 0: any */
 	int down_ifindex;
@@ -27,20 +28,36 @@ struct shown {
 	struct direction down;
 };
 
+/* The links of an interface. */
+struct shown_links {
+	struct shown *link;
+	size_t n;
+};
+
+/* The direction whose qdisc it is, or NULL. */
+static struct direction *direction_of(struct shown *shown,
+				      const struct link_qdisc *q)
+{
+	if (q->ifindex == shown->up_ifindex &&
+	    (!shown->up_handle || q->handle == shown->up_handle))
+		return &shown->up;
+	if (shown->down_ifindex && q->ifindex == shown->down_ifindex)
+		return &shown->down;
+	return NULL;
+}
+
 static void read_direction(const struct nlmsghdr *message, void *arg)
 {
-	struct shown *shown = arg;
-	struct direction *d;
+	struct shown_links *links = arg;
+	struct direction *d = NULL;
 	struct link_qdisc q;
+	size_t i;
 
 	if (!link_qdisc_read(message, &q) || q.parent != TC_H_ROOT)
 		return;
-	if (q.ifindex == shown->up_ifindex &&
-	    (!shown->up_handle || q.handle == shown->up_handle))
-		d = &shown->up;
-	else if (shown->down_ifindex && q.ifindex == shown->down_ifindex)
-		d = &shown->down;
-	else
+	for (i = 0; !d && i < links->n; i++)
+		d = direction_of(&links->link[i], &q);
+	if (!d)
 		return;
 	link_config_free(&d->config);
 	d->stats = q.stats;
@@ -78,10 +95,10 @@ static void json_direction(struct json *j, const char *name,
 }
 
 static void json_one(struct json *j, const char *iface,
-		     const struct link_state *state,
-		     const struct link_part *part, const struct shown *shown,
+		     const struct link_state *state, const struct shown *shown,
 		     bool stats, const struct link_warnings *warnings)
 {
+	const struct link_part *part = shown->part;
 	char to[LINK_TO_MAX];
 	size_t i;
 
@@ -106,9 +123,10 @@ static void json_one(struct json *j, const char *iface,
 }
 
 static void print_one(const char *iface, const struct link_state *state,
-		      const struct link_part *part, const struct shown *shown,
-		      bool stats, const struct link_warnings *warnings)
+		      const struct shown *shown, bool stats,
+		      const struct link_warnings *warnings)
 {
+	const struct link_part *part = shown->part;
 	char to[LINK_TO_MAX];
 	size_t i;
 
@@ -127,46 +145,69 @@ static void print_one(const char *iface, const struct link_state *state,
 }
 
 /* The link of an interface, or one of its links of some traffic. */
-static int show_one(struct rtnl *r, const char *iface,
-		    const struct link_state *state,
-		    const struct link_part *part, bool stats, struct json *j)
+static void show_one(const char *iface, const struct link_state *state,
+		     const struct shown *shown, bool stats, struct json *j)
 {
-	struct shown shown = { .up_ifindex = state->ifindex,
-			       .up_handle = LINK_ROOT_HANDLE,
-			       .down_ifindex = state->ifb };
 	struct link_warnings warnings;
-	int err;
 
-	if (part) {
-		shown.up_ifindex = part->up;
-		shown.up_handle = 0;
-		shown.down_ifindex = part->down;
+	link_warn(&warnings, state, shown->up.found ? &shown->up.config : NULL,
+		  shown->down.found ? &shown->down.config : NULL);
+	if (j)
+		json_one(j, iface, state, shown, stats, &warnings);
+	else
+		print_one(iface, state, shown, stats, &warnings);
+}
+
+/* What to look for: its links of some traffic, or else the link of all of it. */
+static int shown_begin(struct shown_links *links,
+		       const struct link_state *state)
+{
+	size_t i;
+
+	links->n = state->n_parts ? state->n_parts : 1;
+	links->link = calloc(links->n, sizeof(*links->link));
+	if (!links->link)
+		return -ENOMEM;
+	links->link[0].up_ifindex = state->ifindex;
+	links->link[0].up_handle = LINK_ROOT_HANDLE;
+	links->link[0].down_ifindex = state->ifb;
+	for (i = 0; i < state->n_parts; i++)
+		links->link[i] =
+			(struct shown){ .part = &state->part[i],
+					.up_ifindex = state->part[i].up,
+					.down_ifindex = state->part[i].down };
+	return 0;
+}
+
+static void shown_free(struct shown_links *links)
+{
+	size_t i;
+
+	for (i = 0; i < links->n; i++) {
+		link_config_free(&links->link[i].up.config);
+		link_config_free(&links->link[i].down.config);
 	}
-	err = rtnl_dump(r, rtnl_tc_message(RTM_GETQDISC, 0, 0, 0, 0),
-			read_direction, &shown);
-	link_warn(&warnings, state, shown.up.found ? &shown.up.config : NULL,
-		  shown.down.found ? &shown.down.config : NULL);
-	if (!err && j)
-		json_one(j, iface, state, part, &shown, stats, &warnings);
-	else if (!err)
-		print_one(iface, state, part, &shown, stats, &warnings);
-	link_config_free(&shown.up.config);
-	link_config_free(&shown.down.config);
-	return err;
+	free(links->link);
 }
 
 static int show_all(struct rtnl *r, const char *iface, bool stats,
 		    struct json *j)
 {
+	struct shown_links links;
 	struct link_state state;
 	size_t i;
 	int err;
 
 	err = link_look(r, iface, &state);
-	for (i = 0; !err && i < state.n_parts; i++)
-		err = show_one(r, iface, &state, &state.part[i], stats, j);
-	if (!err && !state.n_parts)
-		err = show_one(r, iface, &state, NULL, stats, j);
+	if (!err)
+		err = shown_begin(&links, &state);
+	if (err)
+		return err;
+	err = rtnl_dump(r, rtnl_tc_message(RTM_GETQDISC, 0, 0, 0, 0),
+			read_direction, &links);
+	for (i = 0; !err && i < links.n; i++)
+		show_one(iface, &state, &links.link[i], stats, j);
+	shown_free(&links);
 	return err;
 }
 
