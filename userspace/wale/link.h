@@ -44,6 +44,8 @@
 
 #define LINK_TRIES 16 /* to look, when devices come and go meanwhile */
 
+struct rtnl_act;
+
 enum link_order { LINK_ORDER_NONE, LINK_ORDER_FIRST, LINK_ORDER_LAST };
 
 /* link_to.c: a network, and a port of TCP and UDP. */
@@ -77,6 +79,8 @@ struct link_filter {
 
 int link_filter_add(struct rtnl *r, const struct link_filter *f);
 int link_filter_del(struct rtnl *r, const struct link_filter *f);
+/* The action of a filter that redirects to an ifb; NULL: no memory. */
+struct rtnl_act *link_to_ifb(int ifb);
 
 /* link_tcx.c: programs at a hook of tcx. */
 enum link_tcx_hook { LINK_TCX_INGRESS = 46, LINK_TCX_EGRESS = 47 };

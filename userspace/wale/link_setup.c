@@ -9,11 +9,8 @@
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
-#include <linux/pkt_cls.h>
 #include <linux/rtnetlink.h>
-#include <linux/tc_act/tc_mirred.h>
 #include <netlink/attr.h>
-#include <netlink/route/act/mirred.h>
 #include <netlink/route/classifier.h>
 #include <netlink/route/cls/matchall.h>
 #include <netlink/route/link.h>
@@ -102,23 +99,10 @@ static struct rtnl_cls *filter_alloc(int ifindex, unsigned int prio)
 	return cls;
 }
 
-static struct rtnl_act *redirect_alloc(int ifb)
-{
-	struct rtnl_act *act = rtnl_act_alloc();
-
-	if (!act)
-		return NULL;
-	rtnl_tc_set_kind(TC_CAST(act), "mirred");
-	rtnl_mirred_set_action(act, TCA_EGRESS_REDIR);
-	rtnl_mirred_set_policy(act, TC_ACT_STOLEN);
-	rtnl_mirred_set_ifindex(act, ifb);
-	return act;
-}
-
 static int set_filter(struct rtnl *r, int ifindex, unsigned int prio, int ifb)
 {
 	struct rtnl_cls *cls = filter_alloc(ifindex, prio);
-	struct rtnl_act *act = redirect_alloc(ifb);
+	struct rtnl_act *act = link_to_ifb(ifb);
 	struct nl_msg *message = NULL;
 
 	if (cls && act && !rtnl_mall_append_action(cls, act))

@@ -9,6 +9,8 @@
 #include <linux/rtnetlink.h>
 #include <linux/tc_act/tc_mirred.h>
 #include <netlink/attr.h>
+#include <netlink/route/act/mirred.h>
+#include <netlink/route/action.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,23 +207,27 @@ static int put_port(struct nl_msg *m, const struct link_filter *f)
 	       nla_put_u16(m, key, htons(f->to->port));
 }
 
+struct rtnl_act *link_to_ifb(int ifb)
+{
+	struct rtnl_act *act = rtnl_act_alloc();
+
+	if (!act)
+		return NULL;
+	rtnl_tc_set_kind(TC_CAST(act), "mirred");
+	rtnl_mirred_set_action(act, TCA_EGRESS_REDIR);
+	rtnl_mirred_set_policy(act, TC_ACT_STOLEN);
+	rtnl_mirred_set_ifindex(act, ifb);
+	return act;
+}
+
 static int put_redirect(struct nl_msg *m, int ifb)
 {
-	struct tc_mirred mirred = { .action = TC_ACT_STOLEN,
-				    .eaction = TCA_EGRESS_REDIR,
-				    .ifindex = ifb };
-	struct nlattr *all, *one, *options;
+	struct rtnl_act *act = link_to_ifb(ifb);
+	int err = act ? rtnl_act_fill(m, TCA_FLOWER_ACT, act) : -NLE_NOMEM;
 
-	if (!(all = nla_nest_start(m, TCA_FLOWER_ACT)) ||
-	    !(one = nla_nest_start(m, 1)) ||
-	    nla_put_string(m, TCA_ACT_KIND, "mirred") ||
-	    !(options = nla_nest_start(m, TCA_ACT_OPTIONS)) ||
-	    nla_put(m, TCA_MIRRED_PARMS, sizeof(mirred), &mirred))
-		return -ENOMEM;
-	nla_nest_end(m, options);
-	nla_nest_end(m, one);
-	nla_nest_end(m, all);
-	return 0;
+	if (act)
+		rtnl_act_put(act);
+	return err;
 }
 
 int link_filter_add(struct rtnl *r, const struct link_filter *f)
