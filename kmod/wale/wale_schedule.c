@@ -499,8 +499,7 @@ bool wale_schedule_is_down(const struct wale_schedule *schedule)
 	if (schedule->step < trace->count)
 		return wale_trace_rate(trace, schedule->step) ==
 		       WALE_TRACE_DOWN;
-	return trace->end == WALE_TRACE_HOLD &&
-	       wale_trace_rate(trace, trace->count - 1) == WALE_TRACE_DOWN;
+	return wale_trace_ends_down(trace);
 }
 
 /**

@@ -226,15 +226,10 @@ u64 wale_trace_down_ns(const struct wale_trace *trace, u64 elapsed_ns)
 {
 	const struct wale_step_sum *total = &trace->total;
 	u64 periods, rest;
-	bool holds;
 
-	if (trace->end != WALE_TRACE_LOOP && elapsed_ns >= total->ns) {
-		holds = trace->end == WALE_TRACE_HOLD &&
-			wale_trace_rate(trace, trace->count - 1) ==
-			WALE_TRACE_DOWN;
-		return total->down_ns +
-		       (holds ? elapsed_ns - total->ns : 0);
-	}
+	if (trace->end != WALE_TRACE_LOOP && elapsed_ns >= total->ns)
+		return total->down_ns + (wale_trace_ends_down(trace) ?
+					 elapsed_ns - total->ns : 0);
 	periods = div64_u64_rem(elapsed_ns, total->ns, &rest);
 	return periods * total->down_ns + wale_trace_down_within(trace, rest);
 }

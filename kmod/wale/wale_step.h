@@ -177,6 +177,13 @@ static inline u64 wale_trace_rate(const struct wale_trace *trace, u32 step)
 							step % WALE_TRACE_BLOCK];
 }
 
+/* Is the link down when the last step is over? */
+static inline bool wale_trace_ends_down(const struct wale_trace *trace)
+{
+	return trace->end == WALE_TRACE_HOLD &&
+	       wale_trace_rate(trace, trace->count - 1) == WALE_TRACE_DOWN;
+}
+
 static inline u64 wale_trace_delay(const struct wale_trace *trace, u32 step)
 {
 	if (!trace->delay_at)
