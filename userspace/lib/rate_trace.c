@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "rate_trace.h"
 #include "trace_lines.h"
@@ -39,20 +38,12 @@ static int append(struct rate_trace *trace, uint64_t rate)
 	return 0;
 }
 
-static int parse_rate(struct rate_trace *trace, const char *word,
-		      const struct place *at, struct rate_error *error)
+static int add_step(struct rate_trace *trace, uint64_t rate,
+		    const struct place *at, struct rate_error *error)
 {
-	char wrong[UNITS_WRONG_MAX], time[UNITS_MAX];
 	const size_t n = trace->n_steps;
-	uint64_t rate;
-	int err = units_parse_rate(word, &rate);
+	char time[UNITS_MAX];
 
-	if (err)
-		return rate_error_set(
-			error, "%s:%u: \"%.40s\": %s", at->name, at->line, word,
-			units_rate_wrong(
-				wrong, err, rate,
-				"a rate such as 10mbit, or unlimited"));
 	if (n && trace->steps[n - 1].offset_ns == trace->end_ns)
 		return rate_error_set(error,
 				      "%s:%u: the step before it begins at %s, "
@@ -82,49 +73,43 @@ static int parse_time(uint64_t *ns, const char *word, const struct place *at,
  * The rate of a step of a link's trace: what else the step has is checked, and left out.
  * A link that is down has a rate of zero.
  */
-static const char *rate_of(const struct trace_header *header,
-			   const struct trace_line *line,
-			   const struct place *at, struct rate_error *error)
+static int parse_rate(uint64_t *rate, const struct trace_header *header,
+		      const struct trace_line *line, const struct place *at,
+		      struct rate_error *error)
 {
 	char wrong[TRACE_WRONG_MAX];
-	const char *rate = NULL;
 	struct trace_step step;
-	unsigned int i;
 
 	trace_step_begin(&step);
-	/* advice may be unlimited, and of any size */
-	for (i = 1; !rate && i < line->n_words; i++)
-		if (!strcasecmp(line->word[i], "unlimited") ||
-		    (line->n_words == 2 && !header->n))
-			rate = line->word[i];
-	if (!rate && trace_step_take_line(&step, header, line, wrong)) {
-		rate_error_set(error, "%s:%u: %s", at->name, at->line, wrong);
-		return NULL;
-	}
-	for (i = 1; !rate && i < line->n_words; i++)
-		if (trace_word_is_rate(line->word[i]))
-			rate = line->word[i];
-	if (!rate)
-		rate_error_set(error, "%s:%u: expected a rate in each step",
-			       at->name, at->line);
-	return rate && !strcmp(rate, "down") ? "0" : rate;
+	if (trace_step_take_line(&step, header, line, wrong))
+		return rate_error_set(error, "%s:%u: %s", at->name, at->line,
+				      wrong);
+	if (!step.given[TRACE_COLUMN_RATE])
+		return rate_error_set(error,
+				      "%s:%u: expected a rate in each step",
+				      at->name, at->line);
+	*rate = step.down ? 0 : step.value[TRACE_COLUMN_RATE];
+	return 0;
 }
 
 /* DURATION RATE */
-static int parse_duration(struct rate_trace *trace, const char *duration,
-			  const char *rate, const struct place *at,
+static int parse_duration(struct rate_trace *trace,
+			  const struct trace_header *header,
+			  const struct trace_line *line, const struct place *at,
 			  struct rate_error *error)
 {
-	uint64_t ns;
+	const char *duration = line->word[0];
+	uint64_t ns, rate = 0;
 
-	if (parse_time(&ns, duration, at, error))
+	if (parse_rate(&rate, header, line, at, error) ||
+	    parse_time(&ns, duration, at, error))
 		return -1;
 	if (!ns)
 		return rate_error_set(error,
 				      "%s:%u: \"%.40s\": expected a duration "
 				      "above 0",
 				      at->name, at->line, duration);
-	if (parse_rate(trace, rate, at, error))
+	if (add_step(trace, rate, at, error))
 		return -1;
 	trace->end_ns += ns;
 	if (trace->end_ns > TRACE_NS_MAX)
@@ -134,12 +119,13 @@ static int parse_duration(struct rate_trace *trace, const char *duration,
 }
 
 /* at TIME RATE, at TIME end */
-static int parse_at(struct rate_trace *trace, const char *time,
-		    const char *rate, const struct place *at,
-		    struct rate_error *error)
+static int parse_at(struct rate_trace *trace, const struct trace_line *line,
+		    const struct place *at, struct rate_error *error)
 {
-	char buf[UNITS_MAX];
-	uint64_t ns;
+	const char *time = line->word[1], *word = line->word[2];
+	char wrong[UNITS_WRONG_MAX], buf[UNITS_MAX];
+	uint64_t ns, rate;
+	int err;
 
 	if (parse_time(&ns, time, at, error))
 		return -1;
@@ -150,7 +136,16 @@ static int parse_at(struct rate_trace *trace, const char *time,
 				      at->name, at->line, time,
 				      units_format_time(buf, trace->end_ns));
 	trace->end_ns = ns;
-	return strcmp(rate, "end") ? parse_rate(trace, rate, at, error) : 0;
+	if (!strcmp(word, "end"))
+		return 0;
+	err = units_parse_rate(word, &rate);
+	if (err)
+		return rate_error_set(
+			error, "%s:%u: \"%.40s\": %s", at->name, at->line, word,
+			units_rate_wrong(
+				wrong, err, rate,
+				"a rate such as 10mbit, or unlimited"));
+	return add_step(trace, rate, at, error);
 }
 
 struct reading {
@@ -165,7 +160,6 @@ static int parse_line(void *to, const struct trace_line *line)
 	struct reading *r = to;
 	char *const *word = line->word;
 	char wrong[TRACE_WRONG_MAX];
-	const char *rate;
 	int header;
 
 	r->at.line = line->number;
@@ -176,15 +170,13 @@ static int parse_line(void *to, const struct trace_line *line)
 	if (header)
 		return 0;
 	if (line->n_words == 3 && !strcmp(word[0], "at"))
-		return parse_at(r->trace, word[1], word[2], &r->at, r->error);
+		return parse_at(r->trace, line, &r->at, r->error);
 	if (line->n_words < 2 || !strcmp(word[0], "at"))
 		return rate_error_set(
 			r->error,
 			"%s:%u: expected DURATION RATE or at TIME RATE",
 			r->at.name, r->at.line);
-	rate = rate_of(&r->header, line, &r->at, r->error);
-	return rate ? parse_duration(r->trace, word[0], rate, &r->at, r->error)
-		    : -1;
+	return parse_duration(r->trace, &r->header, line, &r->at, r->error);
 }
 
 int rate_trace_read_file(struct rate_trace *trace, FILE *file, const char *name,
@@ -192,7 +184,8 @@ int rate_trace_read_file(struct rate_trace *trace, FILE *file, const char *name,
 {
 	struct reading r = { .trace = trace,
 			     .at = { .name = name },
-			     .error = error };
+			     .error = error,
+			     .header = { .advice = true } };
 	int err;
 
 	memset(trace, 0, sizeof(*trace));

@@ -14,11 +14,18 @@
 static const char *const column_names[TRACE_COLUMNS] = { "rate", "delay",
 							 "loss", "limit" };
 
-/* A word: what it is, and what is wrong with it. */
+/* A word: what it is. */
 struct value {
 	enum trace_column column;
 	uint64_t number;
+	bool down;
 	bool in_bytes;
+};
+
+/* Where words are. */
+struct source {
+	bool in_file;
+	bool advice;
 };
 
 static int __attribute__((format(printf, 2, 3)))
@@ -41,22 +48,23 @@ void trace_step_begin(struct trace_step *step)
 		step->value[i] = WALE_TRACE_SAME;
 }
 
-static int take_rate(struct value *v, const char *word, int err,
+static int take_rate(struct value *v, const char *word, int err, bool advice,
 		     char wrong[TRACE_WRONG_MAX])
 {
 	char text[UNITS_WRONG_MAX];
 
 	v->column = TRACE_COLUMN_RATE;
-	if (!err && v->number == WALE_RATE_UNLIMITED)
+	if (!err && !advice && v->number == WALE_RATE_UNLIMITED)
 		err = -EINVAL;
-	else if (!err && v->number > WALE_RATE_MAX)
+	else if (!err && !advice && v->number > WALE_RATE_MAX)
 		err = -ERANGE;
 	if (err)
 		return wrong_with(
 			wrong, "\"%.40s\": %s", word,
 			units_rate_wrong(
 				text, err, v->number,
-				"a rate from 0 to 8000tbit, such as 10mbit"));
+				advice ? "a rate such as 10mbit, or unlimited"
+				       : "a rate from 0 to 8000tbit, such as 10mbit"));
 	return 0;
 }
 
@@ -140,14 +148,15 @@ static int take_size(struct value *v, const char *word, int err, bool in_file,
 	return 0;
 }
 
-static int read_value(struct value *v, const char *word, bool in_file,
-		      char wrong[TRACE_WRONG_MAX])
+static int read_value(struct value *v, const char *word,
+		      const struct source *source, char wrong[TRACE_WRONG_MAX])
 {
 	const size_t length = strlen(word);
 	int err;
 
 	*v = (struct value){ .column = TRACE_COLUMN_RATE };
 	if (!strcmp(word, "down")) {
+		v->down = true;
 		v->number = WALE_TRACE_DOWN;
 		return 0;
 	}
@@ -155,7 +164,7 @@ static int read_value(struct value *v, const char *word, bool in_file,
 		return take_loss(v, word, wrong);
 	err = units_parse_rate(word, &v->number);
 	if (err != -EINVAL)
-		return take_rate(v, word, err, wrong);
+		return take_rate(v, word, err, source->advice, wrong);
 	err = units_parse_time(word, &v->number);
 	if (err != -EINVAL)
 		return take_delay(v, word, err, wrong);
@@ -163,7 +172,7 @@ static int read_value(struct value *v, const char *word, bool in_file,
 		return take_packets(v, word, wrong);
 	err = units_parse_size(word, &v->number);
 	if (err != -EINVAL)
-		return take_size(v, word, err, in_file, wrong);
+		return take_size(v, word, err, source->in_file, wrong);
 	return wrong_with(
 		wrong,
 		"\"%.40s\": expected a rate such as 8mbit, a delay such as 20ms, a loss such as 0.1%%, a limit such as 100p or 30KiB, or down",
@@ -171,25 +180,29 @@ static int read_value(struct value *v, const char *word, bool in_file,
 }
 
 /* @column: that it must be of, if not TRACE_COLUMNS */
-static int take(struct trace_step *step, const char *word, bool in_file,
-		enum trace_column column, char wrong[TRACE_WRONG_MAX])
+static int take(struct trace_step *step, const char *word,
+		const struct source *source, enum trace_column column,
+		char wrong[TRACE_WRONG_MAX])
 {
 	struct value v;
 
 	step->any = true;
 	if (!strcmp(word, "-"))
 		return 0;
-	if (read_value(&v, word, in_file, wrong))
+	if (read_value(&v, word, source, wrong))
 		return -1;
 	if (column != TRACE_COLUMNS && column != v.column)
 		return wrong_with(
 			wrong, "\"%.40s\": a %s, where the first line has %s",
 			word, column_names[v.column], column_names[column]);
-	if (step->value[v.column] != WALE_TRACE_SAME)
+	if (step->given[v.column])
 		return wrong_with(wrong, "\"%.40s\": a second %s", word,
 				  column_names[v.column]);
 	step->value[v.column] = v.number;
-	if (v.column == TRACE_COLUMN_LIMIT)
+	step->given[v.column] = true;
+	if (v.column == TRACE_COLUMN_RATE)
+		step->down = v.down;
+	else if (v.column == TRACE_COLUMN_LIMIT)
 		step->in_bytes = v.in_bytes;
 	return 0;
 }
@@ -197,16 +210,9 @@ static int take(struct trace_step *step, const char *word, bool in_file,
 int trace_step_take(struct trace_step *step, const char *word, bool in_file,
 		    char wrong[TRACE_WRONG_MAX])
 {
-	return take(step, word, in_file, TRACE_COLUMNS, wrong);
-}
+	const struct source source = { .in_file = in_file };
 
-bool trace_word_is_rate(const char *word)
-{
-	char wrong[TRACE_WRONG_MAX];
-	struct value v;
-
-	return strcmp(word, "-") && !read_value(&v, word, true, wrong) &&
-	       v.column == TRACE_COLUMN_RATE;
+	return take(step, word, &source, TRACE_COLUMNS, wrong);
 }
 
 static enum trace_column column_named(const char *word)
@@ -257,6 +263,8 @@ int trace_step_take_line(struct trace_step *step,
 			 const struct trace_line *line,
 			 char wrong[TRACE_WRONG_MAX])
 {
+	const struct source source = { .in_file = true,
+				       .advice = header->advice };
 	unsigned int i;
 
 	if (header->n && line->n_words != header->n + 1)
@@ -265,7 +273,7 @@ int trace_step_take_line(struct trace_step *step,
 			"expected %u words, as in the first line: - for what is not given",
 			header->n + 1);
 	for (i = 1; i < line->n_words; i++)
-		if (take(step, line->word[i], true,
+		if (take(step, line->word[i], &source,
 			 header->n ? header->column[i - 1] : TRACE_COLUMNS,
 			 wrong))
 			return -1;

@@ -26,12 +26,15 @@ enum trace_column {
 struct trace_step {
 	uint64_t duration_ns;
 	uint64_t value[TRACE_COLUMNS];
+	bool given[TRACE_COLUMNS]; /* there was a value */
+	bool down; /* the rate */
 	bool in_bytes; /* the limit */
 	bool any; /* there was a word, maybe - */
 };
 
 /* The columns that the first line of a file names; zeroed before that line. */
 struct trace_header {
+	bool advice; /* not of a link: a rate may be unlimited, or of any size */
 	bool passed; /* there was a line */
 	unsigned int n; /* of them; 0: there is no such line */
 	enum trace_column column[TRACE_COLUMNS];
@@ -46,9 +49,6 @@ void trace_step_begin(struct trace_step *step);
  */
 int trace_step_take(struct trace_step *step, const char *word, bool in_file,
 		    char wrong[TRACE_WRONG_MAX]);
-
-/* Is it a rate, or down? */
-bool trace_word_is_rate(const char *word);
 
 /* Is a line the first one, and names columns?  Then 1, or -1 with what is wrong; else 0. */
 int trace_header_read(struct trace_header *header,
