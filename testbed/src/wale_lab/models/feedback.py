@@ -8,7 +8,7 @@ network announces its rate at given instants, and each announcement goes through
 2. quantise  the highest level of a logarithmic scale that is not above it;
 3. lose      it may not arrive; the sender then uses the last one that did.
 
-Scale and window are those of SCONE (IETF, draft-ietf-scone-protocol, 2025, work in progress).
+Scale and window are those of SCONE; wale_lab.models.scone names the draft and has its numbers.
 Section "Rate Signals": 7 bits, of which n = 0 .. 126 mean 100 kbit/s * 10^(n / 20).  Section
 "Monitoring Period": the advice applies to 67 s.  The draft leaves open how a network rounds: down,
 here, because it announces a ceiling.  Its lowest level is also the lowest announcement; and in
@@ -25,14 +25,10 @@ from dataclasses import dataclass
 import numpy
 from numpy.typing import NDArray
 
+from wale_lab.models.scone import HIGHEST_SIGNAL, LOWEST_RATE, SIGNALS_PER_DECADE
 from wale_lab.models.streams import FIRST_OF_USER_SPACE, Stream
 
 Numbers = NDArray[numpy.int64]
-
-#: SCONE's scale: n = 0 is 100 kbit/s; 126 is the highest signal, of 20 in a decade.
-LOWEST_RATE = 12_500
-HIGHEST_SIGNAL = 126
-SIGNALS_PER_DECADE = 20
 
 
 class Purpose(enum.IntEnum):

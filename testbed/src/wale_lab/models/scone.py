@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Rate advice in QUIC packets, as the IETF's SCONE has it: the reference for the kernel.
+
+All numbers are those of the draft named by DRAFT, and for Python they are only here; for C they
+are in kmod/include/net/scone.h.  Rates are whole bytes/s, arithmetic is exact.
+
+A SCONE packet is the first packet of a UDP datagram:
+
+    1 L . H H H H H   long header bit, a reserved bit, the six high bits of the signal
+    version           0x6f7dc0fd; its most significant bit is the low bit of the signal
+    length, DCID      destination connection ID
+    length, SCID      source connection ID
+    ...               at least one other packet
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import cache
+
+DRAFT = "draft-ietf-scone-protocol-07"
+#: "SCONE Packet": the version without the bit that belongs to the signal
+VERSION = 0x6F7DC0FD
+#: "Rate Signals": n is 100 kbit/s * 10^(n / 20); what an endpoint sends
+LOWEST_RATE = 12_500
+SIGNALS_PER_DECADE = 20
+HIGHEST_SIGNAL = 126
+UNKNOWN = 127
+#: "Monitoring Period"
+PERIOD_NS = 67 * 10**9
+#: "Negotiating SCONE": scone_supported, which is empty
+TRANSPORT_PARAMETER = 0x219E
+#: "Indicating Support on New Flows": the end of the first datagrams of a client
+INDICATION = b"\xc8\x13"
+
+LONG_HEADER = 0x80
+SHORTEST = 7  # both connection IDs empty
+
+
+class Kind(Enum):
+    """What a UDP datagram is to a network element."""
+
+    OTHER = "other"
+    MALFORMED = "malformed"  # the version is SCONE's, the rest is not whole
+    SCONE = "scone"
+
+
+@cache
+def rate_of(signal: int) -> int:
+    """Return the lowest rate that has this signal, or is above it by less than a byte/s."""
+    if not 0 <= signal <= HIGHEST_SIGNAL:
+        raise ValueError(f"expected a signal from 0 to {HIGHEST_SIGNAL}, got {signal}")
+    # rate^20 >= LOWEST^20 * 10^signal, in whole numbers
+    least = LOWEST_RATE**SIGNALS_PER_DECADE * 10**signal
+    low, high = 0, LOWEST_RATE * 10 ** (signal // SIGNALS_PER_DECADE + 1)
+    while low < high:
+        middle = (low + high) // 2
+        if middle**SIGNALS_PER_DECADE >= least:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def signal_of(rate: int | None) -> int:
+    """Return the signal of a rate, rounded down; the lowest one below all; UNKNOWN for None."""
+    if rate is None:
+        return UNKNOWN
+    found = 0
+    while found < HIGHEST_SIGNAL and rate_of(found + 1) <= rate:
+        found += 1
+    return found
+
+
+def kind_of(datagram: bytes) -> Kind:
+    """Return what the payload of a UDP datagram is."""
+    if len(datagram) < 5 or not datagram[0] & LONG_HEADER:
+        return Kind.OTHER
+    if int.from_bytes(datagram[1:5], "big") & 0x7FFFFFFF != VERSION:
+        return Kind.OTHER
+    at = 5
+    for _ in range(2):
+        if at >= len(datagram):
+            return Kind.MALFORMED
+        at += 1 + datagram[at]
+    return Kind.SCONE if at < len(datagram) else Kind.MALFORMED
+
+
+def read(datagram: bytes) -> int:
+    """Return the signal of a SCONE packet."""
+    return (datagram[0] & 0x3F) << 1 | datagram[1] >> 7
+
+
+def write(datagram: bytes, signal: int) -> bytes:
+    """Return the datagram with another signal in its SCONE packet."""
+    head = bytes(((datagram[0] & 0xC0) | signal >> 1, (datagram[1] & 0x7F) | (signal & 1) << 7))
+    return head + datagram[2:]
+
+
+def lower(datagram: bytes, signal: int) -> bytes:
+    """Return what an element with this advice makes of a datagram: it never raises a signal."""
+    if kind_of(datagram) is Kind.SCONE and signal < read(datagram):
+        return write(datagram, signal)
+    return datagram
+
+
+def packet(dcid: bytes = b"", scid: bytes = b"", signal: int = UNKNOWN) -> bytes:
+    """Return a SCONE packet as an endpoint sends it; another packet must follow."""
+    version = (VERSION | (signal & 1) << 31).to_bytes(4, "big")
+    ids = bytes((len(dcid),)) + dcid + bytes((len(scid),)) + scid
+    return bytes((0xC0 | signal >> 1,)) + version + ids
+
+
+def replace_checksum(checksum: int, before: int, after: int) -> int:
+    """Return a UDP checksum after one of its 16-bit words was replaced; 0: there is none."""
+    if not checksum:
+        return 0
+    total = (~checksum & 0xFFFF) + (~before & 0xFFFF) + after
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF or 0xFFFF
