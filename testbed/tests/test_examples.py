@@ -51,6 +51,7 @@ NOT_RUN = {
     "wale-lab evaluate --program": "test_evaluation.py evaluates a program that there is",
     "wale-lab run --seed=1 scenarios/bufferbloat": "needs an evaluation of before",
     "wale-lab compare shared --kernel": "test_evaluation.py has its arithmetic; this needs 20 runs",
+    "wale-lab compare shared --bisect": "test_bisect.py; a kernel's history is not here",
     "--engine vm --set time=real --set cc=bpf_gentle": "test_bpf.py runs it (make check-vm)",
     "pip install -r testbed/requirements-cluster.txt": "there is no cluster here",
     "wale-lab study karnik-kumar -j 100": "there is no cluster here",

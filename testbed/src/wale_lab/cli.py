@@ -388,11 +388,20 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "Run a scenario on two kernels; name each number that differs by more than its interval.",
         "  wale-lab compare demo --kernel 6.1 --kernel 6.12\n"
         "  wale-lab compare shared --kernel 6.12 --kernel 7.2 --spread 100ms --seeds 10\n"
+        "  wale-lab compare shared --bisect v6.11 v6.12 --tree ~/linux\n"
         "Runs that are there are not made again. Exit code 1 if something differs.",
     )
     scenario_and_changes(sub)
     sub.add_argument("--kernel", action="append", default=[], metavar="V",
                      help="version of the guest's kernel; given twice")  # fmt: skip
+    sub.add_argument("--bisect", nargs=2, metavar=("GOOD", "BAD"),
+                     help="instead of --kernel: two commits; finds the one between them that "
+                     "changed a number")  # fmt: skip
+    sub.add_argument("--tree", type=_folder, metavar="DIR",
+                     help="the git repository of the kernel whose commits they are")  # fmt: skip
+    sub.add_argument("--number", metavar="N",
+                     help="the number to go by, such as 'flow reno goodput_Bps' (the one that "
+                     "differs most)")  # fmt: skip
     seeds_option(sub, "3")
     sub.add_argument("--spread", default="0ms", metavar="T",
                      help="flows start so much later at most, by the seed: else a scenario without "
@@ -400,7 +409,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     sub.add_argument("--out", type=_folder, metavar="DIR", help="where it goes (out/compare-NAME)")
     sub.add_argument("--json", action="store_true", help="print JSON, not a table")
     jobs_option(sub)
-    sub.set_defaults(module="wale_lab.evaluation.kernels", function="compare_command")
+    sub.set_defaults(module="wale_lab.evaluation.compare", function="compare_command")
 
     sub = add(
         "trace",

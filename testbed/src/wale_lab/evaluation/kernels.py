@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`wale-lab compare`: a scenario on two kernels, and what differs by more than its interval.
+"""A scenario on several kernels, and what differs by more than its interval.
 
 Nothing of the machine is in a number, so a difference of one seed is one of the kernels; over
 seeds, the 95 % interval of the paired differences tells one that lasts from one of chance.
@@ -11,7 +11,7 @@ import argparse
 import json
 import math
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -119,68 +119,35 @@ def parse_spread(text: str) -> int:
         raise ScenarioError(f"--spread {text}: {error}") from None
 
 
-def _orders(args: argparse.Namespace, out: Path) -> Iterator[tuple[list[str], Path]]:
+def _orders(
+    args: argparse.Namespace, kernels: Sequence[str], out: Path, progress: Progress
+) -> Iterator[tuple[list[str], Path]]:
     """The runs of each kernel: words of `wale-lab run`, and file."""
     path = find_scenario(args.scenario)
     plain = load_scenario(path, args.set)
     spread_ns = parse_spread(args.spread)
-    with Progress(quiet=args.quiet) as progress:
-        for kernel in args.kernel:
-            build = build_of(kernel, progress)
-            for seed in parse_seeds(args.seeds):
-                late = [
-                    f"flows.{flow.name}.start={flow.start + delayed(seed, flow.name, spread_ns)}ns"
-                    for flow in plain.flows
-                    if spread_ns and flow.after is None
-                ]
-                scenario = load_scenario(path, [*args.set, *late]) if late else plain
-                key = point_key(scenario, seed, {"compare": 1}, build)
-                words = [f"--set={one}" for one in [*args.set, *late]]
-                words += [f"--kernel={kernel}", f"--seed={seed}", "--", str(path)]
-                yield words, out / "runs" / f"{key}.json"
+    for kernel in kernels:
+        build = build_of(kernel, progress)
+        for seed in parse_seeds(args.seeds):
+            late = [
+                f"flows.{flow.name}.start={flow.start + delayed(seed, flow.name, spread_ns)}ns"
+                for flow in plain.flows
+                if spread_ns and flow.after is None
+            ]
+            scenario = load_scenario(path, [*args.set, *late]) if late else plain
+            key = point_key(scenario, seed, {"compare": 1}, build)
+            words = [f"--set={one}" for one in [*args.set, *late]]
+            words += [f"--kernel={kernel}", f"--seed={seed}", "--", str(path)]
+            yield words, out / "runs" / f"{key}.json"
 
 
-def compare_command(args: argparse.Namespace) -> int:
-    """The subcommand."""
-    if args.scenario == "evaluation":
-        raise ScenarioError(
-            "compare: expected a scenario; rows of an evaluation are compared by "
-            "`wale-lab evaluate CC --kernel A --against CC --kernel B`"
-        )
-    if len(args.kernel) != 2 or args.kernel[0] == args.kernel[1]:
-        raise ScenarioError("--kernel: expected it twice, with two different kernels")
-    orders = list(_orders(args, Path(args.out or f"out/compare-{Path(args.scenario).stem}")))
-    records = _run_all(orders, args.jobs)
-    cells = [{(k, n, m): v for k, n, m, v in record["measures"]} for record in records]
-    half = len(cells) // 2
-    found = differences(cells[:half], cells[half:])
-    _tell(args, found, records)
-    return 1 if found else 0
+def records_of(
+    args: argparse.Namespace, kernels: Sequence[str], out: Path, progress: Progress
+) -> list[dict[str, Any]]:
+    """The records of each kernel's seeds, kernel by kernel."""
+    return _run_all(list(_orders(args, kernels, out, progress)), args.jobs)
 
 
-def _tell(args: argparse.Namespace, found: list[Difference], records: list[dict[str, Any]]) -> None:
-    """A line for each number that differs."""
-    count = len(records[0]["measures"])
-    seeds = len(records) // 2
-    if args.json:
-        data = {
-            "scenario": args.scenario,
-            "kernels": [records[0]["kernel"], records[-1]["kernel"]],
-            "seeds": seeds,
-            "compared": count,
-            "different": [one.data() for one in found],
-        }
-        print(json.dumps(data, indent=2))
-        return
-    print(
-        f"{args.scenario}: {len(found)} of {count} numbers differ between {args.kernel[0]} and "
-        f"{args.kernel[1]} ({seeds} seed{'s' if seeds > 1 else ''})"
-    )
-    for one in found:
-        kind, name, measure = one.cell
-        width = "" if one.difference.count == 1 else f" ± {one.difference.half:.4g}"
-        share = f", {one.percent:+.3g} %" if math.isfinite(one.percent) else ""
-        print(
-            f"  {kind} {name} {measure}: {one.before:.6g} to {one.after:.6g} "
-            f"({one.difference.mean:+.4g}{width}{share})"
-        )
+def cells(records: list[dict[str, Any]]) -> list[dict[Cell, float]]:
+    """The numbers of each record."""
+    return [{(k, n, m): v for k, n, m, v in record["measures"]} for record in records]
