@@ -62,16 +62,14 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
     return files
 
 
-async def main(port: int, folder: Path) -> None:
+async def main(port: int, folder: Path, logger: QuicFileLogger | None) -> None:
     """Serve until the end."""
     certificate, key = make_certificate(folder)
-    configuration = QuicConfiguration(
-        is_client=False, alpn_protocols=H3_ALPN, quic_logger=QuicFileLogger(str(folder))
-    )
+    configuration = QuicConfiguration(is_client=False, alpn_protocols=H3_ALPN, quic_logger=logger)
     configuration.load_cert_chain(certificate, key)
     await serve("0.0.0.0", port, configuration=configuration, create_protocol=Server)
     await asyncio.Future()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]), Path(sys.argv[2])))
+    asyncio.run(main(int(sys.argv[1]), Path(sys.argv[2]), QuicFileLogger(sys.argv[2])))
