@@ -19,6 +19,7 @@
 #include <linux/skbuff.h>
 
 #include "wale.h"
+#include "wale_corrupt.h"
 #include "wale_packet.h"
 
 /**
@@ -204,38 +205,17 @@ static u64 wale_impair_departure(struct wale_sched_data *q, u64 now)
 	return max(q->last_departure_ns, now + delay_ns);
 }
 
-/*
- * Turn a bit of the IP packet; false: there was none, or no memory.  Its checksum
- * must be there, and be checked: a device would compute that of the damaged packet,
- * and a receiver on this host would not look.  So a GSO packet that was kept, before
- * the link was changed, has none to turn.
- */
-static bool wale_impair_damage(struct sk_buff *skb, u32 draw)
-{
-	u32 offset = max(skb_network_offset(skb), 0), bit, at;
-
-	if (skb->len <= offset || skb_is_gso(skb))
-		return false;
-	if (skb->ip_summed == CHECKSUM_PARTIAL && skb_checksum_help(skb))
-		return false;
-	bit = (skb->len - offset) * 8ULL * draw >> 32;
-	at = offset + bit / 8;
-	if (skb_ensure_writable(skb, at + 1))
-		return false;
-	skb->data[at] ^= 1 << bit % 8;
-	skb->ip_summed = CHECKSUM_NONE;
-	wale_skb_cb(skb)->corrupted = true;
-	return true;
-}
-
 /* Maybe the packet, whose service ended, takes more memory then. */
 static void wale_impair_corrupt(struct wale_sched_data *q, struct sk_buff *skb,
 				u32 draw)
 {
 	u32 size = skb->truesize;
 
-	if (wale_impair_damage(skb, draw))
+	if (q->impair->params.corrupt_fix ? wale_corrupt_fixed(skb, draw) :
+					    wale_corrupt_any(skb, draw)) {
+		wale_skb_cb(skb)->corrupted = true;
 		wale_impair_count(q, skb, WALE_IMPAIR_CORRUPTED);
+	}
 	wale_memory_change(&q->memory, size, skb->truesize);
 }
 

@@ -32,6 +32,7 @@ struct wale_sched_data;
  * @gap: but only if so many since the last one, with this one
  * @duplicate: probability that there are two of a packet
  * @corrupt: probability that a bit of a packet is turned
+ * @corrupt_fix: 1: of the data of TCP or UDP, with the checksum made right
  * @loss_again: probability that a packet has the draw of loss of the one before
  * @jitter_again: the same of jitter
  * @drops: packets that are lost, by their numbers
@@ -48,6 +49,7 @@ struct wale_impair_params {
 	u32 gap;
 	u32 duplicate;
 	u32 corrupt;
+	u32 corrupt_fix;
 	u32 loss_again;
 	u32 jitter_again;
 	struct wale_drop_list drops;

@@ -151,6 +151,7 @@ static const u8 wale_impair_attrs[] = {
 	TCA_WALE_JITTER, TCA_WALE_REORDER, TCA_WALE_REORDER_GAP,
 	TCA_WALE_DUPLICATE, TCA_WALE_CORRUPT, TCA_WALE_DROP_LIST,
 	TCA_WALE_SLOT, TCA_WALE_LOSS_CORRELATION, TCA_WALE_JITTER_CORRELATION,
+	TCA_WALE_CORRUPT_FIX,
 };
 
 /* Those that are a number each. */
@@ -163,6 +164,8 @@ static void wale_netlink_merge_numbers(struct wale_impair_params *params,
 	params->duplicate = wale_attr_get(tb[TCA_WALE_DUPLICATE],
 					  params->duplicate);
 	params->corrupt = wale_attr_get(tb[TCA_WALE_CORRUPT], params->corrupt);
+	params->corrupt_fix = wale_attr_get(tb[TCA_WALE_CORRUPT_FIX],
+					    params->corrupt_fix);
 	params->loss_again = wale_attr_get(tb[TCA_WALE_LOSS_CORRELATION],
 					   params->loss_again);
 	params->jitter_again = wale_attr_get(tb[TCA_WALE_JITTER_CORRELATION],
@@ -423,6 +426,8 @@ int wale_netlink_dump_impair(const struct wale_sched_data *q,
 	    wale_option_put_unless(skb, TCA_WALE_DUPLICATE,
 				   params->duplicate, 0) ||
 	    wale_option_put_unless(skb, TCA_WALE_CORRUPT, params->corrupt, 0) ||
+	    wale_option_put_unless(skb, TCA_WALE_CORRUPT_FIX,
+				   params->corrupt_fix, 0) ||
 	    wale_option_put_unless(skb, TCA_WALE_LOSS_CORRELATION,
 				   params->loss_again, 0) ||
 	    wale_option_put_unless(skb, TCA_WALE_JITTER_CORRELATION,

@@ -57,6 +57,7 @@ static const struct nla_policy wale_options_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_MPU] = { .type = NLA_U32 },
 	[TCA_WALE_LOSS_CORRELATION] = { .type = NLA_U32 },
 	[TCA_WALE_JITTER_CORRELATION] = { .type = NLA_U32 },
+	[TCA_WALE_CORRUPT_FIX] = { .type = NLA_U32 },
 };
 
 static const struct wale_range wale_options_ranges[] = {
@@ -228,6 +229,12 @@ static const struct wale_range wale_options_ranges[] = {
 		.min = 0,
 		.max = WALE_MPU_MAX,
 		.refusal = "wale: mpu must be 0 to 65535",
+	},
+	{
+		.attr = TCA_WALE_CORRUPT_FIX,
+		.min = 0,
+		.max = 1,
+		.refusal = "wale: corrupt_fix must be 0 or 1",
 	},
 };
 

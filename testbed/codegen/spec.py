@@ -26,6 +26,7 @@ specifications has no keys for:
   unsaid       [text, json]: the tools do not show it where it is the default
   kernel-from  from here on, the tools leave it to the kernel to refuse a value
   behind       the option behind whose value it is written
+  part         of: the option behind whose value a word switches this flag on
   without      how a nest is written that is to be empty
   assumed      what the tools send if a nest is given without it
   text         what it does, for people, with ``literals``

@@ -215,8 +215,15 @@ class Table:
                 yield Option(f"{one.word} {_amount(group)[0]}", self._help(group), one, form, group)
             else:
                 behind = [f" [{_word(x)} {_value(x)}]" for x in group if "behind" in x.option]
+                behind += [f" [{x.option['part']['word']}]" for x in self._parts(one)]
                 syntax = syntax or f"{one.word} {_value(one)}{''.join(behind)}"
                 yield Option(syntax, text or self._help(group[:1]), one, form, group)
+
+    def _parts(self, attribute: Attribute) -> Iterator[Attribute]:
+        """The flags that a word behind its value switches on."""
+        for one in self.order:
+            if one.option.get("part", {}).get("of") == attribute.name:
+                yield one
 
     @staticmethod
     def _help(group: tuple[Attribute, ...]) -> str:
@@ -297,6 +304,9 @@ class Table:
             fields["index"] = self._nest_name(attribute)
         if "behind" in option:
             fields["behind"] = macro(self.spec.options.start, option["behind"])
+        if "part" in option:
+            fields["part_of"] = macro(self.spec.options.start, option["part"]["of"])
+            fields["part"] = _quoted(option["part"]["word"])
         return fields
 
     def _numbers(self, attribute: Attribute) -> dict[str, str]:

@@ -87,6 +87,7 @@ def attributes(settings: Settings) -> dict[str, Any]:
         options["jitter"] = jitter | {"table": settings.table}
     if settings.slot:
         options["slot"] = dict(zip(("min", "max", "packets", "bytes"), settings.slot, strict=True))
+    options["corrupt_fix"] = int(settings.corrupt_fix)
     for name in ("reorder", "gap", "duplicate", "corrupt", "drop"):
         options[name] = getattr(settings, name)
     return options
@@ -502,6 +503,54 @@ def test_checksums_of_corrupted() -> None:
     pair.close()
 
 
+def test_corruption_that_nobody_sees() -> None:
+    """With fix, a bit of the data differs, where the model has it, and checksums are right."""
+    pair = Pair()
+    settings = Settings(seed=5, corrupt=50 * PERCENT, corrupt_fix=True)
+    pair.add(**attributes(settings))
+    with pair.b.entered():
+        receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        receiver.bind(("10.0.0.2", 4001))
+        listener = socket.create_server(("10.0.0.2", 4002))
+    with pair.a.entered():
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sender.connect(("10.0.0.2", 4001))
+    fate_list = fates(Link(Config()).run([(n, 100) for n in range(200)]), settings)
+    turned = 0
+    for number, fate in enumerate(fate_list):
+        assert fate
+        data = random.Random(number).randbytes(number % 50)
+        sender.send(data)
+        net.sleep_ns(1000)
+        expected = bytearray(data)
+        if fate.bit is not None and data:
+            bit = len(data) * 8 * fate.bit >> 32
+            expected[bit // 8] ^= 1 << bit % 8
+            turned += 1
+        equal(receiver.recv(2048), bytes(expected), f"datagram {number}")
+    equal(pair.stats()["corrupted_packets"], turned, "corrupted")
+    pair.change(corrupt=LOSS_ALWAYS)
+    with pair.a.entered():
+        client = socket.create_connection(("10.0.0.2", 4002))
+    server = listener.accept()[0]
+    client.sendall(bytes(200_000))
+    client.shutdown(socket.SHUT_WR)
+    came = b""
+    while data := server.recv(1 << 20):
+        came += data
+    segments = pair.stats()["corrupted_packets"] - turned
+    equal(len(came), 200_000, "bytes of TCP")
+    equal(differing_bits(came, bytes(200_000)), segments, "bits, one of each segment")
+    true(segments >= 200_000 // 1448, f"{segments} segments, as GSO packets are split")
+    with pair.b.entered():
+        equal([netstat("InCsumErrors", kind) for kind in ("Udp", "Tcp")], [0, 0], "wrong checksums")
+    with pair.a.entered():
+        equal(netstat("RetransSegs", "Tcp"), 0, "retransmissions")
+    for sock in (receiver, listener, sender, client, server):
+        sock.close()
+    pair.close()
+
+
 def test_slots() -> None:
     """Packets leave in the slots of the model, in their order, also with all of the rest."""
     for slot in ((5 * MS, 5 * MS, 0, 0), (MS, 9 * MS, 3, 0), (2 * MS, 4 * MS, 0, 3000)):
@@ -578,6 +627,7 @@ def test_all_is_shown() -> None:
         "gap": 7,
         "duplicate": 2,
         "corrupt": 3,
+        "corrupt_fix": 1,
         "drop": [(0, k + 1, k + 1) for k in range(32)],
         "slot": {"min": 1, "max": 2, "packets": 3, "bytes": 4},
         "seed": 5,

@@ -767,6 +767,13 @@ def test_impairment_options(options: str, tc: str) -> None:
     )
 
 
+@pytest.mark.parametrize(("fix", "word"), [("on", "corrupt_fix"), ("off", "nocorrupt_fix")])
+def test_corruption_that_nobody_sees(fix: str, word: str) -> None:
+    scenario = check(GOOD.replace("loss: 1%", f"corrupt: 1%, corrupt_fix: {fix}"))
+    words = plans.wale_words(scenario.bottleneck.forward, 5)
+    assert words[words.index("corrupt") + 1] == "1%" and words[-1] == word
+
+
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [

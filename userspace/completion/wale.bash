@@ -18,8 +18,8 @@ _wale_link_options()
 		--limit --line --down_drops --policy --threshold --share_factor --victims \
 		--policy_ecn --nopolicy_ecn --rem --flows --input_rate --loss --loss_correlation \
 		--loss_ecn --noloss_ecn --drop_list --slot --reorder --duplicate --corrupt \
-		--overhead --mpu --drop_report --gso --seed --slack --sessions --start \
-		--feedback --nofeedback
+		--corrupt_fix --nocorrupt_fix --overhead --mpu --drop_report --gso --seed \
+		--slack --sessions --start --feedback --nofeedback
 	# generated: end
 	echo --up --down --replace --to --order --netns --container
 }
@@ -69,6 +69,9 @@ _wale_link_add()
 	--reorder)
 		echo gap
 		;;
+	--corrupt)
+		echo fix
+		;;
 	--overhead)
 		echo raw ethernet atm pppoe vlan
 		;;
@@ -88,7 +91,7 @@ _wale_link_add()
 		echo idle
 		[[ -n $cur ]] || _wale_link_options
 		;;
-	--delay | --jitter_correlation | --threshold | --share_factor | --victims | --flows | --loss_correlation | --duplicate | --corrupt | --mpu | --seed | --slack) ;;
+	--delay | --jitter_correlation | --threshold | --share_factor | --victims | --flows | --loss_correlation | --duplicate | --mpu | --seed | --slack) ;;
 	# generated: end
 	at)
 		date -u +%FT%TZ

@@ -139,12 +139,33 @@ static int parse_nest(struct link_config *c, const struct link_option *o,
 	return taken;
 }
 
+/* The words behind a value that switch flags on: how many, or -1. */
+static int parse_parts(struct link_config *c, const struct link_option *o,
+		       int argc, char **argv, struct link_error *error)
+{
+	const struct link_attribute *a;
+	int taken = 0, type;
+
+	for (type = 1; type <= link_options_set.max; type++) {
+		a = &link_options_set.attributes[type];
+		if (a->part_of != o->type || taken == argc ||
+		    strcmp(argv[taken], a->part))
+			continue;
+		if (link_is_set(&c->link, type))
+			return link_error_set(error, LINK_ERROR_DUPLICATE,
+					      a->word, "%s", argv[taken]);
+		link_value_set(&c->link, type, 1);
+		taken++;
+	}
+	return taken;
+}
+
 /* A value, and those that may stand behind it. */
 static int parse_plain(struct link_config *c, const struct link_option *o,
 		       int argc, char **argv, struct link_error *error)
 {
 	const struct link_attribute *a;
-	int taken = 2, type;
+	int taken = 2, type, parts;
 
 	if (link_value_parse(&c->link, &link_options_set, o->type, argv[1],
 			     error))
@@ -162,7 +183,8 @@ static int parse_plain(struct link_config *c, const struct link_option *o,
 			return -1;
 		taken += 2;
 	}
-	return taken;
+	parts = parse_parts(c, o, argc - taken, argv + taken, error);
+	return parts < 0 ? -1 : taken + parts;
 }
 
 static int parse_word(struct link_config *c, const struct link_option *o,

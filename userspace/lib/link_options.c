@@ -318,6 +318,9 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 		.form = LINK_PERCENT, .word = "jitter_correlation", .key = "jitter_correlation",
 		.expected = "a correlation from 0% to 100%, such as 25%",
 		.width = 4, .min = 0, .max = 4294967295ULL },
+	[TCA_WALE_CORRUPT_FIX] = {
+		.form = LINK_FLAG, .word = "corrupt_fix", .key = "corrupt_fix", .part_of = TCA_WALE_CORRUPT, .part = "fix",
+		.width = 4, .min = 0, .max = 1ULL },
 };
 
 const struct link_set link_options_set = {
@@ -357,6 +360,7 @@ const unsigned char link_order[] = {
 	TCA_WALE_REORDER_GAP,
 	TCA_WALE_DUPLICATE,
 	TCA_WALE_CORRUPT,
+	TCA_WALE_CORRUPT_FIX,
 	TCA_WALE_OVERHEAD,
 	TCA_WALE_MPU,
 	TCA_WALE_DROPS,
@@ -500,10 +504,18 @@ const struct link_option link_options[] = {
 		.help = "of packets leave twice",
 		.type = TCA_WALE_DUPLICATE, .form = LINK_PERCENT,
 		.bits = LINK_BIT(TCA_WALE_DUPLICATE) },
-	{ .syntax = "corrupt PERCENT",
+	{ .syntax = "corrupt PERCENT [fix]",
 		.help = "of packets have a bit flipped",
 		.type = TCA_WALE_CORRUPT, .form = LINK_PERCENT,
 		.bits = LINK_BIT(TCA_WALE_CORRUPT) },
+	{ .syntax = "corrupt_fix",
+		.help = "flip one of the data of TCP or UDP, and mend the checksum",
+		.type = TCA_WALE_CORRUPT_FIX, .form = LINK_WORD, .value = 1, .bare = true,
+		.bits = LINK_BIT(TCA_WALE_CORRUPT_FIX) },
+	{ .syntax = "nocorrupt_fix",
+		.help = "flip any bit",
+		.type = TCA_WALE_CORRUPT_FIX, .form = LINK_WORD, .bare = true,
+		.bits = LINK_BIT(TCA_WALE_CORRUPT_FIX) },
 	{ .syntax = "overhead raw|ethernet|atm|pppoe|vlan|BYTES",
 		.help = "what a packet takes on the wire",
 		.type = TCA_WALE_OVERHEAD, .form = LINK_OVERHEAD,

@@ -86,6 +86,8 @@ struct link_attribute {
 	const struct link_set *nest;
 	enum link_nest index; /* of the nest */
 	int behind; /* the option behind which it is written, or 0 */
+	int part_of; /* the option behind whose value @part switches it on, or 0 */
+	const char *part;
 };
 
 /* The attributes of a link, or of a nest, by number. */

@@ -159,6 +159,7 @@ static void test_errors(void)
 	test_error("slot soon", LINK_ERROR_INVALID, "a time");
 	test_error("overhead frame", LINK_ERROR_INVALID, "ethernet");
 	test_error("loss 1% 101%", LINK_ERROR_INVALID, "out of range");
+	test_error("corrupt_fix corrupt 5% fix", LINK_ERROR_DUPLICATE, "fix");
 	test_error("loss_correlation 5% loss 1% 5%", LINK_ERROR_DUPLICATE,
 		   "5%");
 	test_error("overhead -", LINK_ERROR_INVALID, "ethernet");
@@ -322,7 +323,10 @@ static void test_unknown_words(void)
 	test_unknown(
 		"corrupt 1% 25%", "",
 		"\"25%\" is not an option, nor part of the one before it: "
-		"corrupt PERCENT (only loss and jitter have a correlation)");
+		"corrupt PERCENT [fix] (only loss and jitter have a correlation)");
+	test_unknown("fix", "",
+		     "\"fix\" is not an option by itself: it is part of "
+		     "corrupt PERCENT [fix]");
 	test_unknown("delay 50ms 5ms", "",
 		     "\"5ms\" is not an option, nor part of the one before it: "
 		     "delay TIME (jitter is an option of its own)");
@@ -570,6 +574,10 @@ int main(void)
 	test_round_trip("duplicate 1% reorder 100% corrupt 0.1% loss 2%",
 			"loss 2% reorder 100% duplicate 1% corrupt 0.1% ");
 	test_round_trip("corrupt 0%", "corrupt 0% ");
+	test_round_trip("corrupt 1% fix seed 3",
+			"corrupt 1% corrupt_fix seed 3 ");
+	test_round_trip("nocorrupt_fix corrupt 1%",
+			"corrupt 1% nocorrupt_fix ");
 	test_round_trip("drop_list packets 10,11,20-25 delay 1ms",
 			"delay 1ms drop_list packets 10,11,20-25 ");
 	test_round_trip(

@@ -225,6 +225,8 @@ class Impairments(BaseModel):
     """probability that a packet is duplicated"""
     corrupt: Probability = default("corrupt")
     """probability that a bit of a packet is flipped"""
+    corrupt_fix: Switch | None = None
+    """it is one of the data of TCP or UDP, and the checksum is made right again (off)"""
     loss_correlation: Probability | None = None
     """probability that a packet shares the fate that the one before it drew for loss (0)"""
     jitter_correlation: Probability | None = None

@@ -57,7 +57,7 @@ def is_new(name: str) -> bool:
 def plain_words(option: Option, value: Any) -> list[str]:
     """An option and its value."""
     if option.form == "flag":
-        return [option.word]
+        return [option.word if value else f"no{option.word}"]
     if option.form != "nest":
         return [option.word, *_WRITTEN[option.form](value).split()]
     words = [option.word]

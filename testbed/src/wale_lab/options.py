@@ -244,6 +244,7 @@ LINK = {
     "jitter_correlation": Option(
         46, "I", "jitter_correlation", "percent", 0, 4294967295, 0, "0 to 4294967295", "25%"
     ),
+    "corrupt_fix": Option(47, "I", "corrupt_fix", "flag", 0, 1, 0, "0 or 1", ""),
 }
 NESTS = {
     "sessions": {

@@ -367,6 +367,8 @@ enum {
 	TCA_WALE_LOSS_CORRELATION,
 	/* u32, probability that the draw of jitter is the one before it */
 	TCA_WALE_JITTER_CORRELATION,
+	/* u32, 1: turn a bit of the data of TCP or UDP, and make the checksum right */
+	TCA_WALE_CORRUPT_FIX,
 	__TCA_WALE_MAX
 };
 

@@ -59,7 +59,7 @@ SPLIT = 0
 UNBOUNDED = {"line-packets": b"\xff" * 4, "line-bytes": b"\xff" * 8}
 #: What is not shown if it is 0, or empty.
 ONLY_IF_ON = frozenset(
-    "mark loss-ecn reorder duplicate corrupt slack gso drop-list down-drops mpu "
+    "mark loss-ecn reorder duplicate corrupt corrupt-fix slack gso drop-list down-drops mpu "
     "overhead-bytes loss-correlation jitter-correlation".split()
 )
 

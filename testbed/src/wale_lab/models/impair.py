@@ -163,6 +163,7 @@ class Settings:
     gap: int = 1
     duplicate: int = 0
     corrupt: int = 0
+    corrupt_fix: bool = False
     drop: tuple[tuple[int, int, int], ...] = ()  # flow (0: the link), first, last
     slot: tuple[int, int, int, int] | None = None  # min, max in ns; packets, bytes, 0: any
 
@@ -173,7 +174,8 @@ class Fate:
 
     lost: bool
     departures_ns: tuple[int, ...] = ()  # two of a packet that is duplicated
-    bit: int | None = None  # of the IP packet, that is turned; as a share of 2^32
+    bit: int | None = None  # of the IP packet, or with corrupt_fix of the data of TCP or UDP, that
+    # is turned; as a share of 2^32
 
     @property
     def copies(self) -> int:
