@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 import vl_convert
 
-from test_plot import RECEIVED, make_run
+from test_plot import BACK, FAILS, RECEIVED, make_run, with_events
 from wale_lab.cli import main
 from wale_lab.errors import ScenarioError
 from wale_lab.results.compare import METRICS, distribution, tradeoff
@@ -224,6 +224,24 @@ def test_capacity_is_not_added_up_at_a_step(tmp_path: Path) -> None:
     assert area["stack"] is None
     capacity = page["data"]["throughput"]["capacity"]["curves"][0]["y"]
     assert {round(y, 6) for y in capacity} == {8.0, 2.0}
+
+
+def test_events_are_marked_in_all_charts(tmp_path: Path) -> None:
+    found = content(page_of([with_events(tmp_path, FAILS, BACK)]))
+    assert (
+        found["data"]["throughput"]["event names"]["curves"][0]["of"] == "upper fails; new routes"
+    )
+    for panel in found["panels"]:
+        events = rows(found["data"][panel["key"]]["events"], 1)
+        assert [(e["of"], e["t"]) for e in events] == [
+            ("upper fails", 3.0),
+            ("new routes", 3.2),
+            ("upper is back", 6.0),
+        ]
+    assert "upper fails" not in [series["name"] for series in found["series"]]
+    assert (
+        "event names" not in content(page_of([make_run(tmp_path / "quiet")]))["data"]["throughput"]
+    )
 
 
 def test_page_needs_no_network_and_is_whole(logged: RunSeries) -> None:

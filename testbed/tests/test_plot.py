@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from test_network import DIAMOND, check
 from wale_lab import yaml_lines
 from wale_lab.cli import main
 from wale_lab.results.plot import figure_of
@@ -264,3 +265,46 @@ def test_plot_refuses(
     places = {"one": str(tmp_path / "one"), "none": str(tmp_path / "none")}
     assert main(["plot", *[word.format(**places) for word in words]]) == 2
     assert message in capsys.readouterr().err
+
+
+# Events
+
+
+def with_events(folder: Path, *events: str) -> RunSeries:
+    """A run to whose network this happened."""
+    run = make_run(folder)
+    resolved = check(DIAMOND, f"events=[{', '.join(events)}]").resolved()
+    run.result["settings"]["events"] = resolved["events"]
+    return run
+
+
+FAILS = "{at: 3s, link: upper, state: down, reroute: 200ms}"
+BACK = "{at: 6s, link: upper, state: up, reroute: off}"
+
+
+def test_events_in_words(tmp_path: Path) -> None:
+    others = (
+        "{at: 7s, link: upper, cost: 9}, {at: 8s, route: {at: r1, to: b, via: r3}}, "
+        "{at: 9s, computed: {at: r1, to: b}}, {at: 30s, link: upper, cost: 2}"
+    )
+    run = with_events(tmp_path, BACK, FAILS, others)
+    assert run.events == [
+        (3.0, "upper fails"),
+        (3.2, "new routes"),
+        (6.0, "upper is back"),
+        (7.0, "cost of upper: 9"),
+        (8.0, "r1 sends to b by way of r3"),
+        (9.0, "r1 sends to b by the computed route"),
+    ]  # and none after the run
+    assert run.event_names()[:2] == [(3.0, "upper fails; new routes"), (6.0, "upper is back")]
+
+
+def test_events_are_drawn(tmp_path: Path) -> None:
+    figure = figure_of([with_events(tmp_path, FAILS, BACK)])
+    for axes in figure.axes:
+        at = [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 2]
+        assert {3.0, 3.2, 6.0} <= set(at)
+    names = [text.get_text() for text in figure.axes[0].texts]
+    assert names == ["upper fails; new routes", "upper is back"]
+    quiet = figure_of([make_run(tmp_path / "quiet")])
+    assert not quiet.axes[0].texts

@@ -116,7 +116,20 @@ def panels_of(runs: list[RunSeries]) -> list[Panel]:
         if run.packets is not None:
             _add_packets(panels, run, run.packets, before)
             _add_other_udp(panels, run, run.packets, before, bin_s)
-    return [panel for panel in made if panel.lines]
+    drawn = [panel for panel in made if panel.lines]
+    _add_events(drawn, runs)
+    return drawn
+
+
+def _add_events(panels: list[Panel], runs: list[RunSeries]) -> None:
+    """What happened to the networks of runs: in all panels, with its name in the first."""
+    for run in runs:
+        before = f"{run.label}: " if len(runs) > 1 else ""
+        for panel in panels:
+            for time, text in run.events:
+                panel.add("events", before + text, (np.array([time]), np.zeros(1)))
+        for time, text in run.event_names():
+            panels[0].add("event names", before + text, (np.array([time]), np.zeros(1)))
 
 
 def _add_flows(panels: dict[str, Panel], run: RunSeries, before: str, bin_s: float) -> None:
@@ -183,7 +196,7 @@ def _series(panels: list[Panel]) -> list[str]:
         name
         for panel in panels
         for kind, curves in panel.lines.items()
-        if kind != "capacity"
+        if kind not in ("capacity", "events", "event names")
         for name, _ in curves
     )
     return list(dict.fromkeys(coloured))
@@ -235,7 +248,7 @@ class Chart:
         stretch = alt.Scale(domain=[alt.ExprRef("from"), alt.ExprRef("to")], nice=False)
         dashes = [_DASHES[n % len(_DASHES)] for n in range(len(series))]
         names = alt.Scale(domain=series)
-        self.time = alt.X("t:Q", title=None, scale=stretch, axis=alt.Axis(format="~g"))
+        self.time = alt.X("t:Q", title=None, scale=stretch, axis=alt.Axis(format=".12~g"))
         self.value = alt.Y("y:Q", title=panel.unit, scale=bounds, axis=alt.Axis(minExtent=34))
         self.flow = alt.Color("of:N", legend=None, scale=names)
         self.dash = alt.StrokeDash(
@@ -256,6 +269,8 @@ class Chart:
             "acked": self._acked,
             "sent": self._sent,
             "again": self._again,
+            "events": self._events,
+            "event names": self._event_names,
         }
         layers = []
         for kind in self.panel.lines:
@@ -310,6 +325,18 @@ class Chart:
     def _again(self, base: alt.Chart) -> list[alt.Chart]:
         mark = base.mark_point(shape="triangle-up", size=45, strokeWidth=1.5, clip=True)
         return [mark.encode(self.time, self.value, self.flow, tooltip=self.says)]
+
+    def _events(self, base: alt.Chart) -> list[alt.Chart]:
+        mark = base.mark_rule(strokeDash=[1, 3], strokeWidth=2, color="#8a8a8a", clip=True)
+        says = [alt.Tooltip("of:N", title="event"), self.says[1]]
+        return [mark.encode(self.time, tooltip=says)]
+
+    def _event_names(self, base: alt.Chart) -> list[alt.Chart]:
+        name = base.mark_text(
+            angle=270, align="left", baseline="top", dx=3, dy=3, fontSize=9.5, limit=124,
+            color="#8a8a8a", clip=True,
+        )  # fmt: skip
+        return [name.encode(self.time, y=alt.value("height"), text="of:N")]
 
     def _dropped(self, base: alt.Chart) -> list[alt.Chart]:
         mark = base.mark_point(shape="cross", size=45, angle=45, filled=True, clip=True)

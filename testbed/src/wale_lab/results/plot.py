@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -237,6 +237,23 @@ def _words(picture: Picture) -> dict[str, str]:
     return {"bin": show_time_ns(round(picture.bin_s * 1e9)), "timed": timed}
 
 
+def _draw_events(rows: Sequence[Axes], picture: Picture) -> None:
+    """A line across all panels where something happens to a network; what, if there is room."""
+    several = len(picture.runs) > 1
+    for run in picture.runs:
+        colour = picture.looks[run.label, None].color if several else _CAPACITY
+        for time, _ in run.events:
+            for axes in rows:
+                axes.axvline(time, color=colour, ls=(0, (1, 2)), lw=1, zorder=0)
+        names = [] if several else run.event_names()
+        for time, text in names:
+            rows[0].annotate(
+                text, (time, 0.04), xycoords=("data", "axes fraction"), xytext=(3, 0),
+                textcoords="offset points", ha="left", va="bottom", rotation=90, color=FAINT,
+                fontsize=7.5, clip_on=True,
+            )  # fmt: skip
+
+
 def _finish(axes: Axes, title: str, unit: str) -> None:
     axes.set_title(title)
     axes.set_ylabel(unit)
@@ -271,6 +288,7 @@ def figure_of(runs: list[RunSeries], names: list[str] | None = None) -> Figure:
         for axes, (title, unit, draw_panel) in zip(rows[:, 0], panels, strict=True):
             draw_panel(axes, picture)
             _finish(axes, title.format(**_words(picture)), unit)
+        _draw_events(list(rows[:, 0]), picture)
         rows[-1, 0].set_xlim(0, max(run.end_s for run in runs))
         times = dict.fromkeys(run.result["settings"]["time"] for run in runs)
         rows[-1, 0].set_xlabel(f"{' and '.join(times)} time, s")

@@ -43,6 +43,9 @@ _MORE = 1.05
 #: Times this close are one: what is between them is the rounding of their sums.
 _SAME_TIME_S = 1e-6
 
+#: How far apart events are that are named one by one, as a share of the run's time.
+_ROOM = 0.035
+
 #: Of a graph: links whose queues are drawn.
 _MOST_LINKS = 6
 
@@ -173,6 +176,28 @@ class RunSeries:
     def flow_of(self, link: str) -> str | None:
         """Whose copy a link is; None if it is no copy."""
         return link.partition(".")[0] if self.result["settings"]["isolate"] else None
+
+    # Events
+
+    @cached_property
+    def events(self) -> list[tuple[float, str]]:
+        """What the scenario had happen to its network: when, s, and what, in a few words."""
+        found = []
+        for event in self.result["settings"].get("events", []):
+            found.append((event["at"] / 1e9, _event_text(event)))
+            if event.get("reroute"):
+                found.append(((event["at"] + event["reroute"]) / 1e9, "new routes"))
+        return sorted((time, text) for time, text in found if time <= self.end_s)
+
+    def event_names(self) -> list[tuple[float, str]]:
+        """The same as a chart names them: what comes soon after another has its place with it."""
+        found: list[tuple[float, str]] = []
+        for time, text in self.events:
+            if found and time - found[-1][0] < _ROOM * self.end_s:
+                found[-1] = found[-1][0], f"{found[-1][1]}; {text}"
+            else:
+                found.append((time, text))
+        return found
 
     # Capacity
 
@@ -465,3 +490,16 @@ def read_runs(folders: list[Path]) -> list[RunSeries]:
         RunSeries(folder, name if names.count(name) == 1 else str(folder))
         for folder, name in zip(folders, names, strict=True)
     ]
+
+
+def _event_text(event: dict[str, Any]) -> str:
+    """What happens at an event, as it is in result.json."""
+    link = event["link"]
+    if event["state"]:
+        return f"{link} {'fails' if event['state'] == 'down' else 'is back'}"
+    if event["cost"]:
+        return f"cost of {link}: {event['cost']}"
+    if (route := event["route"]) is not None:
+        return f"{route['at']} sends to {route['to']} by way of {route['via']}"
+    route = event["computed"]
+    return f"{route['at']} sends to {route['to']} by the computed route"
