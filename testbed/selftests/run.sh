@@ -122,7 +122,7 @@ tdc_source() {
 # The modules that a selftest needs; sch_wale if it says nothing.
 modules_of() {
 	case $1 in
-	kunit) echo wale_kunit,wale_buffer_kunit,wale_rem_kunit,wale_impair_kunit,wale_gso_kunit,wale_size_kunit,wale_flows_kunit,wale_line_kunit,wale_trace_kunit,wale_scone_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
+	kunit) echo wale_kunit,wale_buffer_kunit,wale_rem_kunit,wale_impair_kunit,wale_gso_kunit,wale_size_kunit,wale_flows_kunit,wale_line_kunit,wale_trace_kunit,wale_scone_kunit,wire_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
 	tool-rate | tool-share) echo sch_wale,rate_feedback,tcp_ratcp ;;
 	feedback | bounds-trace) echo sch_wale,rate_feedback ;;
 	classic | channel* | bounds-channel | ratcp* | stress | truncation | faults) echo rate_feedback,tcp_ratcp,sch_wale ;;

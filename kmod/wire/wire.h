@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * wire.h - the links between guests of one virtual time, as a guest has them
+ */
+#ifndef _WIRE_H
+#define _WIRE_H
+
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+
+#include "wire_ring.h"
+
+/**
+ * struct wire_end - one direction of a link, as a guest sees it
+ * @entry: where its ring is
+ * @ring: that ring
+ * @data: of the ring
+ * @sequence: of the next packet
+ * @last_ns: the arrival of the packet before
+ */
+struct wire_end {
+	const struct wire_ring_entry *entry;
+	struct wire_ring *ring;
+	u8 *data;
+	u32 sequence;
+	u64 last_ns;
+};
+
+/**
+ * struct wire_port - a network device: the end of a link in this guest
+ * @dev: the device
+ * @tx: the direction in which it sends
+ * @rx: the direction from which it receives
+ * @arriving: packets on their way, each with its arrival in its struct wire_skb_cb
+ */
+struct wire_port {
+	struct net_device *dev;
+	struct wire_end tx;
+	struct wire_end rx;
+	struct sk_buff_head arriving;
+};
+
+/* What a packet on its way carries. */
+struct wire_skb_cb {
+	u64 arrival_ns;
+};
+
+static inline struct wire_skb_cb *wire_skb_cb(const struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct wire_skb_cb) > sizeof(skb->cb));
+	return (struct wire_skb_cb *)skb->cb;
+}
+
+/* wire_device.c */
+struct net_device *wire_device_create(u32 link, const struct wire_end *tx,
+				      const struct wire_end *rx);
+void wire_device_take_in(struct wire_port *port);
+void wire_device_release(struct wire_port *port);
+
+/* wire_guest.c */
+const struct wire_memory *wire_guest_memory(void);
+bool wire_guest_time(u64 ktime_ns, u64 *ns);
+
+#endif /* _WIRE_H */

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wire_device.c - a network device whose other end is in another guest
+ *
+ * What is sent goes to a ring with the time of its arrival: when it left the link's qdisc, and
+ * the delay of the link.  sch_wale computes departures to the nanosecond, so that this does not
+ * depend on when its timer fired; other qdiscs know only now.
+ */
+#include <linux/etherdevice.h>
+#include <linux/skbuff.h>
+#include <net/sch_generic.h>
+
+#include "wale.h"
+#include "wire.h"
+
+/* Of the ring's data, which may go round its end. */
+static void wire_end_write(struct wire_end *end, u64 at, const void *from, u32 len)
+{
+	u64 size = end->entry->size, place = at & (size - 1);
+	u32 first = min_t(u64, len, size - place);
+
+	memcpy(end->data + place, from, first);
+	memcpy(end->data, from + first, len - first);
+}
+
+static void wire_end_read(const struct wire_end *end, u64 at, void *to, u32 len)
+{
+	u64 size = end->entry->size, place = at & (size - 1);
+	u32 first = min_t(u64, len, size - place);
+
+	memcpy(to, end->data + place, first);
+	memcpy(to + first, end->data, len - first);
+}
+
+/* The packet itself; its pieces are copied once, from where they are. */
+static int wire_end_write_packet(struct wire_end *end, u64 at, const struct sk_buff *skb)
+{
+	u64 size = end->entry->size, place = at & (size - 1);
+	u32 first = min_t(u64, skb->len, size - place);
+
+	return skb_copy_bits(skb, 0, end->data + place, first) ?:
+	       skb_copy_bits(skb, first, end->data, skb->len - first);
+}
+
+static void wire_end_fail(struct wire_end *end, enum wire_error error)
+{
+	if (end->ring->error == WIRE_OK)
+		WRITE_ONCE(end->ring->error, error);
+}
+
+/* When a packet that is sent now left the link. */
+static u64 wire_departure_ns(const struct sk_buff *skb, const struct net_device *dev)
+{
+	const struct Qdisc *root = rcu_dereference_bh(netdev_get_tx_queue(dev, 0)->qdisc);
+
+	if (!strcmp(root->ops->id, "wale"))
+		return wale_skb_cb(skb)->departure_ns;
+	return ktime_get_ns();
+}
+
+static void wire_record_fill(struct wire_record *record, const struct sk_buff *skb)
+{
+	const struct skb_shared_info *shared = skb_shinfo(skb);
+
+	record->len = skb->len;
+	record->bytes = wire_record_bytes(skb->len);
+	if (skb_is_gso(skb)) {
+		record->gso_size = shared->gso_size;
+		record->gso_type = shared->gso_type;
+		record->gso_segs = shared->gso_segs;
+	}
+	if (skb->ip_summed == CHECKSUM_PARTIAL) {
+		record->partial = 1;
+		record->csum_start = skb_checksum_start_offset(skb);
+		record->csum_offset = skb->csum_offset;
+	}
+}
+
+static enum wire_error wire_send(struct wire_end *end, const struct sk_buff *skb,
+				 struct wire_record *record)
+{
+	struct wire_ring *ring = end->ring;
+
+	if (record->arrival_ns < READ_ONCE(wire_guest_memory()->end_ns))
+		return WIRE_LATE;
+	if (!wire_ring_has_room(ring, end->entry->size, record->bytes))
+		return WIRE_FULL;
+	if (wire_end_write_packet(end, ring->head + sizeof(*record), skb))
+		return WIRE_DAMAGED;
+	wire_end_write(end, ring->head, record, sizeof(*record));
+	/* the launcher's program, and the receiver, see all of it or nothing */
+	smp_store_release(&ring->head, ring->head + record->bytes);
+	end->sequence++;
+	end->last_ns = record->arrival_ns;
+	return WIRE_OK;
+}
+
+static netdev_tx_t wire_device_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	struct wire_port *port = netdev_priv(dev);
+	struct wire_end *end = &port->tx;
+	struct wire_record record = { .sequence = end->sequence };
+	enum wire_error error;
+	u64 departure_ns;
+
+	if (!wire_guest_time(wire_departure_ns(skb, dev), &departure_ns)) {
+		dev->stats.tx_dropped++;
+		goto out;
+	}
+	record.arrival_ns = max(departure_ns + end->entry->delay_ns, end->last_ns);
+	wire_record_fill(&record, skb);
+	error = wire_send(end, skb, &record);
+	if (error) {
+		wire_end_fail(end, error);
+		dev->stats.tx_dropped++;
+	} else {
+		dev->stats.tx_packets++;
+		dev->stats.tx_bytes += skb->len;
+	}
+out:
+	dev_kfree_skb_any(skb);
+	return NETDEV_TX_OK;
+}
+
+static struct sk_buff *wire_receive(struct wire_port *port, u64 at,
+				    const struct wire_record *record)
+{
+	struct sk_buff *skb = netdev_alloc_skb_ip_align(port->dev, record->len);
+
+	if (!skb)
+		return NULL;
+	wire_end_read(&port->rx, at, skb_put(skb, record->len), record->len);
+	if (record->partial &&
+	    !skb_partial_csum_set(skb, record->csum_start, record->csum_offset)) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	skb_shinfo(skb)->gso_size = record->gso_size;
+	skb_shinfo(skb)->gso_type = record->gso_type;
+	skb_shinfo(skb)->gso_segs = record->gso_segs;
+	wire_skb_cb(skb)->arrival_ns = record->arrival_ns;
+	return skb;
+}
+
+/**
+ * wire_device_take_in() - take what was in a ring when this window began
+ * @port: its receiver
+ */
+void wire_device_take_in(struct wire_port *port)
+{
+	struct wire_end *end = &port->rx;
+	u64 tail = end->ring->tail, head = READ_ONCE(end->ring->head_seen);
+
+	while (tail != head) {
+		struct wire_record record = {};
+		struct sk_buff *skb;
+
+		if (head - tail >= sizeof(record) && head - tail <= end->entry->size)
+			wire_end_read(end, tail, &record, sizeof(record));
+		if (!wire_record_is_good(&record, head - tail, end->sequence, end->last_ns)) {
+			wire_end_fail(end, WIRE_DAMAGED);
+			return;
+		}
+		skb = wire_receive(port, tail + sizeof(record), &record);
+		if (!skb) {
+			wire_end_fail(end, WIRE_MEMORY);
+			return;
+		}
+		__skb_queue_tail(&port->arriving, skb);
+		end->sequence++;
+		end->last_ns = record.arrival_ns;
+		tail += record.bytes;
+	}
+	/* it has been copied: the sender may write there */
+	smp_store_release(&end->ring->tail, tail);
+}
+
+/**
+ * wire_device_release() - the next packet that is on its way has arrived
+ * @port: its receiver
+ *
+ * Context: softirq.
+ */
+void wire_device_release(struct wire_port *port)
+{
+	struct sk_buff *skb = __skb_dequeue(&port->arriving);
+	struct net_device *dev = port->dev;
+
+	dev->stats.rx_packets++;
+	dev->stats.rx_bytes += skb->len;
+	memset(skb->cb, 0, sizeof(struct wire_skb_cb));
+	skb->protocol = eth_type_trans(skb, dev);
+	netif_receive_skb(skb);
+}
+
+static const struct net_device_ops wire_device_ops = {
+	.ndo_start_xmit		= wire_device_xmit,
+	.ndo_set_mac_address	= eth_mac_addr,
+	.ndo_validate_addr	= eth_validate_addr,
+};
+
+static void wire_device_setup(struct net_device *dev)
+{
+	ether_setup(dev);
+	dev->netdev_ops = &wire_device_ops;
+	dev->min_mtu = ETH_MIN_MTU;
+	dev->max_mtu = ETH_MAX_MTU;
+	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
+	dev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
+	/* as veth, of which two are a link within a guest */
+	dev->hw_features = NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HW_CSUM | NETIF_F_RXCSUM |
+			   NETIF_F_HIGHDMA | NETIF_F_GSO_SOFTWARE;
+	dev->features |= dev->hw_features;
+	dev->hw_enc_features = dev->hw_features;
+	eth_hw_addr_random(dev);
+}
+
+/**
+ * wire_device_create() - make the device of a link
+ * @link: its number, which is part of the device's name
+ * @tx: the direction in which it sends
+ * @rx: the direction from which it receives
+ *
+ * Return: the device, or an error pointer.
+ */
+struct net_device *wire_device_create(u32 link, const struct wire_end *tx,
+				      const struct wire_end *rx)
+{
+	struct wire_port *port;
+	struct net_device *dev;
+	char name[IFNAMSIZ];
+	int err;
+
+	snprintf(name, sizeof(name), "wire%u", link);
+	dev = alloc_netdev(sizeof(*port), name, NET_NAME_PREDICTABLE, wire_device_setup);
+	if (!dev)
+		return ERR_PTR(-ENOMEM);
+	port = netdev_priv(dev);
+	port->dev = dev;
+	port->tx = *tx;
+	port->rx = *rx;
+	__skb_queue_head_init(&port->arriving);
+	err = register_netdev(dev);
+	if (err) {
+		free_netdev(dev);
+		return ERR_PTR(err);
+	}
+	return dev;
+}
