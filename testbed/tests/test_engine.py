@@ -385,7 +385,7 @@ def test_folders_of_launchers_that_were_killed(
         (folder / "lock").touch()
     with (used / "lock").open("r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with uml._job_folder() as own:
+        with uml.job_folder() as own:
             assert set(tmp_path.iterdir()) == {used, own}
     assert set(tmp_path.iterdir()) == {used}
 
@@ -542,7 +542,7 @@ def test_floating_point_registers_are_each_threads_own(kernel: Kernel, tmp_path:
 def test_processor_with_more_registers_than_the_kernel_knows(tmp_path: Path) -> None:
     source, program = Path(__file__).parent / "data/short_registers.c", tmp_path / "registers"
     subprocess.run(["gcc", "-O2", "-Wall", "-o", program, source], check=True)
-    _, shim = uml._shim()
+    shim = uml.programs_of_guests() / "guest_preload.so"
     assert subprocess.run([program], check=False).returncode == 2  # all of them, or none
     done = subprocess.run([program], check=False, env={"LD_PRELOAD": str(shim)})
     assert done.returncode == 0

@@ -2,7 +2,7 @@
 /*
  * guest_preload.c - preloaded into a User-Mode Linux kernel by engines/uml.py
  *
- * Five things that the kernel's own options do not offer:
+ * Six things that the kernel's own options do not offer:
  *
  *  - Its only source of randomness, libc's getrandom(), returns a stream that
  *    follows from WALE_SEED (decimal, 64 bits; without it: the host's own).
@@ -25,17 +25,23 @@
  *    not there for the guest.  Python reads the clock more often when it compiles a
  *    module than when it finds bytecode, and reading the clock moves virtual time.
  *
- * cc -O2 -Wall -shared -fPIC -o guest_preload.so guest_preload.c
+ *  - Memory that guests share (kmod/wire) is at a fixed address: the file "wire" of the
+ *    guest's folder.  WALE_WIRE is the guest's number.  Linux 7.2 has no iomem= any more.
+ *
+ * cc -O2 -Wall -shared -fPIC -I kmod/wire -o guest_preload.so guest_preload.c
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -44,6 +50,8 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <unistd.h>
+
+#include "wire_ring.h"
 
 /* asm/ptrace-abi.h; what Linux 6.1 uses */
 #define OLD_SETOPTIONS	21
@@ -54,8 +62,35 @@ static const char *sources;
 static long (*libc_ptrace)(int request, ...);
 static int (*libc_lstat64)(const char *path, struct stat64 *st);
 
+/* Map a file, or none, at an address at which nothing else is. */
+static void map_at(unsigned long address, size_t size, int flags, int fd)
+{
+	void *at = (void *)address;
+
+	if (mmap(at, size, PROT_READ | PROT_WRITE, MAP_FIXED_NOREPLACE | flags, fd, 0) == at)
+		return;
+	perror("the memory that guests share");
+	_exit(1);
+}
+
+static void map_wire(unsigned int number)
+{
+	int fd = open("wire", O_RDWR | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		perror("wire");
+		_exit(1);
+	}
+	map_at(WIRE_ADDRESS - WIRE_PAGE, WIRE_PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	*(uint32_t *)(WIRE_ADDRESS - WIRE_PAGE) = number;
+	map_at(WIRE_ADDRESS, st.st_size, MAP_SHARED, fd);
+	close(fd);
+}
+
 __attribute__((constructor)) static void guest_preload_start(void)
 {
+	const char *wire = getenv("WALE_WIRE");
 	const char *seed = getenv("WALE_SEED");
 
 	libc_ptrace = (long (*)(int, ...))dlsym(RTLD_NEXT, "ptrace");
@@ -67,6 +102,8 @@ __attribute__((constructor)) static void guest_preload_start(void)
 		state = strtoull(seed, NULL, 10);
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (wire)
+		map_wire(strtoul(wire, NULL, 10));
 }
 
 static uint64_t seeded_random_next(void)

@@ -48,7 +48,7 @@ from wale_lab.engines.base import (
 from wale_lab.engines.kernel_modules import loads_modules
 from wale_lab.engines.modules import check_places
 from wale_lab.engines.processes import end_session, ended_before
-from wale_lab.tree import PACKAGE
+from wale_lab.tree import PACKAGE, SOURCES
 
 _ADDR_NO_RANDOMIZE = 0x0040000
 
@@ -98,11 +98,11 @@ class UmlEngine:
             raise EngineError("expected a terminal as standard input of an interactive job")
         began = time.monotonic()
         counts = coverage.counts(kernel)
-        with _job_folder() as folder, _one_cpu() as cpu:
+        with job_folder() as folder, one_cpu() as cpu:
             if counts:
                 job = replace(job, env={**coverage.ENV, **job.env})
-            _write_job(folder, kernel, job, after=coverage.AFTER if counts else None)
-            guest = _Guest(kernel, folder, job, cpu)
+            write_job(folder, kernel, job, after=coverage.AFTER if counts else None)
+            guest = Guest(kernel, folder, job, cpu)
             try:
                 timed_out = guest.wait(began + job.wall_limit_s)
             finally:
@@ -112,17 +112,29 @@ class UmlEngine:
             return guest.outcome(timed_out, time.monotonic() - began)
 
 
-def _shim() -> tuple[Path, Path]:
-    """guest_init and guest_preload.so, compiled once for each state of their source."""
-    sources = [Path(__file__).with_name(n) for n in ("guest_init.c", "guest_preload.c")]
-    digest = hashlib.sha256(b"".join(s.read_bytes() for s in sources)).hexdigest()[:12]
+#: What is compiled for guests: flags of the compiler, by the name of the program.
+_PROGRAMS = {
+    "guest_init": ["-static"],
+    "guest_preload.so": ["-shared", "-fPIC"],
+    "guest_windows": [],
+}
+
+
+def programs_of_guests() -> Path:
+    """The folder of guest_init, guest_preload.so and guest_windows, compiled once for each state
+    of their sources."""
+    sources = {n: Path(__file__).with_name(f"{n.partition('.')[0]}.c") for n in _PROGRAMS}
+    include = SOURCES / "kmod/wire"
+    read = [*sources.values(), include / "wire_ring.h"]
+    digest = hashlib.sha256(b"".join(s.read_bytes() for s in read)).hexdigest()[:12]
     folder = kernel_build.cache_root() / f"guest-{digest}"
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=".guest-", dir=folder.parent))
-        flags = {"guest_init": ["-static"], "guest_preload.so": ["-shared", "-fPIC"]}
-        for source, (name, extra) in zip(sources, flags.items(), strict=True):
-            command = ["gcc", "-O2", "-Wall", *extra, "-o", str(work / name), str(source), "-ldl"]
+        for name, flags in _PROGRAMS.items():
+            source = sources[name]
+            command = ["gcc", "-O2", "-Wall", f"-I{include}", *flags, "-o", str(work / name)]
+            command += [str(source), "-ldl"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 shutil.rmtree(work)
@@ -132,7 +144,7 @@ def _shim() -> tuple[Path, Path]:
             work.rename(folder)
         except OSError:  # somebody else was faster
             shutil.rmtree(work)
-    return folder / "guest_init", folder / "guest_preload.so"
+    return folder
 
 
 def _temp_base() -> Path:
@@ -142,7 +154,7 @@ def _temp_base() -> Path:
 
 
 @contextmanager
-def _job_folder() -> Iterator[Path]:
+def job_folder() -> Iterator[Path]:
     base = _temp_base()
     for old in base.glob("wale-guest-*-*"):
         _remove_if_left(old)
@@ -177,11 +189,11 @@ def _remove_if_left(folder: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _write_job(folder: Path, kernel: Kernel, job: Job, after: str | None) -> None:
+def write_job(folder: Path, kernel: Kernel, job: Job, after: str | None) -> None:
     """What guest_init reads: pairs of NUL-terminated strings; `after` is a script to run last."""
-    init, shim = _shim()
-    (folder / "init").symlink_to(init)
-    (folder / "shim.so").symlink_to(shim)
+    programs = programs_of_guests()
+    (folder / "init").symlink_to(programs / "guest_init")
+    (folder / "shim.so").symlink_to(programs / "guest_preload.so")
     (folder / "exchange").mkdir()
     (folder / "uml").mkdir()
     env = {"HOME": "/run/tmp", "TMPDIR": "/run/tmp", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0"}
@@ -222,8 +234,9 @@ _TICKS_AT_START = _cpu_ticks()
 
 
 @contextmanager
-def _one_cpu() -> Iterator[int]:
-    """The least loaded CPU that we may use and that no other guest of ours holds."""
+def one_cpu(else_number: int = 0) -> Iterator[int]:
+    """The least loaded CPU that we may use and that no other guest of ours holds; if others hold
+    all of them, one by number."""
     ticks = _cpu_ticks()
     allowed = sorted(
         os.sched_getaffinity(0), key=lambda c: (ticks.get(c, 0) - _TICKS_AT_START.get(c, 0), c)
@@ -241,10 +254,10 @@ def _one_cpu() -> Iterator[int]:
         with file:
             yield cpu
         return
-    yield allowed[0]
+    yield allowed[else_number % len(allowed)]
 
 
-def _memory_folder(megabytes: int, otherwise: Path) -> str:
+def memory_folder(megabytes: int, otherwise: Path) -> str:
     """Where the guest's memory file lives: in RAM, if it has room."""
     try:
         room = os.statvfs("/dev/shm")
@@ -256,11 +269,16 @@ def _memory_folder(megabytes: int, otherwise: Path) -> str:
     return "/dev/shm" if enough and executable and writable else str(otherwise)
 
 
-class _Guest:
-    """One running User-Mode Linux kernel."""
+class Guest:
+    """One running User-Mode Linux kernel.
 
-    def __init__(self, kernel: Kernel, folder: Path, job: Job, cpu: int) -> None:
-        self.folder, self.job, self.image = folder, job, kernel.image
+    `number` is that of a guest whose time goes on together with that of others (together.py).
+    """
+
+    def __init__(
+        self, kernel: Kernel, folder: Path, job: Job, cpu: int, number: int | None = None
+    ) -> None:
+        self.folder, self.job, self.image, self.number = folder, job, kernel.image, number
         self.busy = ""  # what it did when it had to be ended
         self.version = kernel_source.version_key(kernel.release)[:2]
         self.console = Console(folder / "console", job.on_output)
@@ -268,12 +286,14 @@ class _Guest:
         self.terminal = termios.tcgetattr(0) if job.interactive and os.isatty(0) else None
         virtual = job.time == "virtual"
         env = {"LD_PRELOAD": str(folder / "shim.so"), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
-        env["TMPDIR"] = _memory_folder(job.memory_mb, folder)
+        env["TMPDIR"] = memory_folder(job.memory_mb, folder)
         if virtual:
             env["WALE_SEED"] = str(job.seed)
             env["WALE_SOURCES"] = str(PACKAGE)
             if self.version >= (6, 2):  # Linux 6.1 loses the sleeps that guest_preload.c makes
                 env["WALE_SPINS"] = "1"
+        if number is not None:
+            env["WALE_WIRE"] = str(number)
         libc = ctypes.CDLL(None)
 
         def in_child() -> None:
@@ -292,7 +312,8 @@ class _Guest:
                 start_new_session=True,
                 preexec_fn=in_child,
             )
-        self.watch = guest_clock.Watch(self.image, self.process.pid) if virtual else None
+        alone = virtual and number is None
+        self.watch = guest_clock.Watch(self.image, self.process.pid) if alone else None
 
     def _command_line(self, virtual: bool) -> list[str]:
         # No path that differs between runs: the kernel mixes its command line into its
@@ -308,7 +329,8 @@ class _Guest:
             words += ["kunit.autorun=1"]
         if virtual:
             start_ns = ns_since_1970(self.job.start or RELEASED)
-            words += ["time-travel=inf-cpu", f"time-travel-start={start_ns}"]
+            mode = "inf-cpu" if self.number is None else "ext:time"
+            words += [f"time-travel={mode}", f"time-travel-start={start_ns}"]
         return words
 
     def wait(self, deadline: float) -> Reason | None:

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * guest_windows.c - one virtual time for several User-Mode Linux guests that run at once
+ *
+ *	guest_windows LOOKAHEAD_NS MEMORY FOLDER...
+ *
+ * Each guest was started in a FOLDER with time-travel=ext:time, and asks here, on the socket
+ * "time" of its folder, when its time may go on (include/uapi/linux/um_timetravel.h of the
+ * kernel).  Time goes on in windows: from the earliest event of any guest until LOOKAHEAD_NS
+ * later, the least time that a packet takes from one guest to another.  So nothing that a guest
+ * does in a window can matter to another one in the same window, and all guests that have
+ * something to do in it run at the same time of the host.  Where nobody has anything to do, the
+ * next window begins later.
+ *
+ * Between two windows all guests stand still.  Then MEMORY (kmod/wire/wire_ring.h) is looked at:
+ * a guest for which something has come is told so by a byte on the socket "wake" of its folder,
+ * has an interrupt at the beginning of the window, and answers with a byte.  Nothing of this
+ * depends on which guest is faster.
+ *
+ * Messages alone are used, which all kernels know; newer ones get memory of a version that none
+ * has in answer to START, and do without, too.
+ *
+ * It ends when all guests have ended, or with 1 and a sentence.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "wire_ring.h"
+
+/* The protocol's messages, and the operations that matter here. */
+struct message {
+	uint32_t op;
+	uint32_t seq;
+	uint64_t time;
+};
+
+enum {
+	ACK,
+	START,
+	REQUEST,
+	WAIT,
+	GET,
+	UPDATE,
+	RUN,
+	FREE_UNTIL,
+};
+
+#define NEVER	((uint64_t)INT64_MAX)
+
+struct guest {
+	const char *folder;
+	int time_listener, wake_listener;
+	int time, wake;		/* -1: not connected, or gone */
+	int gone, waiting, introduced;
+	uint64_t request;	/* its next event */
+	uint32_t seq;
+};
+
+static struct guest guests[WIRE_GUESTS_MAX];
+static unsigned int n_guests;
+static struct wire_memory *memory;
+static int no_memory, no_log;	/* what START is answered with */
+static uint64_t now_ns;
+
+static void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+static int listener(const char *folder, const char *name)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	strcpy(address.sun_path, name);
+	if (chdir(folder))
+		fail("%s: %s", folder, strerror(errno));
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, 1))
+		fail("%s/%s: %s", folder, name, strerror(errno));
+	return fd;
+}
+
+static void add_guest(const char *folder)
+{
+	struct guest *guest = &guests[n_guests++];
+
+	guest->folder = folder;
+	guest->time_listener = listener(folder, "time");
+	guest->wake_listener = listener(folder, "wake");
+	guest->time = guest->wake = -1;
+	guest->request = NEVER;
+}
+
+static void map_memory(const char *path)
+{
+	struct stat st;
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &st))
+		fail("%s: %s", path, strerror(errno));
+	if ((size_t)st.st_size < sizeof(*memory))
+		fail("%s: expected at least %zu bytes", path, sizeof(*memory));
+	memory = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		fail("%s: %s", path, strerror(errno));
+	close(fd);
+	if (memory->magic != WIRE_MAGIC || memory->version != WIRE_VERSION)
+		fail("%s: expected version %d of the memory of guests", path, WIRE_VERSION);
+}
+
+static void leave(struct guest *guest)
+{
+	close(guest->time);
+	guest->time = -1;
+	guest->gone = 1;
+	guest->waiting = 0;
+	guest->request = NEVER;
+}
+
+static void send_message(struct guest *guest, uint32_t op, uint32_t seq, uint64_t time)
+{
+	struct message message = { .op = op, .seq = seq, .time = time };
+
+	if (send(guest->time, &message, sizeof(message), MSG_NOSIGNAL) != sizeof(message))
+		leave(guest);
+}
+
+/* The answer to START: memory and a log, without which newer kernels close any file. */
+static void answer_start(struct guest *guest, uint32_t seq)
+{
+	struct message message = { .op = ACK, .seq = seq, .time = guest - guests };
+	struct iovec iov = { &message, sizeof(message) };
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(2 * sizeof(int))];
+	} control = {};
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.room,
+		.msg_controllen = sizeof(control.room),
+	};
+	const int fds[2] = { no_memory, no_log };
+	struct cmsghdr *head = CMSG_FIRSTHDR(&msg);
+
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(sizeof(fds));
+	memcpy(CMSG_DATA(head), fds, sizeof(fds));
+	if (sendmsg(guest->time, &msg, MSG_NOSIGNAL) != sizeof(message))
+		leave(guest);
+}
+
+static void take_message(struct guest *guest)
+{
+	struct message message;
+	ssize_t n = recv(guest->time, &message, sizeof(message), MSG_WAITALL);
+
+	if (n != sizeof(message)) {
+		leave(guest);
+		return;
+	}
+	switch (message.op) {
+	case ACK:
+		return;
+	case START:
+		answer_start(guest, message.seq);
+		return;
+	case REQUEST:
+		guest->request = message.time;
+		break;
+	case WAIT:
+		guest->waiting = 1;
+		break;
+	}
+	send_message(guest, ACK, message.seq, message.op == GET ? now_ns : 0);
+}
+
+static int accepted(int *from)
+{
+	int fd = accept4(*from, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd < 0)
+		fail("accept: %s", strerror(errno));
+	close(*from);
+	*from = -1;
+	return fd;
+}
+
+/* Wait for a guest, or for all of them, to say something; -1 in a pollfd is passed over. */
+static void listen_to(struct guest *first, unsigned int count)
+{
+	struct pollfd fds[3 * WIRE_GUESTS_MAX];
+	unsigned int n;
+
+	for (n = 0; n < count; n++) {
+		fds[3 * n] = (struct pollfd){ first[n].time, POLLIN, 0 };
+		fds[3 * n + 1] = (struct pollfd){ first[n].time_listener, POLLIN, 0 };
+		fds[3 * n + 2] = (struct pollfd){ first[n].wake_listener, POLLIN, 0 };
+	}
+	if (poll(fds, 3 * count, -1) < 0 && errno != EINTR)
+		fail("poll: %s", strerror(errno));
+	for (n = 0; n < count; n++) {
+		if (fds[3 * n].revents)
+			take_message(&first[n]);
+		if (fds[3 * n + 1].revents)
+			first[n].time = accepted(&first[n].time_listener);
+		if (fds[3 * n + 2].revents)
+			first[n].wake = accepted(&first[n].wake_listener);
+	}
+}
+
+static int all_stand_still(void)
+{
+	for (unsigned int n = 0; n < n_guests; n++)
+		if (!guests[n].gone && !guests[n].waiting)
+			return 0;
+	return 1;
+}
+
+/* A guest connects to be woken while it runs: that is seen before the next window. */
+static void take_connections(void)
+{
+	for (unsigned int n = 0; n < n_guests; n++) {
+		struct pollfd fd = { guests[n].wake_listener, POLLIN, 0 };
+
+		if (poll(&fd, 1, 0) > 0)
+			guests[n].wake = accepted(&guests[n].wake_listener);
+	}
+}
+
+/* Have a guest that stands still ask for a turn now, and wait until it has. */
+static void wake(struct guest *guest)
+{
+	char byte = 0;
+
+	if (send(guest->wake, &byte, 1, MSG_NOSIGNAL) != 1) {
+		leave(guest);
+		return;
+	}
+	while (!guest->gone) {
+		struct pollfd fds[2] = {
+			{ guest->wake, POLLIN, 0 },
+			{ guest->time, POLLIN, 0 },
+		};
+
+		if (poll(fds, 2, -1) < 0)
+			continue;
+		if (fds[1].revents)
+			take_message(guest);
+		else if (fds[0].revents && recv(guest->wake, &byte, 1, 0) != 1)
+			leave(guest);
+		else if (fds[0].revents)
+			break;
+	}
+	guest->introduced = 1;
+}
+
+static void check_ring(unsigned int number, const struct wire_ring *ring)
+{
+	static const char *const why[] = {
+		[WIRE_FULL] = "it is full: more is sent in a window than the link's rate allows",
+		[WIRE_LATE] = "a packet would arrive before the next window begins",
+		[WIRE_DAMAGED] = "what is in it is not what a guest writes",
+		[WIRE_MEMORY] = "the receiving guest has no memory for what arrives",
+	};
+	const struct wire_ring_entry *entry = &memory->entry[number];
+	uint32_t error = ring->error;
+
+	if (!error)
+		return;
+	fail("the link from guest %u to guest %u failed at %.9f s: %s", entry->from, entry->to,
+	     now_ns / 1e9, error <= WIRE_MEMORY ? why[error] : "for no known reason");
+}
+
+/* What has been sent until now is there for its receivers. */
+static void look_at_rings(int *has_come)
+{
+	for (unsigned int n = 0; n < memory->rings; n++) {
+		const struct wire_ring_entry *entry = &memory->entry[n];
+		struct wire_ring *ring = (void *)memory + entry->offset;
+
+		check_ring(n, ring);
+		if (guests[entry->to].gone)
+			ring->tail = ring->head;
+		if (ring->head_seen != ring->head)
+			has_come[entry->to] = 1;
+		ring->head_seen = ring->head;
+		ring->tail_seen = ring->tail;
+	}
+}
+
+/* Guests that wait for others to be as far are told when all are. */
+static void look_at_stages(int *has_come)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (unsigned int n = 0; n < n_guests; n++)
+		if (!guests[n].gone && memory->stage[n] < least)
+			least = memory->stage[n];
+	if (least == memory->stage_seen)
+		return;
+	memory->stage_seen = least;
+	for (unsigned int n = 0; n < n_guests; n++)
+		has_come[n] = 1;
+}
+
+/* All stand still: the next window. */
+static void begin_window(uint64_t lookahead_ns)
+{
+	int has_come[WIRE_GUESTS_MAX] = {};
+	uint64_t first_ns = NEVER;
+
+	look_at_rings(has_come);
+	look_at_stages(has_come);
+	memory->now_ns = now_ns;
+	for (unsigned int n = 0; n < n_guests; n++) {
+		struct guest *guest = &guests[n];
+
+		if (!guest->gone && guest->wake >= 0 && (has_come[n] || !guest->introduced))
+			wake(guest);
+		if (!guest->gone && guest->request < first_ns)
+			first_ns = guest->request;
+	}
+	now_ns = first_ns < NEVER - lookahead_ns ? first_ns + lookahead_ns : NEVER;
+	memory->end_ns = now_ns;
+	for (unsigned int n = 0; n < n_guests; n++) {
+		struct guest *guest = &guests[n];
+
+		if (guest->gone || (guest->request >= now_ns && first_ns != NEVER))
+			continue;
+		guest->waiting = 0;
+		send_message(guest, FREE_UNTIL, ++guest->seq, now_ns);
+		if (!guest->gone)
+			send_message(guest, RUN, ++guest->seq, guest->request);
+	}
+}
+
+static int all_gone(void)
+{
+	for (unsigned int n = 0; n < n_guests; n++)
+		if (!guests[n].gone)
+			return 0;
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t lookahead_ns;
+
+	if (argc < 4 || argc - 3 > WIRE_GUESTS_MAX)
+		fail("expected LOOKAHEAD_NS MEMORY FOLDER..., of %d guests at most",
+		     WIRE_GUESTS_MAX);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	lookahead_ns = strtoull(argv[1], NULL, 10);
+	map_memory(argv[2]);
+	no_memory = memfd_create("none", MFD_CLOEXEC);
+	no_log = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (no_memory < 0 || no_log < 0 || ftruncate(no_memory, WIRE_PAGE))
+		fail("memory: %s", strerror(errno));
+	for (int n = 3; n < argc; n++)
+		add_guest(argv[n]);
+	puts("ready");
+	fflush(stdout);
+	for (;;) {
+		while (!all_stand_still())
+			listen_to(guests, n_guests);
+		if (all_gone())
+			return 0;
+		take_connections();
+		begin_window(lookahead_ns);
+	}
+}
