@@ -39,6 +39,10 @@ def test_a_case_of_tc_testing_that_cannot_be_torn_down_fails(tmp_path: Path) -> 
     script = tmp_path / "testbed/selftests/tdc.sh"
     script.parent.mkdir(parents=True)
     shutil.copy(RUN.with_name("tdc.sh"), script)
+    runner = RUN.parent.with_name("src") / "wale_lab/kselftest/tdc.sh"
+    copy = tmp_path / "testbed/src/wale_lab/kselftest/tdc.sh"
+    copy.parent.mkdir(parents=True)
+    shutil.copy(runner, copy)
     words = [LAB, "exec", "--quiet", "--modules", "none", "--env", f"TDC_SOURCE={source}", "--"]
     done = subprocess.run([*words, "sh", script], capture_output=True, text=True, check=False)
     assert done.returncode == 1

@@ -660,6 +660,28 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     sub.set_defaults(module="wale_lab.with_link", function="with_command", parse=parser.parse_args)
 
     sub = add(
+        "kselftest",
+        "Run the kernel's own selftests of its network in virtual time, unmodified, as TAP.",
+        "  wale-lab kselftest --list\n"
+        "  wale-lab kselftest net:bind_bhash.sh 'net/mptcp:*'\n"
+        "  wale-lab kselftest tc-testing:qdiscs/netem tc-testing:qdiscs/tbf --times 20\n"
+        "Exit code 1 if a test fails. The tests are those of the source of the guest's kernel.",
+    )
+    sub.add_argument("tests", nargs="*", metavar="TEST",
+                     help="COLLECTION:NAME, or a pattern (all that can run)")  # fmt: skip
+    sub.add_argument("--kernel", metavar="V",
+                     help="version of the guest's kernel (WALE_KERNEL, or the newest)")  # fmt: skip
+    sub.add_argument("--times", type=_jobs, default=1, metavar="N",
+                     help="run each so often; it fails if its output differs (1)")  # fmt: skip
+    sub.add_argument("--wall-limit", type=_wall_limit, default=600, metavar="S",
+                     help="kill a test after this wall time, seconds (600)")  # fmt: skip
+    sub.add_argument("--list", action="store_true",
+                     help="the tests that there are, and why some cannot run")  # fmt: skip
+    sub.add_argument("--json", action="store_true", help="print JSON, not TAP")
+    jobs_option(sub)
+    sub.set_defaults(module="wale_lab.kselftest.command", function="kselftest_command")
+
+    sub = add(
         "kernel",
         "Build the guest kernel, or find it in the cache; print the path of its image.",
         "  wale-lab kernel\n  make modules KDIR=$(wale-lab kernel --print tree) ARCH=um",
