@@ -66,12 +66,14 @@ declare -A commands=(
 	[tool-watch]="python3 $tools/watch.py"
 	[tool-rate]="python3 $tools/rate.py"
 	[tool-share]="python3 $tools/rate_share.py"
+	[tool-scone]="python3 $tools/scone.py"
 	[tool-serve]="python3 $tools/serve.py"
 )
 names=(kunit counters placement change start switch mark impair child gso size packets life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-begin ratcp-price ratcp-stress
 	bounds-link bounds-memory bounds-channel bounds-trace bounds-file bounds-charge truncation faults tdc
-	tool-tc tool-link tool-link-some tool-watch tool-rate tool-share tool-serve)
+	tool-tc tool-link tool-link-some tool-watch tool-rate tool-share tool-scone
+	tool-serve)
 # By its name only: stress, which wants two CPUs and real time (make check-vm).
 # Why a selftest as a whole makes sense in virtual time only.
 declare -A exact=(
@@ -123,7 +125,7 @@ tdc_source() {
 modules_of() {
 	case $1 in
 	kunit) echo wale_kunit,wale_buffer_kunit,wale_rem_kunit,wale_impair_kunit,wale_gso_kunit,wale_size_kunit,wale_flows_kunit,wale_line_kunit,wale_trace_kunit,wale_scone_kunit,wire_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
-	tool-rate | tool-share) echo sch_wale,rate_feedback,tcp_ratcp ;;
+	tool-rate | tool-share | tool-scone) echo sch_wale,rate_feedback,tcp_ratcp ;;
 	feedback | bounds-trace) echo sch_wale,rate_feedback ;;
 	classic | channel* | bounds-channel | ratcp* | stress | truncation | faults) echo rate_feedback,tcp_ratcp,sch_wale ;;
 	*) echo sch_wale ;;

@@ -87,6 +87,8 @@ ENDLESS = {
     "wale rate monitor --flows": 1,
     "wale rate play day.txt dev eth0 age 5s --loop --delete": 40,
     "wale rate share eth0 --capacity 10mbit --beta 2": 3,
+    "wale scone listen --show": 1,
+    "wale scone listen dev eth0 share": 1,
     "python3 Documentation/examples/weights.py 1250000": 12,
 }
 

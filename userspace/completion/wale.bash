@@ -207,6 +207,19 @@ _wale_rate()
 	fi
 }
 
+_wale_scone()
+{
+	local prev=$2
+	if ((COMP_CWORD == 2)); then
+		echo listen --help
+	elif [[ $prev == dev ]]; then
+		_wale_interfaces
+	elif ! _wale_rate_options "$prev"; then
+		echo dev share link weight phi lag beta swing rise pace nopace base-rtt layer \
+			--show --json --quiet
+	fi
+}
+
 _wale_watch()
 {
 	case $2 in
@@ -290,14 +303,14 @@ _wale()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		words='serve get send receive link rate watch help --version'
+		words='serve get send receive link rate scone watch help --version'
 	else
 		case ${COMP_WORDS[1]} in
-		link | rate | watch | serve | get | send | receive)
+		link | rate | scone | watch | serve | get | send | receive)
 			words=$("_wale_${COMP_WORDS[1]}" "$cur" "$prev")
 			;;
 		help)
-			words='serve get send receive link rate watch'
+			words='serve get send receive link rate scone watch'
 			;;
 		esac
 	fi

@@ -42,6 +42,12 @@ def test_options_of_the_help(words: str) -> None:
     assert options - offered(*words.split(), "--") == set()
 
 
+def test_words_of_scone() -> None:
+    assert offered("scone", "") == {"listen", "--help"}
+    assert {"dev", "share", "--show", "--json", "--quiet"} <= offered("scone", "listen", "")
+    assert offered("scone", "listen", "dev", "") == {"eth0"}
+
+
 def test_values() -> None:
     assert "rem" in offered("link", "add", "eth0", "--policy", "")
     assert offered("link", "add", "eth0", "--loss", "ge") == {"gemodel"}

@@ -13,6 +13,7 @@
  */
 int cmd_link(int argc, char **argv);
 int cmd_rate(int argc, char **argv);
+int cmd_scone(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 
 #endif /* WALE_CMD_H */

@@ -22,6 +22,7 @@ static const struct {
 	{ "receive", cmd_receive, "Count the packets of wale send" },
 	{ "link", cmd_link, "Make a link of both directions of an interface" },
 	{ "rate", cmd_rate, "Tell senders how fast they may send" },
+	{ "scone", cmd_scone, "Take rate advice from QUIC packets" },
 	{ "watch", cmd_watch, "Record links and TCP flows over time" },
 };
 

@@ -87,14 +87,16 @@ def paths(ns: net.Namespace, key: str = "") -> list[dict[str, Any]]:
 
 
 class Child:
-    """A wale rate that goes on until it gets a signal."""
+    """A wale rate, or another command, that goes on until it gets a signal."""
+
+    command = "rate"
 
     def __init__(self, ns: net.Namespace, *words: str) -> None:
         # files never fill up, as pipes do
         self.out = os.fdopen(os.memfd_create("out"), "w+")
         self.err = os.fdopen(os.memfd_create("err"), "w+")
         self.process = subprocess.Popen(
-            ["ip", "netns", "exec", ns.name, WALE, "rate", *words],
+            ["ip", "netns", "exec", ns.name, WALE, self.command, *words],
             stdout=self.out,
             stderr=self.err,
         )

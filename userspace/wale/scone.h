@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * scone.h - the parts of "wale scone"
+ *
+ *	cmd_scone.c	the words after "wale scone"
+ *	scone_listen.c	listen: advice that arrives, for TCP
+ *	scone_socket.c	listen: the packets
+ */
+#ifndef WALE_SCONE_H
+#define WALE_SCONE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Both print; what they return is for the subcommand to return. */
+int scone_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int scone_cannot(const char *what, const char *why);
+
+/* argv[0] is the first word behind the verb. */
+int scone_listen(int argc, char **argv);
+
+/*
+ * scone_socket.c: a socket with what arrives at the interface (0: all) and has the version of
+ * SCONE packets, or -1 with errno.
+ */
+int scone_socket_open(unsigned int ifindex);
+/* From the IP header on, as much as there is room for; 0 if nothing is there; -1 with errno. */
+ssize_t scone_socket_read(int fd, uint8_t *data, size_t room);
+
+#endif /* WALE_SCONE_H */
