@@ -244,6 +244,20 @@ def test_events_are_marked_in_all_charts(tmp_path: Path) -> None:
     )
 
 
+def test_charts_stand_below_each_other(logged: RunSeries) -> None:
+    """Labels of any usual length take the same room, and a tick at 10 s is no 1e+1."""
+    html = page_of([logged])
+    axes = [
+        layer["encoding"]
+        for chart in content(html)["charts"]
+        for layer in chart["layer"]
+        if "y" in layer["encoding"]
+    ]
+    assert {e["y"]["axis"]["minExtent"] for e in axes} == {42}
+    assert {e["x"]["axis"]["format"] for e in axes} == {".12~g"}
+    assert re.search(r'<p class="soft">[^a-z]', html)  # the sentence on the link
+
+
 def test_page_needs_no_network_and_is_whole(logged: RunSeries) -> None:
     html = page_of([logged])
     outside = re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)

@@ -61,7 +61,7 @@
   }
 
   async function draw() {
-    width = Math.max(place.clientWidth - 74, 200);
+    width = Math.max(place.clientWidth - 82, 200);
     const charts = content.charts.filter((chart) => shown.has(chart.name));
     document.documentElement.classList.toggle("dark", isDark);
     drawLegend();
@@ -170,7 +170,7 @@
   dark.addEventListener("change", () => { isDark = dark.matches; draw(); });
   let timer = 0;
   window.addEventListener("resize", () => {
-    if (Math.max(place.clientWidth - 74, 200) === width) return;
+    if (Math.max(place.clientWidth - 82, 200) === width) return;
     clearTimeout(timer);
     timer = setTimeout(draw, 150);
   });

@@ -249,7 +249,7 @@ class Chart:
         dashes = [_DASHES[n % len(_DASHES)] for n in range(len(series))]
         names = alt.Scale(domain=series)
         self.time = alt.X("t:Q", title=None, scale=stretch, axis=alt.Axis(format=".12~g"))
-        self.value = alt.Y("y:Q", title=panel.unit, scale=bounds, axis=alt.Axis(minExtent=34))
+        self.value = alt.Y("y:Q", title=panel.unit, scale=bounds, axis=alt.Axis(minExtent=42))
         self.flow = alt.Color("of:N", legend=None, scale=names)
         self.dash = alt.StrokeDash(
             "of:N", legend=None, scale=alt.Scale(domain=series, range=dashes)
