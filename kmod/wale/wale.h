@@ -28,6 +28,7 @@
 #include "wale_impair.h"
 #include "wale_line.h"
 #include "wale_memory.h"
+#include "wale_policer.h"
 #include "wale_policy.h"
 #include "wale_random.h"
 #include "wale_rem.h"
@@ -63,6 +64,7 @@ struct wale_entry {
  *	wale_link_set_plain()
  * @buffer: occupancy and limits of @waiting
  * @policy: who is refused a place in @buffer
+ * @policer: who may come at all
  * @station: where packets wait; follows from what is configured
  * @classes: the flows; NULL: they are not told apart; replaced with RTNL too
  * @cells: with a limit in cells: those in @buffer, and on the input links
@@ -112,6 +114,7 @@ struct wale_sched_data {
 	bool plain;
 	struct wale_buffer buffer;
 	struct wale_policy policy;
+	struct wale_policer policer;
 	const struct wale_station *station;
 	struct wale_classes *classes;
 	struct wale_cells cells;
@@ -362,6 +365,7 @@ u32 wale_block_outer_len(const struct Qdisc *sch, const struct sk_buff *skb);
 
 /* wale_mark.c: refused, or marked? */
 u32 wale_mark_draw_victim(struct wale_sched_data *q, u32 waiting);
+bool wale_mark_polices(struct wale_sched_data *q, struct sk_buff *skb, u64 now);
 bool wale_mark_refuses(struct wale_sched_data *q, struct sk_buff *skb);
 bool wale_mark_saves(struct wale_sched_data *q, struct sk_buff *skb);
 

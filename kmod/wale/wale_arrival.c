@@ -62,6 +62,9 @@ static void wale_arrival_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 		wale_follow_step(q);
 	if (wale_schedule_is_down(&q->schedule))
 		wale_packet_refuse(sch, skb, WALE_DROP_DOWN, now, to_free);
+	else if (wale_policer_is_on(&q->policer) &&
+		 wale_mark_polices(q, skb, now))
+		wale_packet_refuse(sch, skb, WALE_DROP_POLICER, now, to_free);
 	else if (!wale_arrival_takes(q, skb))
 		wale_packet_refuse(sch, skb, wale_arrival_crowded(q), now,
 				   to_free);

@@ -28,6 +28,7 @@ enum wale_drop_reason {
 	WALE_DROP_CHILD,	/* by the child qdisc that is the buffer */
 	WALE_DROP_LINE,		/* there was no room on the line */
 	WALE_DROP_DOWN,		/* the link was down, or went down */
+	WALE_DROP_POLICER,	/* exceeded the policer */
 	__WALE_DROP_MAX
 };
 

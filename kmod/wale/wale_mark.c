@@ -86,6 +86,25 @@ bool wale_mark_saves(struct wale_sched_data *q, struct sk_buff *skb)
 }
 
 /**
+ * wale_mark_polices() - does a packet exceed the policer, and is refused?
+ * @q: the link, which has a policer
+ * @skb: the packet; it may get a mark
+ * @now: ns
+ *
+ * Return: true if it is.
+ */
+bool wale_mark_polices(struct wale_sched_data *q, struct sk_buff *skb, u64 now)
+{
+	if (wale_policer_takes(&q->policer, now, wale_skb_cb(skb)->wire_len))
+		return false;
+	if (q->policer.params.excess != WALE_POLICER_EXCESS_MARK ||
+	    !INET_ECN_set_ce(skb))
+		return true;
+	wale_mark_count(q, skb, true);
+	return false;
+}
+
+/**
  * wale_mark_refuses() - is a packet that would fit refused?
  * @q: the link
  * @skb: the packet; it may get a mark

@@ -12,6 +12,7 @@
 #include "wale_netlink_attr.h"
 #include "wale_netlink_buffer.h"
 #include "wale_netlink_impair.h"
+#include "wale_netlink_policer.h"
 #include "wale_netlink_schedule.h"
 
 /* What a request sets beside the numbers of its attributes. */
@@ -19,6 +20,7 @@ struct wale_request {
 	struct nlattr *tb[TCA_WALE_MAX + 1];
 	u64 feedback_idle_ns;			/* 0 if given: none */
 	struct wale_feedback *feedback;
+	struct wale_policer_params policer;
 	struct wale_schedule_request schedule;
 	struct wale_buffer_request buffer;
 	struct wale_impair_request impair;
@@ -158,6 +160,8 @@ static int wale_netlink_apply(struct Qdisc *sch, struct wale_request *request,
 	q->alarm.slack_ns = wale_attr_get(tb[TCA_WALE_SLACK],
 					  q->alarm.slack_ns);
 	wale_netlink_apply_line(&q->line_bound, tb);
+	if (tb[TCA_WALE_POLICER])
+		wale_policer_set(&q->policer, &request->policer, now);
 	wale_netlink_impair_apply(q, &request->impair);
 	if (tb[TCA_WALE_SEED])
 		wale_link_seed(q, nla_get_u64(tb[TCA_WALE_SEED]));
@@ -208,6 +212,8 @@ int wale_netlink_configure(struct Qdisc *sch, struct nlattr *opt,
 	err = wale_netlink_attr_parse(tb, &wale_options_nest, opt, extack) ?:
 	      wale_netlink_schedule_parse(&request.schedule, tb, extack) ?:
 	      wale_netlink_parse_feedback(&request, extack) ?:
+	      wale_netlink_policer_parse(&request.policer,
+					 tb[TCA_WALE_POLICER], extack) ?:
 	      wale_netlink_buffer_check(sch, &request.buffer, tb, extack) ?:
 	      wale_netlink_schedule_check(q, &request.schedule, tb, extack) ?:
 	      wale_netlink_buffer_check_steps(sch, &request.buffer,
@@ -272,6 +278,7 @@ int wale_netlink_dump(struct Qdisc *sch, struct sk_buff *skb)
 	if (wale_netlink_dump_schedule(&q->schedule, skb) ||
 	    wale_option_put(skb, TCA_WALE_DELAY64, q->follow.delay_ns) ||
 	    wale_netlink_dump_buffer(q, skb) ||
+	    wale_netlink_dump_policer(&q->policer.params, skb) ||
 	    wale_netlink_dump_impair(q, skb) ||
 	    wale_option_put(skb, TCA_WALE_OVERHEAD, q->framing.layer) ||
 	    (q->framing.bytes &&

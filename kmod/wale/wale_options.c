@@ -58,6 +58,7 @@ static const struct nla_policy wale_options_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_LOSS_CORRELATION] = { .type = NLA_U32 },
 	[TCA_WALE_JITTER_CORRELATION] = { .type = NLA_U32 },
 	[TCA_WALE_CORRUPT_FIX] = { .type = NLA_U32 },
+	[TCA_WALE_POLICER] = { .type = NLA_NESTED },
 };
 
 static const struct wale_range wale_options_ranges[] = {
@@ -454,4 +455,44 @@ const struct wale_nest wale_slot_nest = {
 	.n_ranges = ARRAY_SIZE(wale_slot_ranges),
 	.needed = BIT(TCA_WALE_SLOT_MIN64),
 	.needs = "wale: slot needs min",
+};
+
+static const struct nla_policy wale_policer_policy[TCA_WALE_POLICER_MAX + 1] = {
+	[TCA_WALE_POLICER_PAD] = { .type = NLA_BINARY },
+	[TCA_WALE_POLICER_RATE] = { .type = NLA_U64 },
+	[TCA_WALE_POLICER_BURST] = { .type = NLA_U64 },
+	[TCA_WALE_POLICER_EXCESS] = { .type = NLA_U32 },
+};
+
+static const struct wale_range wale_policer_ranges[] = {
+	{
+		.attr = TCA_WALE_POLICER_RATE,
+		.min = 1,
+		.max = WALE_RATE_MAX,
+		.refusal = "wale: rate of policer must be 1 to 10^15 bytes/s",
+	},
+	{
+		.attr = TCA_WALE_POLICER_BURST,
+		.min = 1,
+		.max = WALE_POLICER_BURST_MAX,
+		.refusal =
+			"wale: burst of policer must be 1 to 4294967295 bytes",
+	},
+	{
+		.attr = TCA_WALE_POLICER_EXCESS,
+		.min = 0,
+		.max = __WALE_POLICER_EXCESS_MAX - 1,
+		.refusal =
+			"wale: excess of policer must be 0 or 1: drop or mark",
+	},
+};
+
+const struct wale_nest wale_policer_nest = {
+	.policy = wale_policer_policy,
+	.max = TCA_WALE_POLICER_MAX,
+	.ranges = wale_policer_ranges,
+	.n_ranges = ARRAY_SIZE(wale_policer_ranges),
+	.needed = BIT(TCA_WALE_POLICER_RATE) |
+		  BIT(TCA_WALE_POLICER_BURST),
+	.needs = "wale: policer needs all of rate and burst",
 };

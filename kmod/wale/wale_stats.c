@@ -67,6 +67,8 @@ static int wale_put_counts(struct sk_buff *skb, const struct wale_buffer *buffer
 		  &counts->dropped[WALE_DROP_LINE] },
 		{ TCA_WALE_STATS_DROPPED_DOWN_PACKETS,
 		  &counts->dropped[WALE_DROP_DOWN] },
+		{ TCA_WALE_STATS_DROPPED_POLICER_PACKETS,
+		  &counts->dropped[WALE_DROP_POLICER] },
 		{ TCA_WALE_STATS_MARKED_PACKETS, &counts->marked },
 		{ TCA_WALE_STATS_UNMARKABLE_PACKETS, &counts->unmarkable },
 		{ TCA_WALE_STATS_DUPLICATED_PACKETS, &counts->duplicated },

@@ -53,6 +53,7 @@ TRACE_DEFINE_ENUM(WALE_DROP_PARTIAL);
 TRACE_DEFINE_ENUM(WALE_DROP_CHILD);
 TRACE_DEFINE_ENUM(WALE_DROP_LINE);
 TRACE_DEFINE_ENUM(WALE_DROP_DOWN);
+TRACE_DEFINE_ENUM(WALE_DROP_POLICER);
 TRACE_DEFINE_ENUM(__WALE_DROP_MAX);
 
 TRACE_EVENT(wale_enqueue,
@@ -126,7 +127,8 @@ TRACE_EVENT(wale_drop,
 				   { WALE_DROP_PARTIAL, "partial" },
 				   { WALE_DROP_CHILD, "child" },
 				   { WALE_DROP_LINE, "line" },
-				   { WALE_DROP_DOWN, "down" }),
+				   { WALE_DROP_DOWN, "down" },
+				   { WALE_DROP_POLICER, "policer" }),
 		  __entry->arrival, __entry->now)
 );
 
@@ -285,6 +287,7 @@ TRACE_EVENT(wale_packet,
 				   { WALE_DROP_CHILD, "child" },
 				   { WALE_DROP_LINE, "line" },
 				   { WALE_DROP_DOWN, "down" },
+				   { WALE_DROP_POLICER, "policer" },
 				   { __WALE_DROP_MAX, "delivered" }),
 		  __entry->arrival, __entry->start, __entry->now,
 		  __entry->departure, __entry->rate, __entry->len,

@@ -347,7 +347,8 @@ class Table:
     def text(self) -> str:
         """The whole file."""
         parts = [HEAD]
-        for enum in dict.fromkeys(x.enum for x in self.spec.options.attributes if x.enum):
+        every = [x for each in (*self.spec.nests, self.spec.options) for x in each.attributes]
+        for enum in dict.fromkeys(x.enum for x in every if x.enum):
             names = ", ".join(_quoted(word) for word in enum.words)
             name = enum.name.replace("-", "_")
             parts.append(f"static const char *const {name}_names[] = {{ {names}, NULL }};\n")

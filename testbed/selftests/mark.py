@@ -12,8 +12,10 @@ import random
 from typing import Any
 
 from switch import events
+from wale_lab.models import policer
 from wale_lab.models.link import Config, Trace, TraceEnd
 from wale_lab.models.rem import MarkingLink, Parameters
+from wale_lab.options import POLICER_EXCESS
 from wale_lab.selftest import net
 from wale_lab.selftest.netstat import netstat
 from wale_lab.selftest.pair import MS, Pair
@@ -144,6 +146,38 @@ def test_price_as_the_model() -> None:
                 compare(name, mark)
             except AssertionError as error:
                 raise AssertionError(f"{name}, mark {mark}: {error}") from None
+
+
+def test_policer() -> None:
+    """What exceeds the policer is dropped; or marked, if it can be; as models/policer.py has it."""
+    for excess in POLICER_EXCESS.values():
+        pair = Pair()
+        parameters = policer.Parameters(400_000, 4000)
+        pair.add(policer={**parameters._asdict(), "excess": excess}, rate=2 * 10**6, flows=3)
+        packets = stream(11, 600, 300_000)
+        tracing = net.Tracing()
+        tracing.on()
+        send(pair, packets)
+        pair.drain()
+        found = events(tracing.text())
+        came = {int(f["len"]): int(f["now_ns"]) for kind, f in found if kind != "dequeue"}
+        dropped = {int(f["len"]) for kind, f in found if f.get("reason") == "policer"}
+        model = policer.Policer(parameters, min(came.values()))
+        exceeding = [p for p in packets if not model.takes(came[p[1]], p[1])]
+        marked = [p[1] for p in exceeding if excess and p[2]]
+        equal(dropped, {p[1] for p in exceeding} - set(marked), "dropped")
+        stats = pair.stats()
+        equal(stats["dropped_policer_bytes"], sum(dropped), "bytes that were dropped")
+        equal(stats["marked_bytes"], sum(marked), "bytes that were marked")
+        classes = pair.control.classes(pair.dev).values()
+        equal(
+            sum(one.stats["dropped_policer_packets"] for one in classes), len(dropped), "of flows"
+        )
+        true(min(len(dropped), len(exceeding), len(packets) - len(exceeding)) > 50, "hardly any")
+        equal((pair.get().imbalance(), pair.get().imbalance_bytes()), (0, 0), "imbalance")
+        with pair.b.entered():
+            equal(netstat("InCEPkts"), len(marked), "marks that came")
+        pair.close()
 
 
 def test_marks_in_place_of_drops() -> None:

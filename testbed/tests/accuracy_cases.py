@@ -404,6 +404,26 @@ def _columns() -> list[Case]:
     return result
 
 
+def _policer() -> list[Case]:
+    """Return links with a policer, instead of a buffer or before it."""
+    result = []
+    for number in range(12):
+        rng = random.Random(8000 + number)
+        way = rng.choice(["local", "routed", "gso"])
+        rate = int(10 ** rng.uniform(4, 8))
+        burst = rng.choice([1500, 3000, rng.randint(1500, 40_000)])
+        policer = {"rate": rate, "burst": burst, "excess": 0}
+        options: dict[str, Any] = {"policer": policer, "delay": MS}
+        options |= {"loss": rng.choice([0, HALF]), "seed": rng.getrandbits(64)}
+        if rng.random() < 0.5:
+            options |= {"rate": 2 * rate, "limit_packets": rng.randint(1, 9)}
+        make = gso_stream if way == "gso" else stream
+        gap_ns = min(1500 * 10**9 // rate, 10**8)
+        packets = make(number, 40 if way == "gso" else 250, gap_ns)
+        result.append(_case(f"policer-{number}", way, packets, options))
+    return result
+
+
 def _random_rate(rng: random.Random) -> dict[str, Any]:
     """Return options of a rate: constant, a trace, or with sessions."""
     scale = 10 ** rng.uniform(4, 8)
@@ -487,6 +507,6 @@ def cases() -> list[Case]:
     """Return every case, with names of its own; those of a plain link both ways."""
     result = [*_constant(), *_overhead(), *_trace(), *_sessions(), *_loss(), *_gso()]
     result += [*_changes(), *_random()]
-    result += [*map(_not_plain, result), *_line(), *_slack(), *_columns()]
+    result += [*map(_not_plain, result), *_line(), *_slack(), *_columns(), *_policer()]
     assert len({case["name"] for case in result}) == len(result)
     return result

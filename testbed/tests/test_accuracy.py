@@ -34,6 +34,7 @@ from wale_lab.models.link import (
     TraceEnd,
     Verdict,
 )
+from wale_lab.models.policer import Parameters as Policer
 from wale_lab.models.sessions import Parameters
 from wale_lab.tree import guest_program
 
@@ -70,14 +71,14 @@ class Event:
     def is_refusal(self) -> bool:
         """Is it refused?  A link with a rate drops others later, because it went down."""
         reason = self.fields.get("reason")
-        return reason == "buffer" or (
+        return reason in ("buffer", "policer") or (
             reason == "down" and self.fields["arrival_ns"] == self.fields["now_ns"]
         )
 
 
 def is_refused(packet: Packet) -> bool:
     """Does a packet not enter the buffer?"""
-    return packet.verdict is Verdict.BUFFER or (
+    return packet.verdict in (Verdict.BUFFER, Verdict.POLICER) or (
         packet.verdict is Verdict.DOWN and packet.completion_ns is None
     )
 
@@ -133,6 +134,8 @@ def model_values(options: dict[str, Any]) -> dict[str, Any]:
             values["cuts"] = value == "all"
         elif name == "jitter":
             values["overtaking"] = bool(value["reordering"])
+        elif name == "policer":
+            values["policer"] = Policer(value["rate"], value["burst"])
         elif name == "sessions":
             values["sessions"] = (
                 Parameters(value["arrival"], value["mean"], value["max"], value["step"])
@@ -365,6 +368,7 @@ def test_statistics_are_those_of_the_model(one: Evidence) -> None:
     assert stats["dropped_loss_packets"] == count[Verdict.LOSS]
     assert stats["dropped_line_packets"] == count[Verdict.LINE]
     assert stats["dropped_down_packets"] == count[Verdict.DOWN]
+    assert stats["dropped_policer_packets"] == count[Verdict.POLICER]
     assert stats["dropped_memory_packets"] == 0
     backlog = [e["backlog_packets"] for e in one.events if e.kind == "enqueue"]
     assert stats["peak_backlog_packets"] == max(backlog, default=0)
@@ -429,6 +433,14 @@ def test_configuration_is_what_was_asked_for(one: Evidence) -> None:
             raise AssertionError("a rate beside a trace that leaves it open")
         else:
             assert got.get(name) == (names[value] if isinstance(value, str) else value), name
+
+
+def test_policers_drop_and_let_pass(evidence: dict[str, Evidence]) -> None:
+    """Policers at random, instead of a buffer and before one."""
+    links = [one for name, one in evidence.items() if name.startswith("policer-")]
+    fates = [packet.verdict for one in links for packet in one.prediction]
+    wanted = Verdict.SENT, Verdict.BUFFER, Verdict.POLICER
+    assert min(fates.count(verdict) for verdict in wanted) > 50
 
 
 def test_columns_have_every_fate(evidence: dict[str, Evidence]) -> None:

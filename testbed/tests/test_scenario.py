@@ -774,6 +774,13 @@ def test_corruption_that_nobody_sees(fix: str, word: str) -> None:
     assert words[words.index("corrupt") + 1] == "1%" and words[-1] == word
 
 
+def test_policer() -> None:
+    text = "policer: {rate: 8mbit, burst: 30kB, excess: mark}"
+    scenario = check(GOOD.replace("loss: 1%", text))
+    words = plans.wale_words(scenario.bottleneck.forward, 5)
+    assert " ".join(words).endswith(" policer rate 8000000bit burst 30000b excess mark")
+
+
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [

@@ -16,10 +16,10 @@ _wale_link_options()
 	# generated: options
 	echo --rate --trace --loop --hold --stop --delay --jitter --jitter_correlation \
 		--limit --line --down_drops --policy --threshold --share_factor --victims \
-		--policy_ecn --nopolicy_ecn --rem --flows --input_rate --loss --loss_correlation \
-		--loss_ecn --noloss_ecn --drop_list --slot --reorder --duplicate --corrupt \
-		--corrupt_fix --nocorrupt_fix --overhead --mpu --drop_report --gso --seed \
-		--slack --sessions --start --feedback --nofeedback
+		--policy_ecn --nopolicy_ecn --rem --policer --flows --input_rate --loss \
+		--loss_correlation --loss_ecn --noloss_ecn --drop_list --slot --reorder \
+		--duplicate --corrupt --corrupt_fix --nocorrupt_fix --overhead --mpu \
+		--drop_report --gso --seed --slack --sessions --start --feedback --nofeedback
 	# generated: end
 	echo --up --down --replace --to --order --netns --container
 }
@@ -53,6 +53,9 @@ _wale_link_add()
 		;;
 	--rem)
 		echo interval gamma alpha target phi
+		;;
+	--policer)
+		echo off rate burst excess mark
 		;;
 	--input_rate)
 		echo unlimited

@@ -125,6 +125,9 @@ static int parse_nest(struct link_config *c, const struct link_option *o,
 		type = member_named(a->nest, argv[taken]);
 		if (!type)
 			break;
+		/* again, it is the option of that name */
+		if (link_is_set(values, type) && option_named(argv[taken]))
+			break;
 		if (parse_named(values, a->nest, type, argc - taken,
 				argv + taken, error))
 			return -1;

@@ -8,6 +8,8 @@
 
 /* clang-format off */
 
+static const char *const policer_excess_names[] = { "drop", "mark", NULL };
+
 static const char *const overhead_names[] = { "raw", "ethernet", "atm", NULL };
 
 static const char *const drops_names[] = { "remote", "local", NULL };
@@ -168,6 +170,25 @@ static const struct link_set slot_set = {
 	slot_attributes, TCA_WALE_SLOT_MAX
 };
 
+static const struct link_attribute policer_attributes[TCA_WALE_POLICER_MAX + 1] = {
+	[TCA_WALE_POLICER_RATE] = {
+		.form = LINK_RATE, .word = "rate", .key = "rate",
+		.expected = "a rate from 8bit to 8000tbit, such as 10mbit",
+		.width = 8, .min = 1, .max = 1000000000000000ULL },
+	[TCA_WALE_POLICER_BURST] = {
+		.form = LINK_SIZE, .word = "burst", .key = "burst_bytes",
+		.expected = "a burst, a size from 1b to 4294967295b, such as 30kb",
+		.width = 8, .min = 1, .max = 4294967295ULL },
+	[TCA_WALE_POLICER_EXCESS] = {
+		.form = LINK_ENUM, .word = "excess", .key = "excess", .names = policer_excess_names,
+		.expected = "excess drop or excess mark",
+		.width = 4, .min = 0, .max = 1ULL },
+};
+
+static const struct link_set policer_set = {
+	policer_attributes, TCA_WALE_POLICER_MAX
+};
+
 static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_RATE64] = {
 		.form = LINK_RATE, .word = "rate", .key = "rate",
@@ -321,6 +342,9 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_CORRUPT_FIX] = {
 		.form = LINK_FLAG, .word = "corrupt_fix", .key = "corrupt_fix", .part_of = TCA_WALE_CORRUPT, .part = "fix",
 		.width = 4, .min = 0, .max = 1ULL },
+	[TCA_WALE_POLICER] = {
+		.form = LINK_NEST, .word = "policer", .key = "policer", .nest = &policer_set, .index = LINK_NEST_POLICER,
+		.expected = "off, or rate, burst or excess" },
 };
 
 const struct link_set link_options_set = {
@@ -347,6 +371,7 @@ const unsigned char link_order[] = {
 	TCA_WALE_LAST,
 	TCA_WALE_MARK,
 	TCA_WALE_REM,
+	TCA_WALE_POLICER,
 	TCA_WALE_FLOWS,
 	TCA_WALE_INPUT_RATE64,
 	TCA_WALE_LOSS,
@@ -449,6 +474,10 @@ const struct link_option link_options[] = {
 		.help = "its price",
 		.type = TCA_WALE_REM, .form = LINK_NEST,
 		.bits = LINK_BIT(TCA_WALE_REM) },
+	{ .syntax = "policer off|rate RATE burst SIZE [excess drop|mark]",
+		.help = "drop or mark what exceeds a rate, before the buffer",
+		.type = TCA_WALE_POLICER, .form = LINK_NEST,
+		.bits = LINK_BIT(TCA_WALE_POLICER) },
 	{ .syntax = "flows N",
 		.help = "how many are told apart, as classes",
 		.type = TCA_WALE_FLOWS, .form = LINK_COUNT,
@@ -630,6 +659,8 @@ const char *const link_stats_names[TCA_WALE_STATS_MAX + 1] = {
 	[TCA_WALE_STATS_MEMORY] = "memory",
 	[TCA_WALE_STATS_DROPPED_DOWN_PACKETS] = "dropped_down_packets",
 	[TCA_WALE_STATS_DROPPED_DOWN_BYTES] = "dropped_down_bytes",
+	[TCA_WALE_STATS_DROPPED_POLICER_PACKETS] = "dropped_policer_packets",
+	[TCA_WALE_STATS_DROPPED_POLICER_BYTES] = "dropped_policer_bytes",
 };
 
 /* clang-format on */

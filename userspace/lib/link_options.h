@@ -62,6 +62,7 @@ enum link_nest {
 	LINK_NEST_STATE,
 	LINK_NEST_JITTER,
 	LINK_NEST_SLOT,
+	LINK_NEST_POLICER,
 	LINK_NESTS,
 	/* generated: end */
 };

@@ -123,6 +123,9 @@ void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 		print_pair(to, s, "line", TCA_WALE_STATS_DROPPED_LINE_PACKETS);
 	if (s->value[TCA_WALE_STATS_DROPPED_DOWN_PACKETS])
 		print_pair(to, s, "down", TCA_WALE_STATS_DROPPED_DOWN_PACKETS);
+	if (s->value[TCA_WALE_STATS_DROPPED_POLICER_PACKETS])
+		print_pair(to, s, "policer",
+			   TCA_WALE_STATS_DROPPED_POLICER_PACKETS);
 	fprintf(to, "%s%s", newline, indent);
 	print_pair(to, s, "backlog", TCA_WALE_STATS_BACKLOG_PACKETS);
 	print_pair(to, s, "peak", TCA_WALE_STATS_PEAK_BACKLOG_PACKETS);

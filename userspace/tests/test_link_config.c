@@ -158,6 +158,16 @@ static void test_errors(void)
 	test_error("slot 5ms bytes few", LINK_ERROR_INVALID, "a number");
 	test_error("slot soon", LINK_ERROR_INVALID, "a time");
 	test_error("overhead frame", LINK_ERROR_INVALID, "ethernet");
+	test_error("policer", LINK_ERROR_MISSING, "policer off|rate RATE");
+	test_error("policer 10mbit", LINK_ERROR_INVALID,
+		   "off, or rate, burst or excess");
+	test_error("policer rate unlimited", LINK_ERROR_INVALID,
+		   "a rate from 8bit");
+	test_error("policer rate 10mbit burst 0", LINK_ERROR_INVALID,
+		   "a burst, a size from 1b");
+	test_error("policer rate 10mbit excess lose", LINK_ERROR_INVALID,
+		   "excess drop or excess mark");
+	test_error("policer burst 1kb burst 2kb", LINK_ERROR_DUPLICATE, "2kb");
 	test_error("loss 1% 101%", LINK_ERROR_INVALID, "out of range");
 	test_error("corrupt_fix corrupt 5% fix", LINK_ERROR_DUPLICATE, "fix");
 	test_error("loss_correlation 5% loss 1% 5%", LINK_ERROR_DUPLICATE,
@@ -574,6 +584,10 @@ int main(void)
 	test_round_trip("duplicate 1% reorder 100% corrupt 0.1% loss 2%",
 			"loss 2% reorder 100% duplicate 1% corrupt 0.1% ");
 	test_round_trip("corrupt 0%", "corrupt 0% ");
+	test_round_trip("policer burst 30kb rate 10mbit",
+			"policer rate 10Mbit burst 30Kb ");
+	test_round_trip("policer rate 8bit burst 1 excess mark rate 8bit",
+			"rate 8bit policer rate 8bit burst 1b excess mark ");
 	test_round_trip("corrupt 1% fix seed 3",
 			"corrupt 1% corrupt_fix seed 3 ");
 	test_round_trip("nocorrupt_fix corrupt 1%",

@@ -32,7 +32,7 @@ from wale_lab.fields import (
 from wale_lab.impairments import Impairments
 from wale_lab.link_words import is_new
 from wale_lab.models.sessions import Parameters
-from wale_lab.options import DownDrops, Drops, Gso, Policy, TraceEnd
+from wale_lab.options import DownDrops, Drops, Gso, PolicerExcess, Policy, TraceEnd
 from wale_lab.trace_format.step import Step, as_step
 from wale_lab.trace_format.trace_file import wrong_in
 
@@ -159,6 +159,17 @@ class Rem(Strict):
     """base of the probability"""
 
 
+class Policer(Strict):
+    """A bucket of tokens before the buffer: packets that exceed its rate and burst do not pass."""
+
+    rate: Annotated[int, *plain("policer.rate")]
+    """rate at which tokens come"""
+    burst: Annotated[int, *plain("policer.burst")]
+    """the most tokens, bytes on the wire"""
+    excess: PolicerExcess = "drop"
+    """what exceeds them is dropped, or marked (ECN) if it can be"""
+
+
 class Link(Impairments):
     """One direction of a link: the options of the wale qdisc, or another qdisc instead."""
 
@@ -182,6 +193,8 @@ class Link(Impairments):
     """packets that support ECN are marked instead of being dropped early"""
     rem: Rem | None = None
     """for rem: how its price changes"""
+    policer: Policer | None = None
+    """what may come at all: before the buffer, or with an unlimited rate instead of it"""
     flows: Annotated[int, *plain("flows")] | None = None
     """how many flows are told apart (1024 if a policy or cells need it, else none)"""
     input_rate: Annotated[int | str, *plain("input_rate")] | None = None

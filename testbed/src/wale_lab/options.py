@@ -85,7 +85,10 @@ FEEDBACK_IDLE_MIN = 1000000
 FEEDBACK_IDLE_MAX = 3600000000000
 FEEDBACK_IDLE_DEFAULT = 2000000000
 FLOWS_MAX = 16384
+POLICER_BURST_MAX = 4294967295
 
+PolicerExcess = Literal["drop", "mark"]
+POLICER_EXCESS = {"drop": 0, "mark": 1}
 Overhead = Literal["raw", "ethernet", "atm"]
 OVERHEAD = {"raw": 0, "ethernet": 1, "atm": 2}
 Drops = Literal["remote", "local"]
@@ -245,6 +248,7 @@ LINK = {
         46, "I", "jitter_correlation", "percent", 0, 4294967295, 0, "0 to 4294967295", "25%"
     ),
     "corrupt_fix": Option(47, "I", "corrupt_fix", "flag", 0, 1, 0, "0 or 1", ""),
+    "policer": Option(48, "policer", "policer", "nest", 0, 0, None, "", ""),
 }
 NESTS = {
     "sessions": {
@@ -330,6 +334,15 @@ NESTS = {
         "packets": Option(4, "I", "packets", "count", 0, 4294967295, 0, "0 to 4294967295", ""),
         "bytes": Option(5, "I", "bytes", "count", 0, 4294967295, 0, "0 to 4294967295", ""),
     },
+    "policer": {
+        "rate": Option(
+            2, "Q", "rate", "rate", 1, 1000000000000000, None, "1 to 10^15 bytes/s", "10mbit"
+        ),
+        "burst": Option(
+            3, "Q", "burst", "size", 1, 4294967295, None, "1 to 4294967295 bytes", "30kb"
+        ),
+        "excess": Option(4, "I", "excess", "enum", 0, 1, 0, "0 or 1: drop or mark", ""),
+    },
 }
 ALIASES = {
     "drops": "drop_report",
@@ -401,4 +414,6 @@ STATISTICS = {
     "memory": (56, "Q"),
     "dropped_down_packets": (57, "Q"),
     "dropped_down_bytes": (58, "Q"),
+    "dropped_policer_packets": (59, "Q"),
+    "dropped_policer_bytes": (60, "Q"),
 }

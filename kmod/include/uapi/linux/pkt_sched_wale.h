@@ -185,9 +185,18 @@
 #define WALE_FEEDBACK_IDLE_DEFAULT	2000000000ULL		/* 2 s; what tc sends */
 /* active flows that feedback tells apart */
 #define WALE_FLOWS_MAX			16384
+#define WALE_POLICER_BURST_MAX		0xffffffffULL
 /* generated: end */
 
 /* generated: enums */
+/* What happens to a packet that exceeds the policer. */
+enum wale_policer_excess {
+	WALE_POLICER_EXCESS_DROP,	/* it is dropped */
+	/* it is marked (ECN) and admitted, if it can be marked */
+	WALE_POLICER_EXCESS_MARK,
+	__WALE_POLICER_EXCESS_MAX
+};
+
 /* What a packet of n bytes of IP takes on the wire, in bytes. */
 enum wale_overhead {
 	WALE_OVERHEAD_RAW,		/* n */
@@ -369,6 +378,7 @@ enum {
 	TCA_WALE_JITTER_CORRELATION,
 	/* u32, 1: turn a bit of the data of TCP or UDP, and make the checksum right */
 	TCA_WALE_CORRUPT_FIX,
+	TCA_WALE_POLICER,		/* nest of TCA_WALE_POLICER_* */
 	__TCA_WALE_MAX
 };
 
@@ -487,6 +497,29 @@ enum {
 };
 
 #define TCA_WALE_REM_MAX (__TCA_WALE_REM_MAX - 1)
+/* generated: end */
+
+/*
+ * A policer: a bucket of tokens, before the buffer.  It holds at most BURST bytes of
+ * tokens, and RATE comes in, but for those for which there is no room.  A packet for
+ * whose bytes on the wire there are tokens takes them; any other is dropped, or with
+ * WALE_POLICER_EXCESS_MARK marked and let in, if it can be marked, and takes none.
+ * Packets that the policer lets in may still find the buffer full.
+ *
+ * RATE and BURST are needed; EXCESS is to drop if it is not given.  A new bucket is
+ * full; a change keeps the tokens, as far as they have room.
+ */
+/* generated: policer */
+enum {
+	TCA_WALE_POLICER_UNSPEC,
+	TCA_WALE_POLICER_PAD,
+	TCA_WALE_POLICER_RATE,		/* u64, bytes/s; 1 .. WALE_RATE_MAX */
+	TCA_WALE_POLICER_BURST,		/* u64, bytes; 1 .. WALE_POLICER_BURST_MAX */
+	TCA_WALE_POLICER_EXCESS,	/* u32, enum wale_policer_excess */
+	__TCA_WALE_POLICER_MAX
+};
+
+#define TCA_WALE_POLICER_MAX (__TCA_WALE_POLICER_MAX - 1)
 /* generated: end */
 
 /*
@@ -648,6 +681,8 @@ enum {
 	TCA_WALE_STATS_MEMORY,		/* u64, bytes of memory that packets take now */
 	TCA_WALE_STATS_DROPPED_DOWN_PACKETS,	/* u64, the link was down, or went down */
 	TCA_WALE_STATS_DROPPED_DOWN_BYTES,	/* u64 */
+	TCA_WALE_STATS_DROPPED_POLICER_PACKETS,	/* u64, exceeded the policer */
+	TCA_WALE_STATS_DROPPED_POLICER_BYTES,	/* u64 */
 	__TCA_WALE_STATS_MAX
 };
 

@@ -37,7 +37,8 @@ on.  The packet in service when the rate changes ends at the new rate.
 A step of a trace may have more than a rate, and it applies like a change: the limit
 and the loss of a packet are those of the step in which it arrives, its delay is that
 of the step in which its service ends.  What a step has not, the configuration says.
-What arrives while the link is down is dropped: verdict DOWN.  With `cuts`, so is a
+What arrives while the link is down is dropped: verdict DOWN.  Of the rest, what exceeds
+the policer (models/policer.py) is dropped before the buffer: verdict POLICER.  With `cuts`, so is a
 packet, at its completion, if the link is down at any time from then until its
 departure; the line does not hold it.  With `overtaking`, departure = completion +
 delay where the trace has delays.
@@ -57,6 +58,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from wale_lab.models import sessions
+from wale_lab.models.policer import Parameters as PolicerParameters
+from wale_lab.models.policer import Policer
 from wale_lab.models.streams import Purpose, Stream
 
 RATE_UNITS = 2520
@@ -103,6 +106,7 @@ class Verdict(enum.Enum):
     LOSS = "loss"
     LINE = "line"
     DOWN = "down"
+    POLICER = "policer"
     EARLY = "early"  # models.switch alone
     PARTIAL = "partial"
 
@@ -183,6 +187,7 @@ class Config:
     sessions: sessions.Parameters | None = None
     cuts: bool = False  # what is on its way when the link goes down is dropped
     overtaking: bool = False
+    policer: PolicerParameters | None = None  # that drops
 
 
 @dataclass(frozen=True)
@@ -388,13 +393,17 @@ class Link:
         server_free: Fraction | None = Fraction(0)
         line = Line()
         last_departure = 0
-        draws = _LossDraws(self._eras)
+        draws, policers = _LossDraws(self._eras), _Policers(self._eras)
         for arrival_ns, wire_len in packets:
             era = self._era_at(arrival_ns)
             arriving, down = self._config(era, arrival_ns)
             buffer.advance(arrival_ns)
             if down:
                 results.append(Packet(arrival_ns, wire_len, Verdict.DOWN))
+                continue
+            policer = policers.of(era)
+            if policer and not policer.takes(arrival_ns, wire_len):
+                results.append(Packet(arrival_ns, wire_len, Verdict.POLICER))
                 continue
             if not buffer.fits(arriving, wire_len):
                 results.append(Packet(arrival_ns, wire_len, Verdict.BUFFER))
@@ -455,6 +464,29 @@ class Link:
                 return True
             time_ns = over_ns if over_ns is None else epoch_ns + over_ns
         return False
+
+
+class _Policers:
+    """The policer through all changes."""
+
+    def __init__(self, eras: Sequence[_Era]) -> None:
+        self._eras, self._era = eras, 0
+        self._policer: Policer | None = None
+        if first := eras[0].config.policer:
+            self._policer = Policer(first, eras[0].start_ns)
+
+    def of(self, era: int) -> Policer | None:
+        """Return that of an era, not before the one asked for last."""
+        while self._era < era:
+            self._era += 1
+            now = self._eras[self._era]
+            if now.config.policer is None:
+                self._policer = None
+            elif self._policer is None:
+                self._policer = Policer(now.config.policer, now.start_ns)
+            else:
+                self._policer.change(now.config.policer, now.start_ns)
+        return self._policer
 
 
 class _LossDraws:

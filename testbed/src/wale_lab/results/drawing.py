@@ -27,6 +27,7 @@ MOST_LABELS = 60
 
 _LOOKS = {"hosts": ("o", COLOURS[0]), "routers": ("s", COLOURS[1]), "switches": ("D", COLOURS[2])}
 
+
 def graph_of(settings: dict[str, Any]) -> dict[str, Any]:
     """The graph in the settings of a run, as they are in result.json."""
     topology: dict[str, Any] = settings["topology"]
@@ -161,7 +162,9 @@ def _draw_nodes(axes: Axes, graph: nx.Graph[str], kinds: dict[str, str], places:
         names = [name for name in kinds if kinds[name] == kind]
         if names:
             at = np.array([places[name] for name in names])
-            axes.scatter(at[:, 0], at[:, 1], s=20 if small else 110, marker=marker, color=colour, zorder=2)
+            axes.scatter(
+                at[:, 0], at[:, 1], s=20 if small else 110, marker=marker, color=colour, zorder=2
+            )
             axes.scatter([], [], s=40, marker=marker, color=colour, label=kind)
     for name, kind in kinds.items():
         if not small or graph.degree(name) > 1:

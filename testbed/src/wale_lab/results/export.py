@@ -234,7 +234,11 @@ _NO_NUMBERS = ("t_s", "flow", "link", "cc", "state", "phase", "path")
 
 def tidy_samples(run: RunSeries) -> Iterator[tuple[str, str, str, str, str]]:
     """Each number of each sample: kind, name, t_s, measure, value."""
-    for kind, file_name in (("flow", "flows.csv"), ("link", "links.csv"), ("advice", "channel.csv")):
+    for kind, file_name in (
+        ("flow", "flows.csv"),
+        ("link", "links.csv"),
+        ("advice", "channel.csv"),
+    ):
         path = run.folder / file_name
         if not path.exists():
             continue

@@ -146,7 +146,9 @@ def _metrics(program: Program, folder: Path) -> dict[str, float | int | None]:
     return {name: metric_of(m, texts[m.stream]) for name, m in program.metrics.items()}
 
 
-def _error(record: dict[str, Any], program: Program, folder: Path, failed: str | None) -> str | None:
+def _error(
+    record: dict[str, Any], program: Program, folder: Path, failed: str | None
+) -> str | None:
     """Why a program is not a good one, in a sentence; None if it is."""
     said = last_words(folder / f"{program.name}.err")
     told = f"; it said: {said}" if said else ""

@@ -112,10 +112,11 @@ LINK_COLUMNS = {
     "dropped_child_packets": "that a qdisc instead of the buffer dropped",
     "dropped_line_packets": "that found the line full; a column only if there were any",
     "dropped_down_packets": "of a link that was down; a column only if there were any",
+    "dropped_policer_packets": "that exceeded a policer; a column only if there were any",
 }
 
 #: Columns that a run has only if they tell something.
-_SELDOM = ("dropped_line_packets", "dropped_down_packets")
+_SELDOM = ("dropped_line_packets", "dropped_down_packets", "dropped_policer_packets")
 
 #: channel.csv: one row for each flow that listens and sample, as of its last ACK.
 CHANNEL_COLUMNS = {
@@ -539,7 +540,7 @@ def link_results(
             }
             dropped_by |= {
                 reason: counters[f"dropped_{reason}_packets"]
-                for reason in ("early", "partial", "child", "line", "down")
+                for reason in ("early", "partial", "child", "line", "down", "policer")
                 if counters.get(f"dropped_{reason}_packets")
             }
             held = counters["backlog_packets"] + counters["line_packets"]
