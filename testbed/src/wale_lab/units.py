@@ -16,7 +16,8 @@ from fractions import Fraction
 
 UNLIMITED = "unlimited"
 
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+#: Of 1000 or 1024, by the letter of a prefix.
+POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _NUMBER = re.compile(
     r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*(.*?)\s*", re.DOTALL
 )
@@ -49,7 +50,7 @@ def _split(value: object, expected: str) -> tuple[Fraction, str]:
 
 def _scale(prefix: str, binary: str) -> int:
     """What a prefix stands for: k, M, G, T, or Ki, Mi, Gi, Ti."""
-    return int((1024 if binary else 1000) ** _POWERS[prefix.lower()])
+    return int((1024 if binary else 1000) ** POWERS[prefix.lower()])
 
 
 def _written(prefix: str, binary: str) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 
+from wale_lab import units
 from wale_lab.errors import ScenarioError
 from wale_lab.trace_format.step import Step
 from wale_lab.traces.samples import Sample
@@ -38,15 +39,17 @@ _UP = {"ul", "up", "uplink", "upload", "upstream", "tx"}
 #: Of a quantity something else than its value.
 _OTHER = {"min", "max", "std", "stdev", "stddev", "mdev", "var", "jitter", "pingmin", "pingmax"}
 
-_TIMES = {
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 10**9),
-    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds", "millis"), 10**6),
-    **dict.fromkeys(("us", "usec", "usecs", "microsecond", "microseconds", "µs", "μs"), 10**3),
-    **dict.fromkeys(("ns", "nsec", "nsecs", "nanosecond", "nanoseconds"), 1),
-    **dict.fromkeys(("min", "minute", "minutes"), 60 * 10**9),
+#: The units of a time in ns, with more words for them than a scenario has, and without those that
+#: are letters of other words in the name of a column.
+_TIMES_NS = {
+    **{name: ns for name, ns in units.TIMES_NS.items() if name not in ("h", "d")},
+    **dict.fromkeys(("second", "seconds"), 10**9),
+    **dict.fromkeys(("millisecond", "milliseconds", "millis"), 10**6),
+    **dict.fromkeys(("microsecond", "microseconds", "µs", "μs"), 10**3),
+    **dict.fromkeys(("nanosecond", "nanoseconds"), 1),
+    **dict.fromkeys(("minute", "minutes"), 60 * 10**9),
 }
 _RATE = re.compile(r"([kKmMgGtT]?)(bits?|b|B|[Bb]ytes?)(ps|/s|/sec|)")
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _MISSING = {"", "-", "--", "nan", "na", "n/a", "null", "none", "?"}
 _DATES = ("%Y.%m.%d_%H.%M.%S", "%Y/%m/%d %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%Y-%m-%d_%H-%M-%S")
 
@@ -169,7 +172,7 @@ def _kind(tokens: list[str]) -> str | None:
     for kind, of_it in _WORDS.items():
         if words & of_it:
             return kind
-    if tokens and all(token in _TIMES for token in tokens):
+    if tokens and all(token in _TIMES_NS for token in tokens):
         return "time"
     if any(_rate_unit(token) and token.endswith(("ps", "/s", "/sec")) for token in tokens):
         return "rate"
@@ -182,7 +185,7 @@ def _rate_unit(token: str) -> Fraction | None:
     if not match or token.lower() in ("b", "bit", "t", "g", "m", "k"):
         return None
     in_bytes = match[2][0] == "B" or match[2].startswith("byte")
-    return Fraction(1000 ** _POWERS[match[1].lower()] * (8 if in_bytes else 1))
+    return Fraction(1000 ** units.POWERS[match[1].lower()] * (8 if in_bytes else 1))
 
 
 def _unit(kind: str, tokens: list[str], name: str) -> Fraction | None:
@@ -192,8 +195,8 @@ def _unit(kind: str, tokens: list[str], name: str) -> Fraction | None:
     for token in tokens:
         if kind == "rate" and (unit := _rate_unit(token)):
             return unit
-        if kind in ("time", "delay", "rtt") and token.lower() in _TIMES:
-            return Fraction(_TIMES[token.lower()])
+        if kind in ("time", "delay", "rtt") and token.lower() in _TIMES_NS:
+            return Fraction(_TIMES_NS[token.lower()])
         if kind == "loss" and token.lower() in ("%", "percent", "pct", "pingloss"):
             return Fraction(1, 100)
         if kind == "loss" and token.lower() in ("fraction", "probability"):

@@ -17,6 +17,7 @@ from wale_lab.errors import ScenarioError
 from wale_lab.trace_format.step import Step
 from wale_lab.traces.samples import How, Sample
 from wale_lab.traces.source import Source
+from wale_lab.units import TIMES_NS
 
 #: Between pings, unless the output has times.
 PING_INTERVAL_NS = 10**9
@@ -148,8 +149,7 @@ def read_ping(source: Source, how: How) -> list[Sample]:
             time = seen * interval
         seen += 1
         first = time if first is None else first
-        scale = {"ms": 10**6, "s": 10**9}.get(match["unit"], 1000)
-        rtt = Fraction(match["ms"].replace(",", ".")) * scale
+        rtt = Fraction(match["ms"].replace(",", ".")) * TIMES_NS[match["unit"]]
         samples.append(Sample(number, time - first, Step(0, delay_ns=round(rtt / 2))))
     if not samples:
         raise ScenarioError(f"{source.name}: expected replies to ping with their time, got none")
