@@ -11,7 +11,6 @@ why.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from threading import Thread
 from wale_lab.engines import kernel_tree
 from wale_lab.engines.base import EngineError, Kernel, wanted_kernel
 from wale_lab.engines.modules import check_places, find_modules, find_userspace
+from wale_lab.engines.processes import end_own_group
 
 
 def build(version: str | None) -> None:
@@ -51,17 +51,10 @@ def _stop(*_: object) -> None:
     raise KeyboardInterrupt  # on which kernel_build ends make and all that it has started
 
 
-def _end_group() -> None:
-    """End what the programs' build has started, compilers too; the launcher made us its leader."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    if os.getpgrp() == os.getpid():
-        os.killpg(0, signal.SIGTERM)
-
-
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, _stop)  # which comes when the launcher ends, too
     try:
         with suppress(KeyboardInterrupt):
             build(sys.argv[1] if len(sys.argv) > 1 else None)
     finally:
-        _end_group()
+        end_own_group()  # what the programs' build has started, compilers too

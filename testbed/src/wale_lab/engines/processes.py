@@ -79,6 +79,13 @@ def end_group(leader: subprocess.Popen[Any], grace_s: float) -> None:
             os.killpg(leader.pid, signal.SIGKILL)
 
 
+def end_own_group() -> None:
+    """Ask the others of our group to end, if we lead it."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGTERM)
+
+
 def run_make(command: Sequence[str | Path], **options: Any) -> int:
     """Run make, whose exit code this is; if we end before it does, it ends what it has started.
 
