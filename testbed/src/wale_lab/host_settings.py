@@ -86,6 +86,8 @@ class HostSettings(Strict):
     """bytes of IP in a packet, for the host's interface (1500)"""
     offloads: Offloads = Offloads()
     """segmentation and joining by the interface"""
+    kernel: Annotated[str, Field(pattern=r"^\d+\.\d+(\+\w+)*$"), BeforeValidator(str)] | None = None
+    """line of the kernel of its guest, such as 6.1, where a scenario has several guests"""
     setup: Annotated[list[str], BeforeValidator(_scripts), Or(type="string")] | None = None
     """scripts for /bin/sh, run in it as root when the network is there, before links have their
     rates and delays; those of more general settings first"""
@@ -94,7 +96,8 @@ class HostSettings(Strict):
     def _without_new_ones(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """A key that is newer than the others, and not given, is in no digest."""
         data: dict[str, Any] = handler(self)
-        return {key: value for key, value in data.items() if key != "setup" or value is not None}
+        newer = ("kernel", "setup")
+        return {key: value for key, value in data.items() if key not in newer or value is not None}
 
     @field_validator("sysctls")
     @classmethod
@@ -122,6 +125,7 @@ class HostSettings(Strict):
             route=RouteSettings.model_construct(**top(self.route, other.route)),
             mtu=other.mtu if other.mtu is not None else self.mtu,
             offloads=Offloads.model_construct(**top(self.offloads, other.offloads)),
+            kernel=other.kernel or self.kernel,
             setup=[*(self.setup or []), *(other.setup or [])] or None,
         )
 

@@ -35,12 +35,14 @@ from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.execute import write_through
 from wale_lab.files import make_folder, output_folder
 from wale_lab.guest import packet_recorder
+from wale_lab.guests import cut_of, run_guests
 from wale_lab.once import once
 from wale_lab.progress import Progress
 from wale_lab.refusal import check_controls, check_tools, refused
 from wale_lab.results import result as results
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
 from wale_lab.terminal import Terminal
+from wale_lab.topologies.cut import Cut
 from wale_lab.topologies.plan import Plan
 from wale_lab.topologies.planning import make_plan
 from wale_lab.tree import IN_CHECKOUT, PACKAGE, SOURCES, guest_program, version
@@ -151,6 +153,7 @@ def run_scenario(
             results.replacing(out, Path(exchange, "earlier")),
         ):
             folder = Path(exchange)
+            made = cut_of(scenario, plan, engine.name, packets)
             data = results.plan_data(
                 plan,
                 scenario,
@@ -173,14 +176,10 @@ def run_scenario(
                 env=env,
                 modules=modules,
             )
-            try:
-                with terminal.attached(folder) if terminal else nullcontext():
-                    outcome = engine.run(kernel, job)
-            finally:
-                if packets and engine.name == "host":  # its kernel is there afterwards
-                    packet_recorder.tidy()
-            with _written_in(out):
-                raw = _observed(folder / "raw.json", outcome, scenario)
+            if made:
+                raw, outcome = _in_guests(scenario, made, data, job, kernel_version, progress)
+            else:
+                raw, outcome = _in_one(scenario, engine, kernel, job, out, packets, terminal)
             logged = _log_packets(folder, out, packets, plan, raw, progress) if packets else None
             about = {
                 "engine": engine.name,
@@ -197,6 +196,48 @@ def run_scenario(
                 _keep_files(folder, out, scenario)
                 results.write(out, result, series)
     return result
+
+
+def _in_one(
+    scenario: Scenario,
+    engine: Engine,
+    kernel: Kernel,
+    job: Job,
+    out: Path,
+    packets: str | None,
+    terminal: Terminal | None,
+) -> tuple[dict[str, Any], Outcome]:
+    """Run a scenario in one guest, or on the host; what the agent saw, and how it ended."""
+    assert job.out is not None
+    try:
+        with terminal.attached(job.out) if terminal else nullcontext():
+            outcome = engine.run(kernel, job)
+    finally:
+        if packets and engine.name == "host":  # its kernel is there afterwards
+            packet_recorder.tidy()
+    with _written_in(out):
+        return _observed(job.out / "raw.json", outcome, scenario), outcome
+
+
+def _in_guests(
+    scenario: Scenario,
+    made: Cut,
+    data: dict[str, Any],
+    job: Job,
+    kernel_version: str | None,
+    progress: Progress,
+) -> tuple[dict[str, Any], Outcome]:
+    """The same in several guests, of which each may have a kernel of its own."""
+
+    def prepare(version: str | None) -> tuple[Kernel, list[Path], dict[str, str]]:
+        version = version or kernel_version
+        kernel, modules, env = start(scenario, get_engine("uml"), version, progress)
+        return kernel, [*modules, *find_modules(kernel, ["wale_wire"], progress)], env
+
+    def observe(path: Path, outcome: Outcome) -> dict[str, Any]:
+        return _observed(path, outcome, scenario)
+
+    return run_guests(made, data, job, prepare, observe)
 
 
 @contextmanager

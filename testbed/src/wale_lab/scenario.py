@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     Discriminator,
     Field,
     PrivateAttr,
@@ -30,7 +31,7 @@ from pydantic import (
 from wale_lab import units, yaml_lines
 from wale_lab.advice import Advice, Impair
 from wale_lab.checking import checked, show, union_tag
-from wale_lab.engines.base import RELEASED
+from wale_lab.engines.base import GUESTS_MAX, RELEASED
 from wale_lab.errors import ScenarioError
 from wale_lab.events import Event, check_events
 from wale_lab.fields import (
@@ -253,6 +254,13 @@ def _module(name: str) -> str:
     return name
 
 
+def _guests(value: object) -> object:
+    number = type(value) is int and 1 <= value <= GUESTS_MAX
+    if not number and value not in ("auto", "per-host"):
+        raise ValueError(f"expected 1 to {GUESTS_MAX}, auto or per-host, got {value!r}")
+    return value
+
+
 class Scenario(Strict):
     """An experiment: topology, links, hosts, flows, and what to record."""
 
@@ -270,6 +278,12 @@ class Scenario(Strict):
     """time of the scenario after which flows that are still running have failed"""
     memory_mb: Annotated[int, Field(ge=64, le=65536)] = 2048
     """memory of the guest, MB; TCP keeps windows small when socket buffers hold a 16th of it"""
+    guests: Annotated[
+        Annotated[int, Field(ge=1, le=GUESTS_MAX)] | Literal["auto", "per-host"],
+        BeforeValidator(_guests),
+    ] = 1
+    """guests of the uml engine that it runs in, in one virtual time; auto: two if that gains time;
+    per-host: as many as the network falls into at links with a fixed delay"""
     ip: Literal[4, 6] = 4
     """version of IP"""
     profile: str = "modern"
@@ -553,6 +567,8 @@ class Scenario(Strict):
         for newer in ("events", "modprobe"):
             if not data[newer]:
                 del data[newer]
+        if data["guests"] == 1:
+            del data["guests"]
         for name, pair in self.hosts.pairs.items():
             if pair.profile is not None:
                 profile = load_profile(pair.profile)

@@ -35,6 +35,9 @@ HUNG_AFTER_S = 10.0 * 86400
 #: The day of the release. Virtual time begins with it, unless a job says otherwise.
 RELEASED = datetime(2026, 11, 27, tzinfo=UTC)
 
+#: The most guests of the uml engine that run at once: WIRE_GUESTS_MAX of kmod/wire.
+GUESTS_MAX = 32
+
 Time = Literal["virtual", "real"]
 
 #: ok: exit code 0; exit: another one; panic: the kernel died; timeout: still busy

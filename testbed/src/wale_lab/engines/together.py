@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from wale_lab.engines.base import EngineError, Job, Kernel, Outcome
+from wale_lab.engines.base import GUESTS_MAX, EngineError, Job, Kernel, Outcome
 from wale_lab.engines.processes import end_session, end_with_parent, ended_within
 from wale_lab.engines.uml import (
     Guest,
@@ -30,7 +30,7 @@ from wale_lab.engines.uml import (
 )
 
 #: Those of wire_ring.h.
-GUESTS_MAX, RINGS_MAX = 32, 256
+RINGS_MAX = 256
 _MAGIC, _VERSION = 0x57495245, 1
 _PAGE = mmap.PAGESIZE
 _HEAD, _ENTRY = struct.Struct(f"=IIIIQQI{GUESTS_MAX}II"), struct.Struct("=QQQII")

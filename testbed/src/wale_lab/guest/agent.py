@@ -54,7 +54,7 @@ from wale_lab.guest.processes import Processes  # noqa: E402
 from wale_lab.guest.programs import name_hosts  # noqa: E402
 from wale_lab.guest.rate_advice import play_advice, set_advice  # noqa: E402
 from wale_lab.guest.recorders import Recorders  # noqa: E402
-from wale_lab.guest.shared import WORK, AgentError, now, sleep_until  # noqa: E402
+from wale_lab.guest.shared import WORK, AgentError, meet, now, sleep_until  # noqa: E402
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,11 +91,14 @@ def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
     players = play_advice(plan, processes)
     flows.run(start)
     ended = flows.ended_ns()
+    meet(plan, 1)
     recorders.stop()
     for player in players:
         processes.stop(player)
+    counted = {"at_end_ns": now()} if plan.get("guests", 1) > 1 else {}
     at_end = links.statistics()
     drained = links.drained_statistics()
+    meet(plan, 2)
     recorders.stop_packets()  # before the servers' last words
     flows.stop_servers()
     hosts.warn_of_memory_pressure()
@@ -108,6 +111,7 @@ def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
         "programs": flows.programs.report(),
         "qdiscs_at_end": at_end,
         "qdiscs": drained,
+        **counted,
         **recorders.report(),
         "warnings": processes.warnings,
     }

@@ -30,7 +30,8 @@ class Flows:
         self._serial = 0  # of timers: of two at one time, the first comes first
         self.programs = Programs(plan, processes, self._at, self._start_after, self._program_ended)
         servers = {one["name"] for one in plan["programs"] if one["serve"]}
-        names = {one["name"] for one in (*plan["flows"], *plan["programs"])}
+        begun_here = [flow for flow in plan["flows"] if _is_here(flow, "client")]
+        names = {one["name"] for one in (*begun_here, *plan["programs"])}
         self._awaited = names - servers
         self._over = False  # nothing more is started
 
@@ -49,14 +50,17 @@ class Flows:
     def start_servers(self) -> None:
         """Start the waiting ends of all flows."""
         for flow in self.plan["flows"]:
-            argv, netns = server_command(flow)
-            pid, _ = self.processes.spawn(argv, netns, f"{WORK}/server.{flow['name']}")
-            self.records[flow["name"]] = {"server": pid, "flow": flow}
+            self.records[flow["name"]] = record = {"flow": flow}
+            if _is_here(flow, "server"):
+                argv, netns = server_command(flow)
+                out = f"{WORK}/server.{flow['name']}"
+                record["server"], _ = self.processes.spawn(argv, netns, out)
 
     def stop_servers(self) -> None:
         """Stop them."""
         for record in self.records.values():
-            self.processes.stop(record["server"])
+            if "server" in record:
+                self.processes.stop(record["server"])
 
     def start_flow(self, flow: "Plan", at: int | None = None) -> None:
         """Start the beginning end of a flow."""
@@ -80,7 +84,7 @@ class Flows:
         if self._over:
             return
         for other in self.plan["flows"]:
-            if other["after"] == name:
+            if other["after"] == name and _is_here(other, "client"):
                 self._at(when + other["start_ns"], self.start_flow, other)
         for other in self.plan["programs"]:
             if other["after"] == name:
@@ -100,7 +104,7 @@ class Flows:
         """Start each flow at its time, and return when all have ended."""
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
         for flow in self.plan["flows"]:
-            if flow["after"] is None:
+            if flow["after"] is None and _is_here(flow, "client"):
                 at = start + flow["start_ns"]
                 self._at(at, self.start_flow, flow, at)
         for program in self.plan["programs"]:
@@ -186,12 +190,17 @@ class Flows:
                 told[side] = read(f"{WORK}/{side}.{name}.1")
                 told[side + "_errors"] = read(f"{WORK}/{side}.{name}.2")
             flow = record["flow"]
-            if flow["constant"] and flow["constant"]["logged"]:
+            if flow["constant"] and flow["constant"]["logged"] and "server" in record:
                 begin = start + time.time_ns() - now()  # by the clock of the log
                 interval = self.plan["record"]["interval_ns"]
                 told["delays"] = delays(packets_log(flow), begin, interval)
             flows[name] = told
         return flows
+
+
+def _is_here(flow: "Plan", end: str) -> bool:
+    """Is this end of a flow, server or client, in this guest?  Of several, a guest has a part."""
+    return end in flow.get("here", ("server", "client"))
 
 
 def delays(path: str, start: int, interval: int) -> list[list[int]]:

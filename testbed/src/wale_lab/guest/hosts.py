@@ -43,6 +43,8 @@ class Hosts:
         run(["ip", "-batch", "-"], text=joined(lines))
         for first in range(_MOST_WIRES, len(wires), _MOST_WIRES):
             run(["ip", "-batch", "-"], text=joined(wires[first : first + _MOST_WIRES]))
+        if plan_ports := self.plan.get("ports"):
+            run(["ip", "-batch", "-"], text=joined(map(_port_line, plan_ports)))
         many = len(namespaces) > _MANY
         for ns in namespaces:
             self.processes.netns.enter(ns["name"])
@@ -130,6 +132,12 @@ class Hosts:
                 "TCP was under memory pressure (net.ipv4.tcp_mem), in which it keeps windows"
                 " small: it needs more memory (memory_mb) or smaller socket buffers"
             )
+
+
+def _port_line(port: "Plan") -> str:
+    """Of a wire to another guest, the device that is there becomes one of a host."""
+    words = "link set wire{wire} netns {netns} name {dev} address {mac} mtu {mtu}"
+    return words.format_map(port)
 
 
 def _set_sysctl(where: str, key: str, value: object) -> None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 #: Where the agent has its files.
 WORK = "/run/wale/agent"
 
+#: Of a guest among several: how far it is is written; a read waits until all are (kmod/wire).
+STAGE = "/sys/module/wale_wire/parameters/stage"
+
 
 class AgentError(Exception):
     """Why the scenario could not be run; `of` is the part of the plan to blame (refusal.py)."""
@@ -36,6 +39,13 @@ def sleep_until(when: int) -> None:
     wait = when - now()
     if wait > 0:
         time.sleep(wait / 1e9)
+
+
+def meet(plan: "Plan", stage: int) -> None:
+    """Wait until all guests of the scenario are as far; stages are numbered."""
+    if plan.get("guests", 1) > 1:
+        write(STAGE, str(stage))
+        read(STAGE)
 
 
 def joined(lines: "Iterable[str]") -> str:

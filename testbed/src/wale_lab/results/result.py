@@ -10,7 +10,8 @@ The digest is SHA-256 over canonical JSON (sorted keys, no blanks, UTF-8) of
 which is the resolved scenario (every key, and the profile's content), the seed, the
 kernel's release, and everything that was observed, the CSV files as text included.  Wall times,
 paths, the engine's name and the versions of programs are not in it: they do not change
-what happened in virtual time.  A whole number above 2^53 - 1 is text, here and in the file.
+what happened in virtual time.  Of a run in several guests, "cut" is in it, too: which namespaces
+were in which guest (topologies/cut.py).  A whole number above 2^53 - 1 is text, here and in the file.
 Options of a link have the words that they had first, whatever they are called now.
 """
 
@@ -564,6 +565,7 @@ def link_results(
             found |= {name: counters[name] for name in cells if name in counters}
         settings = scenario.link_named(link.name)
         begin_s, end_s = _times_of_use(raw, plan, scenario.copy_of(link.name))
+        end_s = raw.get("at_end_s", {}).get(link.name, end_s)
         served_bytes = _served_bytes(raw["qdiscs_at_end"][link.name])
         found["utilisation"] = utilisation(settings, served_bytes, begin_s, end_s, epoch_s)
         if scenario.record.settled is not None:
@@ -602,6 +604,7 @@ def digest_of(result: dict[str, Any], series: dict[str, str]) -> str:
     covered = {key: result[key] for key in keys}
     covered["links"] = [{**ln, "qdisc": in_former_words(ln["qdisc"])} for ln in result["links"]]
     covered |= {name.replace(".", "_"): text for name, text in series.items()}
+    covered |= {"cut": result["cut"]} if "cut" in result else {}
     text = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -650,6 +653,8 @@ def make_result(
         "links": link_results(raw, scenario, plan, series["links.csv"]),
         "warnings": raw["warnings"] + about["warnings"],
     }
+    if "cut" in raw:
+        result["cut"] = raw["cut"]
     result = _exact(result)
     result["digest"] = digest_of(result, series)
     return result, series

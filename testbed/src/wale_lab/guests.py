@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A scenario in several guests of the uml engine, which run at once in one virtual time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+from wale_lab.checking import show
+from wale_lab.engines.base import EngineError, Job, Kernel, Outcome
+from wale_lab.engines.together import run_together
+from wale_lab.errors import ScenarioError
+from wale_lab.guest.commands import client_command
+from wale_lab.pairs import ROLES
+from wale_lab.results.merge import merged
+from wale_lab.scenario import Scenario
+from wale_lab.topologies.cut import Cut, CutError, cut, part_of
+from wale_lab.topologies.plan import Plan
+from wale_lab.yaml_lines import KeyPath
+
+#: A kernel, the modules to load, and the environment of programs, for a line of kernels.
+Prepare = Callable[[str | None], tuple[Kernel, list[Path], dict[str, str]]]
+#: What an agent saw, from its file and how its guest ended.
+Observe = Callable[[Path, Outcome], dict[str, Any]]
+
+
+def cut_of(scenario: Scenario, plan: Plan, engine: str, packets: str | None) -> Cut | None:
+    """How a scenario's network is cut; None: it runs in one guest."""
+    kernels = _kernels(scenario, plan)
+    if scenario.guests == 1:
+        if kernels:
+            _refuse(scenario, ("guests",), "more than one, where hosts ask for kernels")
+        return None
+    _check(scenario, engine, packets)
+    try:
+        made = cut(plan, scenario.guests, kernels)
+    except CutError as error:
+        _refuse(scenario, ("guests",), str(error))
+    if made.guests == 1:
+        return None
+    for n, flow in enumerate(scenario.transfers):
+        if flow.after is not None and _beginner(plan, flow.name, made) != _beginner(
+            plan, flow.after, made
+        ):
+            _refuse(scenario, ("flows", n, "after"), "a flow that begins in the same guest")
+    return made
+
+
+def _kernels(scenario: Scenario, plan: Plan) -> dict[str, str]:
+    """The kernels that hosts ask for, by namespace."""
+    found: dict[str, str | None] = {}
+    for name in scenario.graph.nodes if scenario.graph else ():
+        found[name] = scenario.node_settings(name).kernel
+    for pair in scenario.pairs:
+        for role in ROLES:
+            found[pair.host(role)] = scenario.host_settings(pair.name, role).kernel
+    wanted = {name: kernel for name, kernel in found.items() if kernel}
+    bare = {ns.name: ns.name.rpartition(".")[2] if scenario.isolate else ns.name
+            for ns in plan.namespaces}  # fmt: skip
+    return {ns: wanted[name] for ns, name in bare.items() if name in wanted}
+
+
+def _check(scenario: Scenario, engine: str, packets: str | None) -> None:
+    """Refuse what several guests do not have."""
+    if engine != "uml" or scenario.time != "virtual":
+        _refuse(scenario, ("guests",), "the uml engine and virtual time with several guests")
+    if scenario.programs:
+        _refuse(scenario, ("guests",), "no programs of yours with several guests")
+    if scenario.events:
+        _refuse(scenario, ("guests",), "no events with several guests")
+    if packets:
+        _refuse(scenario, ("guests",), "no log of packets with several guests")
+
+
+def _refuse(scenario: Scenario, path: KeyPath, why: str) -> NoReturn:
+    where = f"{scenario.document.where(path)}: " if scenario.document else ""
+    raise ScenarioError(f"{where}{show(path)}expected {why}")
+
+
+def _beginner(plan: Plan, name: str, made: Cut) -> int:
+    """The guest in which a flow begins."""
+    flow = next(flow for flow in plan.flows if flow.name == name)
+    return made.guest_of[client_command(asdict(flow), 0, 0)[1]]
+
+
+def run_guests(
+    made: Cut, data: dict[str, Any], job: Job, prepare: Prepare, observe: Observe
+) -> tuple[dict[str, Any], Outcome]:
+    """Run it; return what all agents saw, and an outcome with what all kernels complained of.
+
+    `data` is the plan of all, `job` what each guest is to do but for its part of that.
+    """
+    assert job.out is not None
+    members, folders = [], []
+    for guest in range(made.guests):
+        folder = job.out / f"guest{guest}"
+        folder.mkdir()
+        (folder / "plan.json").write_text(json.dumps(part_of(data, made, guest)))
+        kernel, modules, env = prepare(made.kernels.get(guest))
+        members.append((kernel, replace(job, out=folder, modules=modules, env=env)))
+        folders.append(folder)
+    ended = run_together(members, made.wires)
+    raws = _observed(folders, ended, observe)
+    outcomes = [outcome for outcome in ended if outcome]
+    log = "".join(outcome.kernel_log for outcome in outcomes)
+    return merged(raws) | {"cut": made.described()}, replace(outcomes[0], kernel_log=log)
+
+
+def _observed(
+    folders: Sequence[Path], ended: Sequence[Outcome | None], observe: Observe
+) -> list[dict[str, Any]]:
+    """What each agent saw; the error of the first guest that failed."""
+    raws = []
+    for guest, (folder, outcome) in enumerate(zip(folders, ended, strict=True)):
+        if outcome is None:
+            continue
+        try:
+            raws.append(observe(folder / "raw.json", outcome))
+        except EngineError as error:
+            raise type(error)(f"guest {guest}: {error}") from None
+    return raws

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How the network of a plan is cut into parts, each of which has a guest of its own.
+
+It is cut at links whose packets take a fixed time in both directions, as windows of virtual time
+are as long as that (engines/together.py).  What is joined otherwise stays together.  A link that is
+cut keeps its qdisc, without the delay, which the wire between the guests has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from typing import Any, Literal
+
+from wale_lab.engines.base import GUESTS_MAX
+from wale_lab.engines.together import LEAST_DELAY_NS, Wire
+from wale_lab.guest.commands import client_command, server_command
+from wale_lab.topologies.plan import Plan, PlannedLink
+
+#: `guests: auto` cuts no link that is shorter: windows would eat the gain.
+AUTO_DELAY_NS = 1_000_000
+#: So many guests `auto` makes: it must not depend on the machine.
+AUTO_GUESTS = 2
+
+#: Options of a link that leave its delay a constant.
+_FIXED = {"rate", "delay", "limit", "overhead", "drop_report", "seed", "loss"}
+
+Guests = int | Literal["auto", "per-host"]
+
+
+class CutError(Exception):
+    """What was expected of a network that cannot be cut as it should be."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """The end of a wire between guests: a device that is there, and what it is to become."""
+
+    wire: int
+    netns: str
+    dev: str
+    mac: str
+    mtu: int
+
+
+@dataclass
+class Cut:
+    """Which namespace is in which guest, and the wires between guests."""
+
+    guest_of: dict[str, int]
+    kernels: dict[int, str] = field(default_factory=dict)  # of guests whose hosts want one
+    wires: list[Wire] = field(default_factory=list)
+    ports: list[Port] = field(default_factory=list)
+    lines: set[str] = field(default_factory=set)  # of the plan, that those replace
+
+    @property
+    def guests(self) -> int:
+        """How many there are."""
+        return max(self.guest_of.values()) + 1
+
+    def described(self) -> list[list[str]]:
+        """The namespaces of each guest, for the result."""
+        return [[n for n, at in self.guest_of.items() if at == g] for g in range(self.guests)]
+
+
+@dataclass(frozen=True)
+class _Veth:
+    """What a line of a plan says (plan.veth)."""
+
+    line: str
+    ends: tuple[Port, Port]
+    delays_ns: tuple[int, int] | None  # of a link that can be cut
+    rate_bps: int | None = None
+
+
+_LINE = re.compile(
+    r"link add (?P<dev0>\S+) netns (?P<ns0>\S+) address (?P<mac0>\S+) mtu (?P<mtu0>\d+) .*"
+    r"peer (?P<dev1>\S+) netns (?P<ns1>\S+) address (?P<mac1>\S+) mtu (?P<mtu1>\d+) "
+)
+
+
+def cut(plan: Plan, guests: Guests, kernels: dict[str, str]) -> Cut:
+    """Cut a plan's network; CutError if it does not fall into so many parts.
+
+    `kernels` are those that namespaces want: each has one in its guest.
+    """
+    veths = _veths(plan)
+    least_ns = AUTO_DELAY_NS if guests == "auto" else LEAST_DELAY_NS
+    loose = [v for v in veths if v.delays_ns and min(v.delays_ns) >= least_ns]
+    parts = _parts(plan, [v for v in veths if v not in loose])
+    if isinstance(guests, int) and guests > len(parts):
+        raise CutError(
+            f"at most {len(parts)}: the network falls into so many parts at links with a fixed "
+            f"delay of at least {least_ns // 1000} us in both directions, got {guests}"
+        )
+    wanted = {"auto": AUTO_GUESTS, "per-host": GUESTS_MAX}.get(str(guests)) or int(guests)
+    of_parts = [_kernel_of(part, kernels) for part in parts]
+    guest_of = _balanced(plan, parts, of_parts, min(wanted, len(parts)))
+    result = Cut(guest_of, {guest_of[ns]: kernel for ns, kernel in kernels.items()})
+    for veth in loose:
+        at = tuple(guest_of[end.netns] for end in veth.ends)
+        if at[0] != at[1]:
+            assert veth.delays_ns is not None
+            number = len(result.wires)
+            result.wires.append(Wire((at[0], at[1]), veth.delays_ns, veth.rate_bps))
+            result.ports += [Port(number, e.netns, e.dev, e.mac, e.mtu) for e in veth.ends]
+            result.lines.add(veth.line)
+    return result
+
+
+def _veths(plan: Plan) -> list[_Veth]:
+    links = {(link.netns, link.dev): link for link in plan.links}
+    found = []
+    for line in plan.wires:
+        match = _LINE.match(line)
+        assert match is not None, line
+        ends = tuple(
+            Port(-1, match[f"ns{n}"], match[f"dev{n}"], match[f"mac{n}"], int(match[f"mtu{n}"]))
+            for n in (0, 1)
+        )
+        of = [links.get((end.netns, end.dev)) for end in ends]
+        delays = [fixed_delay_ns(link) if link else None for link in of]
+        rates = [_rate_bps(link) if link else None for link in of]
+        rate = None if None in rates else max(rate or 0 for rate in rates)
+        both = (delays[0], delays[1]) if delays[0] and delays[1] else None
+        found.append(_Veth(line, (ends[0], ends[1]), both, rate))
+    return found
+
+
+def _options(link: PlannedLink) -> dict[str, str]:
+    """The options of a link, with the first word of their value."""
+    return dict(zip(link.words[1::2], link.words[2::2], strict=False))
+
+
+def fixed_delay_ns(link: PlannedLink) -> int | None:
+    """How long a link's packets are on their way, if that is always the same; else None."""
+    options = _options(link)
+    steady = link.trace is None or all(len(line.split()) == 2 for line in link.trace.lines)
+    if link.kind != "wale" or not steady or len(link.words) % 2 == 0 or set(options) - _FIXED:
+        return None
+    return int(options["delay"].removesuffix("ns"))
+
+
+def _rate_bps(link: PlannedLink) -> int | None:
+    rate = re.fullmatch(r"(\d+)bit", _options(link).get("rate", ""))
+    return int(rate[1]) if rate and link.trace is None else None
+
+
+def _parts(plan: Plan, fast: Sequence[_Veth]) -> list[list[str]]:
+    """The namespaces that wires without a fixed delay join, in the order of the plan."""
+    part = {ns.name: {ns.name} for ns in plan.namespaces}
+    joins = [tuple(end.netns for end in veth.ends) for veth in fast]
+    joins += [(one.netns, other) for one in plan.advice for other in _followed(one.rate)]
+    for one, other in joins:
+        if part[one] is not part[other]:
+            part[one] |= part[other]
+            for name in part[other]:
+                part[name] = part[one]
+    order = [ns.name for ns in plan.namespaces]
+    unique = {id(names): names for names in part.values()}
+    return sorted(
+        (sorted(names, key=order.index) for names in unique.values()),
+        key=lambda names: order.index(names[0]),
+    )
+
+
+def _followed(words: Sequence[str]) -> list[str]:
+    """The namespace whose link advice follows: it has to be in the same guest."""
+    return [name for before, name in pairwise(words) if before == "netns"]
+
+
+def _kernel_of(part: Sequence[str], kernels: dict[str, str]) -> str | None:
+    """The kernel that the namespaces of a part want; None: any."""
+    wanted = sorted({kernels[name] for name in part if name in kernels})
+    if len(wanted) > 1:
+        raise CutError(
+            f"one kernel for {', '.join(part)}, which no link with a fixed delay parts, got "
+            + " and ".join(wanted)
+        )
+    return wanted[0] if wanted else None
+
+
+def _balanced(
+    plan: Plan, parts: list[list[str]], kernels: Sequence[str | None], guests: int
+) -> dict[str, int]:
+    """A guest for each part, by how many ends of flows it has: the largest first.
+
+    Before, each kernel and each guest has its first part.
+    """
+    ends = [end for flow in plan.flows for end in (flow.sender_netns, flow.receiver_netns)]
+    weight = [1 + 10 * sum(end in part for end in ends) for part in parts]
+    order = sorted(range(len(parts)), key=lambda n: -weight[n])
+    firsts = {kernels[n]: n for n in reversed(order) if kernels[n]}
+    if len(firsts) > guests:
+        raise CutError(f"at least {len(firsts)}, one for each kernel, got {guests}")
+    order.sort(key=lambda n: n not in firsts.values())
+    loads, chosen = [0] * guests, [0] * len(parts)
+    kernel_of: list[str | None] = [None] * guests
+    for n in order:
+        fit = [g for g in range(guests) if not loads[g] or kernels[n] in (None, kernel_of[g])]
+        chosen[n] = min(fit, key=lambda g: (loads[g], g))
+        loads[chosen[n]] += weight[n]
+        kernel_of[chosen[n]] = kernel_of[chosen[n]] or kernels[n]
+    numbers: dict[int, int] = {}
+    for guest in chosen:  # numbered in the order of the plan
+        numbers.setdefault(guest, len(numbers))
+    return {
+        name: numbers[guest] for part, guest in zip(parts, chosen, strict=True) for name in part
+    }
+
+
+def part_of(data: dict[str, Any], made: Cut, guest: int) -> dict[str, Any]:
+    """What the agent of a guest is to do, of what is planned for all (plan_data)."""
+
+    def is_here(netns: str) -> bool:
+        return made.guest_of[netns] == guest
+
+    return {
+        **data,
+        "guests": made.guests,
+        "namespaces": [ns for ns in data["namespaces"] if is_here(ns["name"])],
+        "wires": [ln for ln in data["wires"] if ln not in made.lines and is_here(_netns(ln))],
+        "ports": [asdict(port) for port in made.ports if is_here(port.netns)],
+        "links": [_at_ends(ln, made) for ln in data["links"] if is_here(ln["netns"])],
+        "advice": [one for one in data["advice"] if is_here(one["netns"])],
+        "flows": [here for flow in data["flows"] if (here := _flow_here(flow, is_here))],
+        "record": {
+            **data["record"],
+            "namespaces": {k: v for k, v in data["record"]["namespaces"].items() if is_here(k)},
+            **{k: [n for n in data["record"][k] if is_here(n)] for k in ("channel", "sockets")},
+        },
+    }
+
+
+def _netns(line: str) -> str:
+    """That of the first end of a line of plan.veth()."""
+    match = _LINE.match(line)
+    assert match is not None, line
+    return match["ns0"]
+
+
+def _at_ends(link: dict[str, Any], made: Cut) -> dict[str, Any]:
+    """A link; the wire has the delay of one that is cut."""
+    if all((port.netns, port.dev) != (link["netns"], link["dev"]) for port in made.ports):
+        return link
+    words = list(link["words"])
+    words[words.index("delay") + 1] = "0ns"
+    return {**link, "words": words}
+
+
+def _flow_here(flow: dict[str, Any], is_here: Callable[[str], bool]) -> dict[str, Any] | None:
+    """A flow, with its ends that are in a guest; None if none is."""
+    ends = {"server": server_command(flow)[1], "client": client_command(flow, 0, 0)[1]}
+    here = [end for end, netns in ends.items() if is_here(netns)]
+    return {**flow, "here": here} if here else None

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A scenario in several guests: how its network is cut, what crosses, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import busy_cpus
+from wale_lab.errors import ScenarioError
+from wale_lab.guests import cut_of
+from wale_lab.runner import run_scenario
+from wale_lab.scenario import Scenario, find_scenario, load_scenario
+from wale_lab.topologies.cut import Cut
+from wale_lab.topologies.planning import make_plan
+
+DUMBBELL = """
+name: cut
+bottleneck: {{both: {{rate: 10mbit, delay: 20ms, limit: 100kB{more}}}}}
+flows: {flows}
+"""
+PACKETS = "[{name: udp, constant: {rate: 12mbit, packet: 1000}, duration: 1s}]"
+TCP = "[{name: tcp, cc: reno, size: 500kB}]"
+
+CHAIN = """
+name: chain
+topology:
+  type: graph
+  hosts: [a, b, c]
+  routers: [left, right]
+  links:
+    - {ends: [a, left], both: {rate: 10mbit, delay: 1ms}}
+    - {ends: [b, left]}
+    - {ends: [left, right], both: {rate: 5mbit, delay: 10ms}}
+    - {ends: [right, c], both: {rate: 10mbit, delay: 2ms}}
+flows:
+  - {name: one, from: a, to: c, cc: reno, size: 200kB}
+  - {name: two, from: b, to: c, cc: cubic, size: 200kB, start: 100ms}
+"""
+
+
+def scenario(folder: Path, text: str, *overrides: str) -> Scenario:
+    path = folder / "scenario.yaml"
+    path.write_text(text)
+    return load_scenario(path, list(overrides))
+
+
+def dumbbell(folder: Path, flows: str, *overrides: str, more: str = "") -> Scenario:
+    text = DUMBBELL.format(flows=flows, more=more).replace("both:", "forward: &link", 1)
+    return scenario(folder, text.replace("}}\nflows", "}, reverse: *link}\nflows"), *overrides)
+
+
+def cut_in(made: Scenario, packets: str | None = None) -> Cut | None:
+    return cut_of(made, make_plan(made, 1), "uml", packets)
+
+
+def guests_of(made: Scenario) -> list[list[str]]:
+    cut = cut_in(made)
+    return cut.described() if cut else []
+
+
+def test_one_guest_is_as_before(tmp_path: Path) -> None:
+    made = dumbbell(tmp_path, TCP)
+    assert cut_in(made) is None
+    assert "guests" not in made.resolved()
+
+
+def test_a_dumbbell_is_cut_at_its_bottleneck(tmp_path: Path) -> None:
+    halves = [["left", "pair1-sender"], ["right", "pair1-receiver"]]
+    for guests in ("2", "auto", "per-host"):
+        assert guests_of(dumbbell(tmp_path, TCP, f"guests={guests}")) == halves
+
+
+def test_a_graph_is_cut_where_packets_take_time(tmp_path: Path) -> None:
+    assert guests_of(scenario(tmp_path, CHAIN, "guests=per-host")) == [
+        ["a"], ["b", "left"], ["c"], ["right"],
+    ]  # fmt: skip
+    two = guests_of(scenario(tmp_path, CHAIN, "guests=2"))
+    assert len(two) == 2 and ["b" in part for part in two] == ["left" in part for part in two]
+
+
+@pytest.mark.parametrize(
+    "link", ["rate: 1mbit, delay: 9ms, jitter: {time: 1ms}", "trace: {file: steps}"]
+)
+def test_a_delay_that_varies_is_not_cut(tmp_path: Path, link: str) -> None:
+    (tmp_path / "steps").write_text("1s 1mbit 10ms\n1s 2mbit 20ms\n")
+    text = f"name: n\nbottleneck: {{forward: {{{link}}}, reverse: {{{link}}}}}\nflows: {TCP}\n"
+    with pytest.raises(ScenarioError, match="guests: expected at most 1: the network falls"):
+        cut_in(scenario(tmp_path, text, "guests=2"))
+
+
+def test_auto_cuts_no_short_link(tmp_path: Path) -> None:
+    short = ("bottleneck.forward.delay=900us", "bottleneck.reverse.delay=900us")
+    assert cut_in(dumbbell(tmp_path, TCP, "guests=auto", *short)) is None
+    assert len(guests_of(dumbbell(tmp_path, TCP, "guests=2", *short))) == 2
+
+
+@pytest.mark.parametrize(
+    ("overrides", "why"),
+    [
+        (["guests=0"], "guests: expected 1 to 32, auto or per-host, got 0"),
+        (["guests=many"], "guests: expected 1 to 32, auto or per-host, got 'many'"),
+        (["guests=3"], "guests: expected at most 2: the network falls into so many parts"),
+        (["hosts.senders.kernel=6.1"], "guests: expected more than one, where hosts ask"),
+        (["guests=2", "hosts.all.kernel=new"], "kernel"),
+        (["guests=2", "time=real"], "guests: expected the uml engine and virtual time"),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path: Path, overrides: list[str], why: str) -> None:
+    with pytest.raises(ScenarioError, match=why):
+        cut_in(dumbbell(tmp_path, TCP, *overrides))
+
+
+def test_a_log_of_packets_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="guests: expected no log of packets"):
+        cut_in(dumbbell(tmp_path, TCP, "guests=2"), packets="csv")
+
+
+def test_hosts_that_are_together_have_one_kernel(tmp_path: Path) -> None:
+    kernels = ("topology.hosts.a.kernel=6.1", "topology.hosts.b.kernel=6.12")
+    text = CHAIN.replace("hosts: [a, b, c]", "hosts: {a: {}, b: {}, c: {}}")
+    made = cut_in(scenario(tmp_path, text, "guests=2", *kernels))
+    assert made and {made.kernels[made.guest_of[n]] for n in "ab"} == {"6.1", "6.12"}
+    text = text.replace("[a, left], both: {rate: 10mbit, delay: 1ms}", "[a, left]")
+    with pytest.raises(ScenarioError, match=r"one kernel for a, b, left, .* got 6.1 and 6.12"):
+        cut_in(scenario(tmp_path, text, "guests=2", *kernels))
+
+
+def result_of(made: Scenario, out: Path) -> dict[str, Any]:
+    return run_scenario(made, 1, out)
+
+
+@pytest.mark.guest
+def test_packets_have_the_same_fate_in_one_guest_and_in_two(tmp_path: Path) -> None:
+    results = [
+        result_of(dumbbell(tmp_path, PACKETS, f"guests={n}", more=", loss: 1%"), tmp_path / str(n))
+        for n in (1, 2)
+    ]
+    one, two = ({**r["flows"][0], "links": r["links"]} for r in results)
+    same = ("packets_sent", "packets_received", "packets_lost", "bytes", "completed")
+    assert [one.get(key) for key in same] == [two.get(key) for key in same]
+    for key in ("offered_packets", "sent_packets", "dropped_packets", "peak_backlog_packets"):
+        assert [ln[key] for ln in one["links"]] == [ln[key] for ln in two["links"]]
+    lines = [(tmp_path / n / "delays.csv").read_text().splitlines()[1:] for n in ("1", "2")]
+    assert len(lines[0]) == len(lines[1]) > 9
+    for alone, across in zip(*lines, strict=True):
+        pairs = list(zip(alone.split(",")[2:], across.split(",")[2:], strict=True))
+        # to two grains of the clock
+        assert all(abs(float(a) - float(b)) <= 512e-9 for a, b in pairs), (alone, across)
+
+
+@pytest.mark.guest
+def test_the_digest_depends_on_the_cut_alone(tmp_path: Path) -> None:
+    made = dumbbell(tmp_path, TCP, "guests=2")
+    first = result_of(made, tmp_path / "first")
+    assert first["flows"][0]["completed"] and first["flows"][0]["sha256_ok"]
+    assert first["cut"] == [["left", "pair1-sender"], ["right", "pair1-receiver"]]
+    with busy_cpus():
+        assert result_of(made, tmp_path / "busy")["digest"] == first["digest"]
+
+
+@pytest.mark.guest
+def test_each_host_may_have_its_kernel(tmp_path: Path) -> None:
+    kernels = ("hosts.senders.kernel=6.1", "hosts.receivers.kernel=6.12")
+    result = result_of(dumbbell(tmp_path, TCP, "guests=2", *kernels), tmp_path / "out")
+    assert [k.split(".")[1] for k in result["kernel"].split(", ")] == ["1", "12"]
+    assert result["flows"][0]["sha256_ok"] and not result["warnings"]
+
+
+@pytest.mark.guest
+def test_a_chain_of_guests(tmp_path: Path) -> None:
+    result = result_of(scenario(tmp_path, CHAIN, "guests=per-host"), tmp_path / "out")
+    assert [flow["completed"] for flow in result["flows"]] == [True, True]
+    assert all(link["balanced"] for link in result["links"])
+
+
+def test_shared_has_both_ends(tmp_path: Path) -> None:
+    made = load_scenario(find_scenario("shared"), ["guests=2"])
+    assert guests_of(made)[0][0] == "left"
