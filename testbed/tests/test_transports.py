@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scapy.utils import PcapReader
 
-from conftest import busy_cpus
+from conftest import TESTBED, busy_cpus
 from wale_lab.engines.modules import userspace_env
 from wale_lab.results.result import problems
 from wale_lab.runner import run_scenario
@@ -96,6 +97,23 @@ def test_aioquic_at_a_gigabit(tmp_path: Path, not_on_san: Any) -> None:
     assert client["metrics"]["mbit"] > 50
     assert tcp["goodput_Bps"] * 8e-6 > 100
     assert next(tmp_path.glob("*.pcapng")).stat().st_size > 100_000
+
+
+@pytest.mark.parametrize("crate", ["quinn", "quiche"])
+def test_all_that_a_crate_needs_is_pinned(crate: str) -> None:
+    """Cargo.lock has a version and a checksum of each package, and cargo takes no other."""
+    folder = TESTBED / "programs" / crate
+    wanted = tomllib.loads((folder / "Cargo.toml").read_text())
+    locked = tomllib.loads((folder / "Cargo.lock").read_text())["package"]
+    (own,) = [package for package in locked if "source" not in package]
+    assert (own["name"], {*own["dependencies"]}) == (f"{crate}-transfer", {*wanted["dependencies"]})
+    for package in locked:
+        if package is not own:
+            assert package["source"] == "registry+https://github.com/rust-lang/crates.io-index"
+            assert package["checksum"]
+    assert (
+        "cargo build --quiet --release --locked" in (TESTBED / "setup/build-programs").read_text()
+    )
 
 
 @pytest.mark.programs
