@@ -2,7 +2,6 @@
 /*
  * cmd_scone.c - wale scone: rate advice in QUIC packets
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,24 +34,6 @@ static void usage(FILE *to)
 	      "  wale scone listen --show\n"
 	      "  wale scone listen dev eth0 share beta 2\n",
 	      to);
-}
-
-int scone_wrong(const char *format, ...)
-{
-	va_list args;
-
-	fputs("wale scone: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputs("; see 'wale scone --help'\n", stderr);
-	return WALE_EXIT_USAGE;
-}
-
-int scone_cannot(const char *what, const char *why)
-{
-	fprintf(stderr, "wale scone: cannot %s: %s\n", what, why);
-	return WALE_EXIT_FAILED;
 }
 
 int cmd_scone(int argc, char **argv)

@@ -3,6 +3,7 @@
  * scone.h - the parts of "wale scone"
  *
  *	cmd_scone.c	the words after "wale scone"
+ *	scone_error.c	what it says when something is wrong
  *	scone_listen.c	listen: advice that arrives, for TCP
  *	scone_socket.c	listen: the packets
  */
