@@ -17,6 +17,7 @@
 #include <net/wale_wire.h>
 
 #include "wale_alarm.h"
+#include "wale_breaker.h"
 #include "wale_buffer.h"
 #include "wale_cells.h"
 #include "wale_child.h"
@@ -65,6 +66,7 @@ struct wale_entry {
  * @buffer: occupancy and limits of @waiting
  * @policy: who is refused a place in @buffer
  * @policer: who may come at all
+ * @breaker: not NULL: which flows are cut; replaced with RTNL too
  * @station: where packets wait; follows from what is configured
  * @classes: the flows; NULL: they are not told apart; replaced with RTNL too
  * @cells: with a limit in cells: those in @buffer, and on the input links
@@ -115,6 +117,7 @@ struct wale_sched_data {
 	struct wale_buffer buffer;
 	struct wale_policy policy;
 	struct wale_policer policer;
+	struct wale_breaker *breaker;
 	const struct wale_station *station;
 	struct wale_classes *classes;
 	struct wale_cells cells;

@@ -44,6 +44,17 @@ static void wale_arrival_count_offered(struct wale_sched_data *q,
 		wale_count(&wale_skb_counts(q, skb)->offered, len);
 }
 
+/* Is the flow cut off?  There is a breaker, and flows are told apart. */
+static bool wale_arrival_is_cut(struct wale_sched_data *q,
+				const struct sk_buff *skb, u64 now)
+{
+	u16 class = wale_skb_class(skb);
+
+	return wale_breaker_cuts(q->breaker, class,
+				 q->classes->place[class].key, now,
+				 wale_skb_cb(skb)->wire_len);
+}
+
 /*
  * One wire packet, or a GSO packet that is kept, of @len bytes on the wire;
  * wale_parents_hold() if it comes back, as far as is known.
@@ -62,6 +73,8 @@ static void wale_arrival_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 		wale_follow_step(q);
 	if (wale_schedule_is_down(&q->schedule))
 		wale_packet_refuse(sch, skb, WALE_DROP_DOWN, now, to_free);
+	else if (q->breaker && wale_arrival_is_cut(q, skb, now))
+		wale_packet_refuse(sch, skb, WALE_DROP_BREAKER, now, to_free);
 	else if (wale_policer_is_on(&q->policer) &&
 		 wale_mark_polices(q, skb, now))
 		wale_packet_refuse(sch, skb, WALE_DROP_POLICER, now, to_free);

@@ -29,6 +29,7 @@ enum wale_drop_reason {
 	WALE_DROP_LINE,		/* there was no room on the line */
 	WALE_DROP_DOWN,		/* the link was down, or went down */
 	WALE_DROP_POLICER,	/* exceeded the policer */
+	WALE_DROP_BREAKER,	/* its flow was cut */
 	__WALE_DROP_MAX
 };
 

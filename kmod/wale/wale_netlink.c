@@ -8,8 +8,11 @@
  * or (unless it says so) a random stream.
  */
 
+#include <linux/mm.h>
+
 #include "wale.h"
 #include "wale_netlink_attr.h"
+#include "wale_netlink_breaker.h"
 #include "wale_netlink_buffer.h"
 #include "wale_netlink_impair.h"
 #include "wale_netlink_policer.h"
@@ -21,6 +24,7 @@ struct wale_request {
 	u64 feedback_idle_ns;			/* 0 if given: none */
 	struct wale_feedback *feedback;
 	struct wale_policer_params policer;
+	struct wale_breaker_request breaker;
 	struct wale_schedule_request schedule;
 	struct wale_buffer_request buffer;
 	struct wale_impair_request impair;
@@ -98,7 +102,9 @@ static int wale_netlink_prepare(struct Qdisc *sch, struct wale_request *request,
 	int err;
 
 	err = wale_netlink_buffer_prepare(sch, &request->buffer, extack) ?:
-	      wale_netlink_impair_prepare(q, &request->impair);
+	      wale_netlink_impair_prepare(q, &request->impair) ?:
+	      wale_netlink_breaker_prepare(q, &request->breaker,
+					   request->buffer.flows);
 	if (err)
 		return err;
 	if (!request->feedback_idle_ns || q->feedback)
@@ -162,6 +168,8 @@ static int wale_netlink_apply(struct Qdisc *sch, struct wale_request *request,
 	wale_netlink_apply_line(&q->line_bound, tb);
 	if (tb[TCA_WALE_POLICER])
 		wale_policer_set(&q->policer, &request->policer, now);
+	if (tb[TCA_WALE_BREAKER])
+		swap(q->breaker, request->breaker.breaker);
 	wale_netlink_impair_apply(q, &request->impair);
 	if (tb[TCA_WALE_SEED])
 		wale_link_seed(q, nla_get_u64(tb[TCA_WALE_SEED]));
@@ -222,6 +230,9 @@ int wale_netlink_configure(struct Qdisc *sch, struct nlattr *opt,
 					      tb, extack) ?:
 	      wale_netlink_impair_parse(q, &request.impair,
 					request.buffer.flows, tb, extack) ?:
+	      wale_netlink_breaker_parse(q, &request.breaker,
+					 request.buffer.flows,
+					 tb[TCA_WALE_BREAKER], extack) ?:
 	      wale_netlink_check_gso(q, &request, extack) ?:
 	      wale_netlink_check_line(tb, extack) ?:
 	      wale_netlink_prepare(sch, &request, extack) ?:
@@ -230,6 +241,7 @@ int wale_netlink_configure(struct Qdisc *sch, struct nlattr *opt,
 	wale_netlink_schedule_request_free(&request.schedule);
 	wale_netlink_buffer_request_free(&request.buffer);
 	wale_netlink_impair_request_free(&request.impair);
+	kvfree(request.breaker.breaker);
 	wale_feedback_free(request.feedback);
 	return err;
 }
@@ -279,6 +291,7 @@ int wale_netlink_dump(struct Qdisc *sch, struct sk_buff *skb)
 	    wale_option_put(skb, TCA_WALE_DELAY64, q->follow.delay_ns) ||
 	    wale_netlink_dump_buffer(q, skb) ||
 	    wale_netlink_dump_policer(&q->policer.params, skb) ||
+	    wale_netlink_dump_breaker(q->breaker, skb) ||
 	    wale_netlink_dump_impair(q, skb) ||
 	    wale_option_put(skb, TCA_WALE_OVERHEAD, q->framing.layer) ||
 	    (q->framing.bytes &&

@@ -59,6 +59,7 @@ static const struct nla_policy wale_options_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_JITTER_CORRELATION] = { .type = NLA_U32 },
 	[TCA_WALE_CORRUPT_FIX] = { .type = NLA_U32 },
 	[TCA_WALE_POLICER] = { .type = NLA_NESTED },
+	[TCA_WALE_BREAKER] = { .type = NLA_NESTED },
 };
 
 static const struct wale_range wale_options_ranges[] = {
@@ -495,4 +496,35 @@ const struct wale_nest wale_policer_nest = {
 	.needed = BIT(TCA_WALE_POLICER_RATE) |
 		  BIT(TCA_WALE_POLICER_BURST),
 	.needs = "wale: policer needs all of rate and burst",
+};
+
+static const struct nla_policy wale_breaker_policy[TCA_WALE_BREAKER_MAX + 1] = {
+	[TCA_WALE_BREAKER_PAD] = { .type = NLA_BINARY },
+	[TCA_WALE_BREAKER_RATE] = { .type = NLA_U64 },
+	[TCA_WALE_BREAKER_AFTER] = { .type = NLA_U64 },
+};
+
+static const struct wale_range wale_breaker_ranges[] = {
+	{
+		.attr = TCA_WALE_BREAKER_RATE,
+		.min = 1,
+		.max = WALE_RATE_MAX,
+		.refusal = "wale: rate of breaker must be 1 to 10^15 bytes/s",
+	},
+	{
+		.attr = TCA_WALE_BREAKER_AFTER,
+		.min = 1,
+		.max = WALE_TIME_MAX,
+		.refusal = "wale: after of breaker must be 1 ns to 1 day",
+	},
+};
+
+const struct wale_nest wale_breaker_nest = {
+	.policy = wale_breaker_policy,
+	.max = TCA_WALE_BREAKER_MAX,
+	.ranges = wale_breaker_ranges,
+	.n_ranges = ARRAY_SIZE(wale_breaker_ranges),
+	.needed = BIT(TCA_WALE_BREAKER_RATE) |
+		  BIT(TCA_WALE_BREAKER_AFTER),
+	.needs = "wale: breaker needs all of rate and after",
 };

@@ -75,6 +75,7 @@ static void wale_destroy_link(struct Qdisc *sch)
 	kvfree(q->schedule.sessions);
 	kvfree(q->cells.ends);
 	kvfree(q->classes);
+	kvfree(q->breaker);
 	wale_impair_free(q->impair);
 }
 

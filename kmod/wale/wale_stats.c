@@ -69,6 +69,8 @@ static int wale_put_counts(struct sk_buff *skb, const struct wale_buffer *buffer
 		  &counts->dropped[WALE_DROP_DOWN] },
 		{ TCA_WALE_STATS_DROPPED_POLICER_PACKETS,
 		  &counts->dropped[WALE_DROP_POLICER] },
+		{ TCA_WALE_STATS_DROPPED_BREAKER_PACKETS,
+		  &counts->dropped[WALE_DROP_BREAKER] },
 		{ TCA_WALE_STATS_MARKED_PACKETS, &counts->marked },
 		{ TCA_WALE_STATS_UNMARKABLE_PACKETS, &counts->unmarkable },
 		{ TCA_WALE_STATS_DUPLICATED_PACKETS, &counts->duplicated },
@@ -131,6 +133,8 @@ static int wale_put_stats(struct sk_buff *skb, const struct wale_sched_data *q,
 	       (q->classes ? wale_put_flows(skb, q->classes, cells) : 0) ?:
 	       (q->policy.kind == WALE_POLICY_REM ?
 		wale_put_price(skb, &q->rem) : 0) ?:
+	       (q->breaker ? wale_put_stat(skb, TCA_WALE_STATS_CUT_FLOWS,
+					   q->breaker->cuts) : 0) ?:
 	       wale_put_rate(skb, &q->schedule) ?:
 	       wale_put_stat(skb, TCA_WALE_STATS_LINE_LIMIT, q->line_limit) ?:
 	       wale_put_stat(skb, TCA_WALE_STATS_MEMORY, q->memory.held) ?:

@@ -54,6 +54,7 @@ TRACE_DEFINE_ENUM(WALE_DROP_CHILD);
 TRACE_DEFINE_ENUM(WALE_DROP_LINE);
 TRACE_DEFINE_ENUM(WALE_DROP_DOWN);
 TRACE_DEFINE_ENUM(WALE_DROP_POLICER);
+TRACE_DEFINE_ENUM(WALE_DROP_BREAKER);
 TRACE_DEFINE_ENUM(__WALE_DROP_MAX);
 
 TRACE_EVENT(wale_enqueue,
@@ -128,7 +129,8 @@ TRACE_EVENT(wale_drop,
 				   { WALE_DROP_CHILD, "child" },
 				   { WALE_DROP_LINE, "line" },
 				   { WALE_DROP_DOWN, "down" },
-				   { WALE_DROP_POLICER, "policer" }),
+				   { WALE_DROP_POLICER, "policer" },
+				   { WALE_DROP_BREAKER, "breaker" }),
 		  __entry->arrival, __entry->now)
 );
 
@@ -288,6 +290,7 @@ TRACE_EVENT(wale_packet,
 				   { WALE_DROP_LINE, "line" },
 				   { WALE_DROP_DOWN, "down" },
 				   { WALE_DROP_POLICER, "policer" },
+				   { WALE_DROP_BREAKER, "breaker" },
 				   { __WALE_DROP_MAX, "delivered" }),
 		  __entry->arrival, __entry->start, __entry->now,
 		  __entry->departure, __entry->rate, __entry->len,

@@ -12,7 +12,7 @@ import random
 from typing import Any
 
 from switch import events
-from wale_lab.models import policer
+from wale_lab.models import breaker, policer
 from wale_lab.models.link import Config, Trace, TraceEnd
 from wale_lab.models.rem import MarkingLink, Parameters
 from wale_lab.options import POLICER_EXCESS
@@ -178,6 +178,39 @@ def test_policer() -> None:
         with pair.b.entered():
             equal(netstat("InCEPkts"), len(marked), "marks that came")
         pair.close()
+
+
+def test_breaker() -> None:
+    """A flow that stays above the rate is cut; as models/breaker.py has it; others are not."""
+    pair = Pair()
+    parameters = breaker.Parameters(200_000, 20 * MS)
+    pair.add(breaker=parameters._asdict(), flows=4, rate=10**6, limit_packets=10_000)
+    rng = random.Random(5)
+    packets = [(rng.choice([0, MS, 2 * MS]), 100 + n, rng.choice([0, 0, 0, 1])) for n in range(300)]
+    tracing = net.Tracing()
+    tracing.on()
+    for gap_ns, length, flow in packets:
+        net.sleep_ns(gap_ns)
+        net.send(pair.socket, "a0", net.ip_packet(length, f"10.0.0.{2 + flow}"))
+    pair.drain()
+    found = events(tracing.text())
+    came = {int(f["len"]): int(f["now_ns"]) for kind, f in found if kind != "dequeue"}
+    dropped = {int(f["len"]) for kind, f in found if f.get("reason") == "breaker"}
+    model = breaker.Breaker(parameters)
+    expected = {length for _, length, flow in packets if model.cut(flow, came[length], length)}
+    equal(dropped, expected, "dropped")
+    seen = pair.get()
+    equal((seen.stats["cut_flows"], model.cuts), (1, 1), "flows that were cut")
+    equal(seen.stats["dropped_breaker_bytes"], sum(dropped), "bytes")
+    equal((seen.imbalance(), seen.imbalance_bytes()), (0, 0), "imbalance")
+    pair.change(breaker=parameters._asdict())
+    pair.send(1)
+    equal(
+        pair.stats()["dropped_breaker_packets"], len(dropped), "dropped, after the breaker was set"
+    )
+    pair.change(breaker={})
+    true("cut_flows" not in pair.stats() and "breaker" not in pair.get().options, "no breaker")
+    pair.close()
 
 
 def test_marks_in_place_of_drops() -> None:

@@ -93,7 +93,13 @@ def test_csv(raw: dict[str, Any], scenario: Scenario, plan: Plan) -> None:
     assert list(links[0]) == [
         c
         for c in results.LINK_COLUMNS
-        if c not in ("dropped_line_packets", "dropped_down_packets", "dropped_policer_packets")
+        if c
+        not in (
+            "dropped_line_packets",
+            "dropped_down_packets",
+            "dropped_policer_packets",
+            "dropped_breaker_packets",
+        )
     ]
     assert float(links[0]["t_s"]) == 0
     assert {r["flow"] for r in flows} == {"reno", "cubic", "bbr"}

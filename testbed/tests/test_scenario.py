@@ -774,6 +774,13 @@ def test_corruption_that_nobody_sees(fix: str, word: str) -> None:
     assert words[words.index("corrupt") + 1] == "1%" and words[-1] == word
 
 
+def test_breaker() -> None:
+    text = "flows: 8, breaker: {rate: 8mbit, after: 5s}"
+    scenario = check(GOOD.replace("loss: 1%", text))
+    words = plans.wale_words(scenario.bottleneck.forward, 5)
+    assert " ".join(words).endswith(" breaker rate 8000000bit after 5000000000ns")
+
+
 def test_policer() -> None:
     text = "policer: {rate: 8mbit, burst: 30kB, excess: mark}"
     scenario = check(GOOD.replace("loss: 1%", text))

@@ -16,8 +16,8 @@ _wale_link_options()
 	# generated: options
 	echo --rate --trace --loop --hold --stop --delay --jitter --jitter_correlation \
 		--limit --line --down_drops --policy --threshold --share_factor --victims \
-		--policy_ecn --nopolicy_ecn --rem --policer --flows --input_rate --loss \
-		--loss_correlation --loss_ecn --noloss_ecn --drop_list --slot --reorder \
+		--policy_ecn --nopolicy_ecn --rem --policer --flows --breaker --input_rate \
+		--loss --loss_correlation --loss_ecn --noloss_ecn --drop_list --slot --reorder \
 		--duplicate --corrupt --corrupt_fix --nocorrupt_fix --overhead --mpu \
 		--drop_report --gso --seed --slack --sessions --start --feedback --nofeedback
 	# generated: end
@@ -56,6 +56,9 @@ _wale_link_add()
 		;;
 	--policer)
 		echo off rate burst excess mark
+		;;
+	--breaker)
+		echo off rate after
 		;;
 	--input_rate)
 		echo unlimited

@@ -189,6 +189,21 @@ static const struct link_set policer_set = {
 	policer_attributes, TCA_WALE_POLICER_MAX
 };
 
+static const struct link_attribute breaker_attributes[TCA_WALE_BREAKER_MAX + 1] = {
+	[TCA_WALE_BREAKER_RATE] = {
+		.form = LINK_RATE, .word = "rate", .key = "rate",
+		.expected = "a rate from 8bit to 8000tbit, such as 10mbit",
+		.width = 8, .min = 1, .max = 1000000000000000ULL },
+	[TCA_WALE_BREAKER_AFTER] = {
+		.form = LINK_TIME, .word = "after", .key = "after_ns",
+		.expected = "a time from 1ns to 86400s, such as 5s",
+		.width = 8, .min = 1, .max = 86400000000000ULL },
+};
+
+static const struct link_set breaker_set = {
+	breaker_attributes, TCA_WALE_BREAKER_MAX
+};
+
 static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_RATE64] = {
 		.form = LINK_RATE, .word = "rate", .key = "rate",
@@ -345,6 +360,9 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_POLICER] = {
 		.form = LINK_NEST, .word = "policer", .key = "policer", .nest = &policer_set, .index = LINK_NEST_POLICER,
 		.expected = "off, or rate, burst or excess" },
+	[TCA_WALE_BREAKER] = {
+		.form = LINK_NEST, .word = "breaker", .key = "breaker", .nest = &breaker_set, .index = LINK_NEST_BREAKER,
+		.expected = "off, or rate and after" },
 };
 
 const struct link_set link_options_set = {
@@ -373,6 +391,7 @@ const unsigned char link_order[] = {
 	TCA_WALE_REM,
 	TCA_WALE_POLICER,
 	TCA_WALE_FLOWS,
+	TCA_WALE_BREAKER,
 	TCA_WALE_INPUT_RATE64,
 	TCA_WALE_LOSS,
 	TCA_WALE_LOSS_GEMODEL,
@@ -482,6 +501,10 @@ const struct link_option link_options[] = {
 		.help = "how many are told apart, as classes",
 		.type = TCA_WALE_FLOWS, .form = LINK_COUNT,
 		.bits = LINK_BIT(TCA_WALE_FLOWS) },
+	{ .syntax = "breaker off|rate RATE after TIME",
+		.help = "cut a flow that stays above a rate for so long",
+		.type = TCA_WALE_BREAKER, .form = LINK_NEST,
+		.bits = LINK_BIT(TCA_WALE_BREAKER) },
 	{ .syntax = "input_rate RATE",
 		.help = "of each flow's input link, with cells",
 		.type = TCA_WALE_INPUT_RATE64, .form = LINK_RATE,
@@ -661,6 +684,9 @@ const char *const link_stats_names[TCA_WALE_STATS_MAX + 1] = {
 	[TCA_WALE_STATS_DROPPED_DOWN_BYTES] = "dropped_down_bytes",
 	[TCA_WALE_STATS_DROPPED_POLICER_PACKETS] = "dropped_policer_packets",
 	[TCA_WALE_STATS_DROPPED_POLICER_BYTES] = "dropped_policer_bytes",
+	[TCA_WALE_STATS_DROPPED_BREAKER_PACKETS] = "dropped_breaker_packets",
+	[TCA_WALE_STATS_DROPPED_BREAKER_BYTES] = "dropped_breaker_bytes",
+	[TCA_WALE_STATS_CUT_FLOWS] = "cut_flows",
 };
 
 /* clang-format on */

@@ -63,6 +63,7 @@ enum link_nest {
 	LINK_NEST_JITTER,
 	LINK_NEST_SLOT,
 	LINK_NEST_POLICER,
+	LINK_NEST_BREAKER,
 	LINK_NESTS,
 	/* generated: end */
 };

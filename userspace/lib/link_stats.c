@@ -126,6 +126,9 @@ void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 	if (s->value[TCA_WALE_STATS_DROPPED_POLICER_PACKETS])
 		print_pair(to, s, "policer",
 			   TCA_WALE_STATS_DROPPED_POLICER_PACKETS);
+	if (s->value[TCA_WALE_STATS_DROPPED_BREAKER_PACKETS])
+		print_pair(to, s, "breaker",
+			   TCA_WALE_STATS_DROPPED_BREAKER_PACKETS);
 	fprintf(to, "%s%s", newline, indent);
 	print_pair(to, s, "backlog", TCA_WALE_STATS_BACKLOG_PACKETS);
 	print_pair(to, s, "peak", TCA_WALE_STATS_PEAK_BACKLOG_PACKETS);

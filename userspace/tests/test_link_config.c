@@ -158,6 +158,8 @@ static void test_errors(void)
 	test_error("slot 5ms bytes few", LINK_ERROR_INVALID, "a number");
 	test_error("slot soon", LINK_ERROR_INVALID, "a time");
 	test_error("overhead frame", LINK_ERROR_INVALID, "ethernet");
+	test_error("breaker rate 8bit after 0", LINK_ERROR_INVALID,
+		   "a time from 1ns to 86400s");
 	test_error("policer", LINK_ERROR_MISSING, "policer off|rate RATE");
 	test_error("policer 10mbit", LINK_ERROR_INVALID,
 		   "off, or rate, burst or excess");
@@ -584,6 +586,8 @@ int main(void)
 	test_round_trip("duplicate 1% reorder 100% corrupt 0.1% loss 2%",
 			"loss 2% reorder 100% duplicate 1% corrupt 0.1% ");
 	test_round_trip("corrupt 0%", "corrupt 0% ");
+	test_round_trip("flows 9 breaker rate 8bit after 5s rate 16bit",
+			"rate 16bit flows 9 breaker rate 8bit after 5s ");
 	test_round_trip("policer burst 30kb rate 10mbit",
 			"policer rate 10Mbit burst 30Kb ");
 	test_round_trip("policer rate 8bit burst 1 excess mark rate 8bit",

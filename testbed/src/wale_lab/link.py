@@ -170,6 +170,15 @@ class Policer(Strict):
     """what exceeds them is dropped, or marked (ECN) if it can be"""
 
 
+class Breaker(Strict):
+    """A circuit breaker: flows that stay above a rate for a time are cut off."""
+
+    rate: Annotated[int, *plain("breaker.rate")]
+    """rate that a flow may have"""
+    after: Annotated[int, *plain("breaker.after")]
+    """for how long it may have more"""
+
+
 class Link(Impairments):
     """One direction of a link: the options of the wale qdisc, or another qdisc instead."""
 
@@ -197,6 +206,8 @@ class Link(Impairments):
     """what may come at all: before the buffer, or with an unlimited rate instead of it"""
     flows: Annotated[int, *plain("flows")] | None = None
     """how many flows are told apart (1024 if a policy or cells need it, else none)"""
+    breaker: Breaker | None = None
+    """which flows are cut off, of those that are told apart"""
     input_rate: Annotated[int | str, *plain("input_rate")] | None = None
     """rate of each flow's input link, on which cells arrive one by one (all at once)"""
     queue: str | None = None

@@ -249,6 +249,7 @@ LINK = {
     ),
     "corrupt_fix": Option(47, "I", "corrupt_fix", "flag", 0, 1, 0, "0 or 1", ""),
     "policer": Option(48, "policer", "policer", "nest", 0, 0, None, "", ""),
+    "breaker": Option(49, "breaker", "breaker", "nest", 0, 0, None, "", ""),
 }
 NESTS = {
     "sessions": {
@@ -343,6 +344,12 @@ NESTS = {
         ),
         "excess": Option(4, "I", "excess", "enum", 0, 1, 0, "0 or 1: drop or mark", ""),
     },
+    "breaker": {
+        "rate": Option(
+            2, "Q", "rate", "rate", 1, 1000000000000000, None, "1 to 10^15 bytes/s", "10mbit"
+        ),
+        "after": Option(3, "Q", "after", "time", 1, 86400000000000, None, "1 ns to 1 day", "5s"),
+    },
 }
 ALIASES = {
     "drops": "drop_report",
@@ -416,4 +423,7 @@ STATISTICS = {
     "dropped_down_bytes": (58, "Q"),
     "dropped_policer_packets": (59, "Q"),
     "dropped_policer_bytes": (60, "Q"),
+    "dropped_breaker_packets": (61, "Q"),
+    "dropped_breaker_bytes": (62, "Q"),
+    "cut_flows": (63, "Q"),
 }

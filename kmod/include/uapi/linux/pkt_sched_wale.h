@@ -379,6 +379,7 @@ enum {
 	/* u32, 1: turn a bit of the data of TCP or UDP, and make the checksum right */
 	TCA_WALE_CORRUPT_FIX,
 	TCA_WALE_POLICER,		/* nest of TCA_WALE_POLICER_* */
+	TCA_WALE_BREAKER,		/* nest of TCA_WALE_BREAKER_* */
 	__TCA_WALE_MAX
 };
 
@@ -520,6 +521,28 @@ enum {
 };
 
 #define TCA_WALE_POLICER_MAX (__TCA_WALE_POLICER_MAX - 1)
+/* generated: end */
+
+/*
+ * A circuit breaker: a flow is above RATE from a packet with which it begins to send
+ * more, until it has sent no more than RATE on average since then.  A flow whose packet
+ * comes when it has been above RATE for AFTER is cut: this packet and all later ones are
+ * dropped, before the policer and the buffer.  The flow stays cut until the breaker is
+ * set again or ended, or another flow gets its class.  Bytes are those on the wire.
+ *
+ * Both are needed, and flows are told apart.  Those that share WALE_CLASS_CROWD are not
+ * cut.
+ */
+/* generated: breaker */
+enum {
+	TCA_WALE_BREAKER_UNSPEC,
+	TCA_WALE_BREAKER_PAD,
+	TCA_WALE_BREAKER_RATE,		/* u64, bytes/s; 1 .. WALE_RATE_MAX */
+	TCA_WALE_BREAKER_AFTER,		/* u64, ns; 1 .. WALE_TIME_MAX */
+	__TCA_WALE_BREAKER_MAX
+};
+
+#define TCA_WALE_BREAKER_MAX (__TCA_WALE_BREAKER_MAX - 1)
 /* generated: end */
 
 /*
@@ -683,6 +706,9 @@ enum {
 	TCA_WALE_STATS_DROPPED_DOWN_BYTES,	/* u64 */
 	TCA_WALE_STATS_DROPPED_POLICER_PACKETS,	/* u64, exceeded the policer */
 	TCA_WALE_STATS_DROPPED_POLICER_BYTES,	/* u64 */
+	TCA_WALE_STATS_DROPPED_BREAKER_PACKETS,	/* u64, their flow was cut */
+	TCA_WALE_STATS_DROPPED_BREAKER_BYTES,	/* u64 */
+	TCA_WALE_STATS_CUT_FLOWS,	/* u64, that a breaker cut */
 	__TCA_WALE_STATS_MAX
 };
 

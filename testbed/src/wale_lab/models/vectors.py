@@ -16,7 +16,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from wale_lab.models import impair_vectors, policer_vectors, scone_vectors, sessions
+from wale_lab.models import (
+    breaker_vectors,
+    impair_vectors,
+    policer_vectors,
+    scone_vectors,
+    sessions,
+)
 from wale_lab.models.discard import Policy, Sharing
 from wale_lab.models.link import (
     RATE_UNITS,
@@ -590,6 +596,7 @@ def tables() -> dict[str, str]:
         "wale_vectors_policy.h": policy_table(),
         "wale_vectors_losses.h": impair_vectors.losses_table(_header),
         "wale_vectors_jitter.h": impair_vectors.jitter_table(_header),
+        "wale_vectors_breaker.h": breaker_vectors.breaker_table(_header),
         "wale_vectors_policer.h": policer_vectors.policer_table(_header),
         "wale_vectors_slot.h": impair_vectors.slot_table(_header),
         "wale_vectors_scone.h": scone_vectors.scone_table(_header),

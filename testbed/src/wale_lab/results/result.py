@@ -114,10 +114,11 @@ LINK_COLUMNS = {
     "dropped_line_packets": "that found the line full; a column only if there were any",
     "dropped_down_packets": "of a link that was down; a column only if there were any",
     "dropped_policer_packets": "that exceeded a policer; a column only if there were any",
+    "dropped_breaker_packets": "of flows that were cut; a column only if there were any",
 }
 
 #: Columns that a run has only if they tell something.
-_SELDOM = ("dropped_line_packets", "dropped_down_packets", "dropped_policer_packets")
+_SELDOM = tuple(f"dropped_{reason}_packets" for reason in ("line", "down", "policer", "breaker"))
 
 #: channel.csv: one row for each flow that listens and sample, as of its last ACK.
 CHANNEL_COLUMNS = {
@@ -541,7 +542,7 @@ def link_results(
             }
             dropped_by |= {
                 reason: counters[f"dropped_{reason}_packets"]
-                for reason in ("early", "partial", "child", "line", "down", "policer")
+                for reason in ("early", "partial", "child", "line", "down", "policer", "breaker")
                 if counters.get(f"dropped_{reason}_packets")
             }
             held = counters["backlog_packets"] + counters["line_packets"]
