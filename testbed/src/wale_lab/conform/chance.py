@@ -6,9 +6,11 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 
 from wale_lab.conform.evidence import Evidence, Finding, Tolerance, Unmeasurable
 from wale_lab.conform.experiments import (
+    CORRELATION,
     DELAY_NS,
     DROP_FIRST,
     DROP_LAST,
@@ -74,6 +76,20 @@ def loss_burst(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     finding.add("mean burst", statistics.mean(bursts) if bursts else 0, "packets")
     finding.add("expected", 1 / GEMODEL_R, "packets")
     finding.holds["gilbert"] = two_states_hold(Steps.of(lost), GEMODEL_P, GEMODEL_R)
+    return finding
+
+
+def loss_correlated(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
+    """Number and lengths of bursts; both follow from the share and the correlation."""
+    finding = Finding()
+    lost = seen["loss_correlated"].lost
+    bursts = burst_lengths(lost)
+    to_loss, from_loss = ((1 - CORRELATION) * share for share in (SHARE, 1 - SHARE))
+    finding.add("lost", 100 * sum(lost) / len(lost), "%")
+    finding.add("expected", 100 * SHARE, "%")
+    finding.add("mean burst", statistics.mean(bursts) if bursts else 0, "packets")
+    finding.add("expected", 1 / from_loss, "packets")
+    finding.holds["share"] = two_states_hold(Steps.of(lost), to_loss, from_loss)
     return finding
 
 
@@ -157,6 +173,20 @@ def jitter(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     finding.add("uniform, p", p_uniform)
     finding.add("normal, p", p_normal)
     finding.holds = {"uniform": p_uniform >= SIGNIFICANCE, "normal": p_normal >= SIGNIFICANCE}
+    return finding
+
+
+def jitter_correlated(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
+    """How many delays are those before them, and the distribution of those that are not."""
+    finding = Finding()
+    delays = seen["jitter_correlated"].delays_ns
+    new = [b for a, b in pairwise(delays) if abs(b - a) > tolerance.late_ns]
+    p_uniform = fits_uniform([float(ns) for ns in new], DELAY_NS - JITTER_NS, DELAY_NS + JITTER_NS)
+    same = len(delays) - 1 - len(new)
+    right = _share(finding, "as before", same, len(delays) - 1, CORRELATION)
+    finding.add("uniform, p", p_uniform)
+    finding.add("deviation", statistics.stdev(delays) / 1e6, "ms")
+    finding.holds["uniform"] = right and p_uniform >= SIGNIFICANCE
     return finding
 
 

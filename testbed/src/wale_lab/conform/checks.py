@@ -33,6 +33,9 @@ def _all() -> list[Check]:
         Check("overhead", "bytes that a packet is charged beyond those of IP", "rate",
               timing.overhead, ("rate",),
               {"ip": "none", "ethernet": "the 14 bytes of the Ethernet header"}),
+        Check("overhead_bytes", "the same, with 8 bytes of overhead asked for", "overhead",
+              timing.overhead_bytes, ("overhead_bytes",),
+              {"added": "these 8", "beside": "these 8 and the 14 bytes of the Ethernet header"}),
         Check("schedule", "departures against rate and delay, computed from the arrivals",
               "rate", timing.schedule, ("rate", "schedule"),
               {"exact": "each packet leaves when the arithmetic says"}),
@@ -71,6 +74,9 @@ def _all() -> list[Check]:
         Check("loss_burst", "share and lengths of bursts of a simple Gilbert model", "gemodel_p",
               chance.loss_burst, ("loss_burst",),
               {"gilbert": "p / (p + r) of the packets are lost, in bursts of 1 / r"}),
+        Check("loss_correlated", "share and lengths of bursts, with a correlation of 50 %",
+              "loss_correlation", chance.loss_correlated, ("loss_correlated",),
+              {"share": "the share is the one asked for, half of it shares the fate before it"}),
         Check("gso", "how ten segments that the sender hands over as one packet leave", "rate",
               segments.spacing, ("gso",),
               {"one_by_one": "each by itself, as far apart as the rate says"}),
@@ -83,6 +89,9 @@ def _all() -> list[Check]:
               {"repeats": "the first two are alike, the third differs"}),
         Check("jitter", "distribution of the delays, sent far apart", "jitter", chance.jitter,
               ("jitter",), {"uniform": "it is uniform", "normal": "it is normal"}),
+        Check("jitter_correlated", "distribution of the delays, with a correlation of 50 %",
+              "jitter_correlation", chance.jitter_correlated, ("jitter_correlated",),
+              {"uniform": "half of the packets have the delay before them, and it is uniform"}),
         Check("jitter_order", "packets that are overtaken where the delay varies", "jitter",
               chance.jitter_order, ("jitter_order",), {"in_order": "none"}),
         Check("reorder", "share of packets that overtake", "reorder", chance.reorder,
@@ -101,6 +110,8 @@ def _all() -> list[Check]:
               chance.drop_list, ("drop_list",), {"exact": "those, and no others"}),
         Check("slot", "from one instant at which packets leave to the next", "slot", timing.slot,
               ("slot",), {"apart": "at least the time of a slot"}),
+        Check("policer", "what a policer of 4 Mbit/s lets pass of 8 Mbit/s", "police",
+              timing.policer, ("policer",), {"tokens": "the burst and the rate, to a packet"}),
         Check("start", "departures, while a trace with a start long ago has a rate, and none",
               "start", timing.start, ("start",),
               {"in_step": "packets leave only while it has one"}),
@@ -113,9 +124,9 @@ def _all() -> list[Check]:
 
 
 #: Those that an emulator may fail because the machine is late.
-TIMED = {"delay", "rate", "overhead", "schedule", "rate_step", "limit", "limit_line", "child",
-         "gso", "gso_limit", "jitter", "jitter_order", "reorder", "slot", "start",
-         "moving", "down"}  # fmt: skip
+TIMED = {"delay", "rate", "overhead", "overhead_bytes", "schedule", "rate_step", "limit",
+         "limit_line", "child", "gso", "gso_limit", "jitter", "jitter_correlated", "jitter_order",
+         "reorder", "slot", "start", "moving", "down", "policer"}  # fmt: skip
 
 #: By name, in the order of the table.
 CHECKS = {check.name: check for check in _all()}

@@ -28,6 +28,9 @@ LOSS, GSO_LOSS, SHARE = 0.05, 0.2, 0.1
 GEMODEL_P, GEMODEL_R = 0.01, 0.25
 JITTER_NS = 10 * MS
 STATE_P13, STATE_P31, STATE_P14 = 0.01, 0.25, 0.02
+CORRELATION, OVERHEAD = 0.5, 8
+#: A policer, in the buffer's place.
+POLICE_BPS, POLICE_BURST = 4 * 10**6, 5 * PACKET
 #: Numbers of packets to lose, from 1 on; what slots and outages take; a start long ago.
 DROP_FIRST, DROP_LAST = 100, 119
 SLOT_NS, OUTAGE_NS, START_S = 10 * MS, 50 * MS, 10**6
@@ -176,6 +179,17 @@ def experiments(virtual: bool) -> dict[str, Experiment]:
         ),
         "jitter_order": Experiment(
             {"delay": DELAY_NS, "jitter": JITTER_NS}, _train(some, PACKET, MS)
+        ),
+        "loss_correlated": Experiment(
+            {"loss": SHARE, "loss_correlation": CORRELATION}, _bursts(many)
+        ),
+        "jitter_correlated": Experiment(
+            {"delay": DELAY_NS, "jitter": JITTER_NS, "jitter_correlation": CORRELATION},
+            _train(some, PACKET, 3 * JITTER_NS),
+        ),
+        "overhead_bytes": Experiment({"rate": RATE_BPS, "overhead": OVERHEAD}, small_then_large),
+        "policer": Experiment(
+            {"police": POLICE_BPS, "burst": POLICE_BURST}, _train(1000, PACKET, MS)
         ),
         "reorder": Experiment({"delay": 10 * MS, "reorder": SHARE}, _train(some, PACKET, 2 * MS)),
         "duplicate": Experiment({"duplicate": SHARE}, _bursts(some)),

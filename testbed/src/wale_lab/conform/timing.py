@@ -8,7 +8,16 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from wale_lab.conform.evidence import Evidence, Finding, Tolerance, Unmeasurable
-from wale_lab.conform.experiments import OUTAGE_NS, RATE_BPS, SLOT_NS, START_S
+from wale_lab.conform.experiments import (
+    OUTAGE_NS,
+    OVERHEAD,
+    PACKET,
+    POLICE_BPS,
+    POLICE_BURST,
+    RATE_BPS,
+    SLOT_NS,
+    START_S,
+)
 from wale_lab.conform.statistics import percentile
 from wale_lab.models.link import Change, Config, Link
 
@@ -82,6 +91,28 @@ def overhead(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     finding.add("charged beyond IP", extra, "bytes")
     for name, expected in (("ip", 0), ("ethernet", 14)):
         finding.holds[name] = round(extra) == expected
+    return finding
+
+
+def overhead_bytes(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
+    """The overhead of each packet that was asked for."""
+    finding = Finding()
+    _, extra = _fit(seen["overhead_bytes"])
+    finding.add("charged beyond IP", extra, "bytes")
+    for name, expected in (("added", OVERHEAD), ("beside", OVERHEAD + 14)):
+        finding.holds[name] = round(extra) == expected
+    return finding
+
+
+def policer(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
+    """What passes of a stream that exceeds a policer all the time."""
+    one, finding = seen["policer"], Finding()
+    passed = PACKET * (len(one.lost) - sum(one.lost))
+    took_ns = one.arrivals[-1] - one.arrivals[0]
+    most = POLICE_BURST + POLICE_BPS // 8 * took_ns // NS_PER_S
+    finding.add("passed", passed, "bytes")
+    finding.add("at most", most, "bytes")
+    finding.holds["tokens"] = most - PACKET <= passed <= most
     return finding
 
 
