@@ -23,6 +23,7 @@
 #include "wale_child.h"
 #include "wale_classes.h"
 #include "wale_counts.h"
+#include "wale_element.h"
 #include "wale_feedback.h"
 #include "wale_follow.h"
 #include "wale_gso.h"
@@ -90,6 +91,7 @@ struct wale_entry {
  * @follow: what @delay_ns, @loss and the limits in @buffer follow, if steps of a trace say
  *	them; and what the options say
  * @feedback: not NULL: publishes the rate; replaced with RTNL too
+ * @element: not NULL: tells QUIC endpoints a rate; replaced with RTNL too
  * @impair: not NULL: what else happens to packets; set with RTNL too
  * @child: with a qdisc: it replaces the buffer
  * @counts: of the packets
@@ -139,6 +141,7 @@ struct wale_sched_data {
 	u8 gso;
 	struct wale_follow follow;
 	struct wale_feedback *feedback;
+	struct wale_element *element;
 	struct wale_impair *impair;
 	struct wale_child child;
 
@@ -322,11 +325,23 @@ void wale_link_set_line_limit(struct wale_sched_data *q);
 struct sk_buff *wale_link_release(struct Qdisc *sch);
 void wale_link_set_alarm(struct Qdisc *sch);
 
+/* Is somebody told the rate of the link? */
+static inline bool wale_link_tells(const struct wale_sched_data *q)
+{
+	return q->feedback || q->element;
+}
+
+/* When may there be something to tell, ns; U64_MAX: not unless a packet comes. */
+static inline u64 wale_link_next_told(const struct wale_sched_data *q)
+{
+	return q->feedback ? wale_feedback_next(q) : q->schedule.until_ns;
+}
+
 /* Does anything happen on the link but ends of service and changes of the rate? */
 static inline bool wale_link_has_more(const struct wale_sched_data *q)
 {
 	return q->cells.busy || q->policy.kind == WALE_POLICY_REM ||
-	       q->feedback || q->station->look;
+	       wale_link_tells(q) || q->station->look;
 }
 
 /* wale_run.c: what is due is replayed */

@@ -67,6 +67,8 @@ static void wale_arrival_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 
 	if (q->feedback && wale_feedback_see(sch, skb, now))
 		wale_timer_set(sch, now);
+	if (q->element)
+		wale_element_see(sch, skb, now);
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
 	wale_arrival_count_offered(q, skb);
 	if (q->follow.on)

@@ -17,9 +17,6 @@
  * as ever, looks for it once a second, and then tells it what holds.
  */
 
-#include <linux/if_vlan.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 #include <linux/kmod.h>
 #include <linux/memcontrol.h>
 #include <linux/module.h>
@@ -28,14 +25,15 @@
 #include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/tcp.h>
+#include <linux/udp.h>
 #include <linux/workqueue.h>
-#include <net/ip.h>
-#include <net/ipv6.h>
 #include <net/rate_feedback.h>
+#include <net/scone.h>
 
 #include "../compat.h"
 #include "wale.h"
 #include "wale_flows.h"
+#include "wale_tuple.h"
 
 static_assert(WALE_RATE_UNLIMITED == RATE_FEEDBACK_UNLIMITED);
 
@@ -185,108 +183,76 @@ u64 wale_feedback_next(const struct wale_sched_data *q)
 
 /* Packets */
 
-/* A TCP segment, as far as it tells whether its flow is active. */
+/* A packet, as far as it tells whether its flow is active. */
 struct wale_segment {
 	u64 key;
-	bool begins;	/* SYN, or payload */
+	bool begins;	/* SYN, or payload; of QUIC a long header */
+	bool goes_on;	/* of QUIC any other */
 	bool ends;	/* FIN or RST */
 };
 
-/* Where the TCP header is, and how many bytes it has to share with payload. */
-struct wale_tcp_place {
-	int offset;
-	int len;
-};
-
 static bool wale_feedback_parse_tcp(const struct sk_buff *skb,
-				    const struct wale_tcp_place *place,
-				    struct wale_segment *segment, u32 *ports)
+				    const struct wale_tuple *tuple,
+				    struct wale_segment *segment)
 {
 	const struct tcphdr *tcp;
 	struct tcphdr buf;
 
-	tcp = skb_header_pointer(skb, place->offset, sizeof(buf), &buf);
+	tcp = skb_header_pointer(skb, tuple->offset, sizeof(buf), &buf);
 	if (!tcp || tcp->doff < sizeof(*tcp) / 4)
 		return false;
-	*ports = (__force u32)tcp->source << 16 | (__force u32)tcp->dest;
-	segment->begins = tcp->syn || place->len > tcp->doff * 4;
+	segment->begins = tcp->syn || tuple->len > tcp->doff * 4;
 	segment->ends = tcp->fin || tcp->rst;
 	return true;
 }
 
-/* Of a packet in fragments, the first has the header; a very long one has no length. */
-static bool wale_feedback_parse_ipv4(const struct wale_feedback *feedback,
-				     const struct sk_buff *skb, int offset,
-				     struct wale_segment *segment)
+/*
+ * By its invariants, QUIC has long headers at the beginning of a connection, and
+ * sometimes later.  Whatever else has one, for a while, counts as QUIC too.
+ */
+static bool wale_feedback_parse_udp(const struct sk_buff *skb,
+				    const struct wale_tuple *tuple,
+				    struct wale_segment *segment)
 {
-	struct wale_tcp_place place;
-	const struct iphdr *ip;
-	struct iphdr buf;
-	u32 ports;
+	u8 head[sizeof(struct udphdr) + SCONE_HEAD];
+	const u8 *udp, *quic;
 
-	ip = skb_header_pointer(skb, offset, sizeof(buf), &buf);
-	if (!ip || ip->version != 4 || ip->ihl < sizeof(*ip) / 4 ||
-	    ip->protocol != IPPROTO_TCP || ip->frag_off & htons(IP_OFFSET))
+	if (tuple->fragment || tuple->len < (int)sizeof(head))
 		return false;
-	place.offset = offset + ip->ihl * 4;
-	place.len = (ntohs(ip->tot_len) ?: skb->len - offset) - ip->ihl * 4;
-	if (!wale_feedback_parse_tcp(skb, &place, segment, &ports))
+	udp = skb_header_pointer(skb, tuple->offset, sizeof(head), head);
+	if (!udp)
 		return false;
-	segment->key = siphash_3u32((__force u32)ip->saddr,
-				    (__force u32)ip->daddr, ports,
-				    &feedback->key);
+	quic = udp + sizeof(struct udphdr);
+	segment->begins = (quic[0] & SCONE_LONG_HEADER) &&
+			  (quic[1] | quic[2] | quic[3] | quic[4]);
+	segment->goes_on = true;
 	return true;
 }
 
-static bool wale_feedback_parse_ipv6(const struct wale_feedback *feedback,
-				     const struct sk_buff *skb, int offset,
-				     struct wale_segment *segment)
-{
-	struct {
-		struct in6_addr saddr;
-		struct in6_addr daddr;
-		u32 ports;
-	} __aligned(SIPHASH_ALIGNMENT) flow = {};
-	struct wale_tcp_place place;
-	const struct ipv6hdr *ip;
-	struct ipv6hdr buf;
-	__be16 fragment;
-	u8 protocol;
-
-	ip = skb_header_pointer(skb, offset, sizeof(buf), &buf);
-	if (!ip || ip->version != 6)
-		return false;
-	protocol = ip->nexthdr;
-	place.offset = ipv6_skip_exthdr(skb, offset + sizeof(*ip), &protocol,
-					&fragment);
-	if (place.offset < 0 || protocol != IPPROTO_TCP)
-		return false;
-	place.len = offset + sizeof(*ip) + ntohs(ip->payload_len) -
-		    place.offset;
-	if (!wale_feedback_parse_tcp(skb, &place, segment, &flow.ports))
-		return false;
-	flow.saddr = ip->saddr;
-	flow.daddr = ip->daddr;
-	segment->key = siphash(&flow, sizeof(flow), &feedback->key);
-	return true;
-}
-
-static bool wale_feedback_parse_segment(const struct wale_feedback *feedback,
+static bool wale_feedback_parse_segment(const struct wale_sched_data *q,
 					const struct sk_buff *skb,
 					struct wale_segment *segment)
 {
-	int offset = skb_network_offset(skb);
+	struct wale_tuple tuple;
 
-	if (offset < 0)
+	*segment = (struct wale_segment){};
+	if (!wale_tuple_find(skb, &tuple))
 		return false;
-	switch (skb_protocol(skb, true)) {
-	case htons(ETH_P_IP):
-		return wale_feedback_parse_ipv4(feedback, skb, offset, segment);
-	case htons(ETH_P_IPV6):
-		return wale_feedback_parse_ipv6(feedback, skb, offset, segment);
+	switch (tuple.protocol) {
+	case IPPROTO_TCP:
+		if (!wale_feedback_parse_tcp(skb, &tuple, segment))
+			return false;
+		break;
+	case IPPROTO_UDP:
+		if (!q->element ||
+		    !wale_feedback_parse_udp(skb, &tuple, segment))
+			return false;
+		break;
 	default:
 		return false;
 	}
+	segment->key = wale_tuple_key(skb, &tuple, &q->feedback->key);
+	return true;
 }
 
 /* Return: true if it is the only flow. */
@@ -317,14 +283,15 @@ bool wale_feedback_see(struct Qdisc *sch, const struct sk_buff *skb, u64 now)
 	struct wale_flows *flows = &q->feedback->flows;
 	struct wale_segment segment;
 
-	if (!wale_feedback_parse_segment(q->feedback, skb, &segment))
+	if (!wale_feedback_parse_segment(q, skb, &segment))
 		return false;
 	if (segment.ends) {
 		if (wale_flows_end(flows, segment.key, now)) {
 			wale_feedback_tell(q);
 			wale_feedback_trim(q->feedback);
 		}
-	} else if (segment.begins && !wale_flows_see(flows, segment.key, now)) {
+	} else if ((segment.begins || segment.goes_on) &&
+		   !wale_flows_see(flows, segment.key, now) && segment.begins) {
 		return wale_feedback_begin(sch, segment.key, now);
 	}
 	return false;
@@ -509,6 +476,18 @@ void wale_feedback_start(struct Qdisc *sch, struct wale_feedback *feedback,
 u64 wale_feedback_idle(const struct wale_feedback *feedback)
 {
 	return feedback->flows.idle_ns;
+}
+
+/**
+ * wale_feedback_active() - how many flows are active?
+ * @feedback: of a link
+ *
+ * Context: the root lock is held.
+ * Return: their number.
+ */
+u32 wale_feedback_active(const struct wale_feedback *feedback)
+{
+	return feedback->flows.count;
 }
 
 /**

@@ -24,6 +24,7 @@ void wale_feedback_exit(void);
 void wale_feedback_start(struct Qdisc *sch, struct wale_feedback *feedback,
 			 u64 now);
 u64 wale_feedback_idle(const struct wale_feedback *feedback);
+u32 wale_feedback_active(const struct wale_feedback *feedback);
 void wale_feedback_set_idle(struct wale_feedback *feedback, u64 idle_ns,
 			    u64 now);
 u64 wale_feedback_next(const struct wale_sched_data *q);

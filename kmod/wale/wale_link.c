@@ -277,7 +277,7 @@ void wale_link_set_plain(struct wale_sched_data *q)
 	q->station = wale_link_station(q);
 	q->plain = q->station == &wale_queue_station &&
 		   q->policy.kind == WALE_POLICY_TAIL && !q->classes &&
-		   !q->feedback && !q->impair && !q->follow.on &&
+		   !wale_link_tells(q) && !q->impair && !q->follow.on &&
 		   !wale_policer_is_on(&q->policer) &&
 		   q->line_bound.packets == U32_MAX &&
 		   q->line_bound.bytes == U64_MAX;

@@ -17,6 +17,7 @@
 #include "wale_netlink_impair.h"
 #include "wale_netlink_policer.h"
 #include "wale_netlink_schedule.h"
+#include "wale_netlink_scone.h"
 
 /* What a request sets beside the numbers of its attributes. */
 struct wale_request {
@@ -25,6 +26,7 @@ struct wale_request {
 	struct wale_feedback *feedback;
 	struct wale_policer_params policer;
 	struct wale_breaker_request breaker;
+	struct wale_scone_request scone;
 	struct wale_schedule_request schedule;
 	struct wale_buffer_request buffer;
 	struct wale_impair_request impair;
@@ -44,6 +46,16 @@ static int wale_netlink_parse_feedback(struct wale_request *request,
 		request->feedback_idle_ns =
 			nla_get_u64(tb[TCA_WALE_FEEDBACK_IDLE]);
 	return err;
+}
+
+static int wale_netlink_check_scone(const struct wale_sched_data *q,
+				    const struct wale_request *request,
+				    struct netlink_ext_ack *extack)
+{
+	bool feedback = request->tb[TCA_WALE_FEEDBACK] ?
+			request->feedback_idle_ns : !!q->feedback;
+
+	return wale_netlink_scone_check(q, &request->scone, feedback, extack);
 }
 
 /* What is about packets of the wire, as it will be, needs them. */
@@ -104,7 +116,8 @@ static int wale_netlink_prepare(struct Qdisc *sch, struct wale_request *request,
 	err = wale_netlink_buffer_prepare(sch, &request->buffer, extack) ?:
 	      wale_netlink_impair_prepare(q, &request->impair) ?:
 	      wale_netlink_breaker_prepare(q, &request->breaker,
-					   request->buffer.flows);
+					   request->buffer.flows) ?:
+	      wale_netlink_scone_prepare(q, &request->scone);
 	if (err)
 		return err;
 	if (!request->feedback_idle_ns || q->feedback)
@@ -176,6 +189,7 @@ static int wale_netlink_apply(struct Qdisc *sch, struct wale_request *request,
 	wale_netlink_schedule_apply(q, &request->schedule, tb, now);
 	wale_follow_restart(q);
 	wale_netlink_apply_feedback(sch, request, now);
+	wale_netlink_scone_apply(q, &request->scone, now);
 	wale_link_set_plain(q);
 	wale_link_set_line_limit(q);
 	wale_link_set_alarm(sch);
@@ -235,6 +249,9 @@ int wale_netlink_configure(struct Qdisc *sch, struct nlattr *opt,
 					 tb[TCA_WALE_BREAKER], extack) ?:
 	      wale_netlink_check_gso(q, &request, extack) ?:
 	      wale_netlink_check_line(tb, extack) ?:
+	      wale_netlink_scone_parse(&request.scone, tb[TCA_WALE_SCONE],
+				       extack) ?:
+	      wale_netlink_check_scone(q, &request, extack) ?:
 	      wale_netlink_prepare(sch, &request, extack) ?:
 	      wale_netlink_apply_locked(sch, &request, extack);
 	/* the new ones of a refused request, or the old ones of another */
@@ -243,6 +260,7 @@ int wale_netlink_configure(struct Qdisc *sch, struct nlattr *opt,
 	wale_netlink_impair_request_free(&request.impair);
 	kvfree(request.breaker.breaker);
 	wale_feedback_free(request.feedback);
+	wale_element_free(request.scone.element);
 	return err;
 }
 
@@ -307,7 +325,8 @@ int wale_netlink_dump(struct Qdisc *sch, struct sk_buff *skb)
 				   WALE_DOWN_DROPS_ARRIVALS) ||
 	    wale_option_put_unless(skb, TCA_WALE_GSO, q->gso, WALE_GSO_SPLIT) ||
 	    wale_option_put(skb, TCA_WALE_SEED, q->seed) ||
-	    wale_netlink_dump_feedback(q->feedback, skb)) {
+	    wale_netlink_dump_feedback(q->feedback, skb) ||
+	    wale_netlink_scone_dump(q, skb)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}

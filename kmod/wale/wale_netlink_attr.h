@@ -54,6 +54,7 @@ extern const struct wale_nest wale_jitter_nest;
 extern const struct wale_nest wale_slot_nest;
 extern const struct wale_nest wale_policer_nest;
 extern const struct wale_nest wale_breaker_nest;
+extern const struct wale_nest wale_scone_nest;
 
 int wale_netlink_attr_refuse(struct netlink_ext_ack *extack,
 			     const struct nlattr *attr, const char *sentence,

@@ -60,6 +60,7 @@ static const struct nla_policy wale_options_policy[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_CORRUPT_FIX] = { .type = NLA_U32 },
 	[TCA_WALE_POLICER] = { .type = NLA_NESTED },
 	[TCA_WALE_BREAKER] = { .type = NLA_NESTED },
+	[TCA_WALE_SCONE] = { .type = NLA_NESTED },
 };
 
 static const struct wale_range wale_options_ranges[] = {
@@ -527,4 +528,47 @@ const struct wale_nest wale_breaker_nest = {
 	.needed = BIT(TCA_WALE_BREAKER_RATE) |
 		  BIT(TCA_WALE_BREAKER_AFTER),
 	.needs = "wale: breaker needs all of rate and after",
+};
+
+static const struct nla_policy wale_scone_policy[TCA_WALE_SCONE_MAX + 1] = {
+	[TCA_WALE_SCONE_PAD] = { .type = NLA_BINARY },
+	[TCA_WALE_SCONE_OF] = { .type = NLA_U32 },
+	[TCA_WALE_SCONE_RATE] = { .type = NLA_U64 },
+	[TCA_WALE_SCONE_PERIOD] = { .type = NLA_U64 },
+	[TCA_WALE_SCONE_AVERAGE] = { .type = NLA_U64 },
+};
+
+static const struct wale_range wale_scone_ranges[] = {
+	{
+		.attr = TCA_WALE_SCONE_OF,
+		.min = 0,
+		.max = __WALE_SCONE_OF_MAX - 1,
+		.refusal = "wale: of of scone must be 0 or 1: link or share",
+	},
+	{
+		.attr = TCA_WALE_SCONE_RATE,
+		.min = WALE_SCONE_RATE_MIN,
+		.max = WALE_RATE_MAX,
+		.refusal =
+			"wale: rate of scone must be 100 kbit/s, the lowest rate that SCONE can tell, to 10^15 bytes/s",
+	},
+	{
+		.attr = TCA_WALE_SCONE_PERIOD,
+		.min = WALE_SCONE_PERIOD_MIN,
+		.max = WALE_SCONE_PERIOD_MAX,
+		.refusal = "wale: period of scone must be 100 ms to 600 s",
+	},
+	{
+		.attr = TCA_WALE_SCONE_AVERAGE,
+		.min = 0,
+		.max = WALE_SCONE_PERIOD_MAX,
+		.refusal = "wale: average of scone must be 0 to 600 s",
+	},
+};
+
+const struct wale_nest wale_scone_nest = {
+	.policy = wale_scone_policy,
+	.max = TCA_WALE_SCONE_MAX,
+	.ranges = wale_scone_ranges,
+	.n_ranges = ARRAY_SIZE(wale_scone_ranges),
 };

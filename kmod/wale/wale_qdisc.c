@@ -20,7 +20,8 @@
  * - A packet departs when the arithmetic says (wale_server.c), not when a
  *   timer fired; lateness does not accumulate.
  * - Every random draw comes from the seed (wale_random.h).
- * - Senders that listen can be told the rate (wale_feedback.c).
+ * - Senders that listen can be told the rate (wale_feedback.c), and so can endpoints of
+ *   QUIC (wale_element.c).
  * - The buffer can be that of an ATM switch, counted in cells (wale_atm.c), and
  *   shared by flows in several ways (wale_policy.c).
  * - Another qdisc can be the buffer, as a child (wale_child.c).
@@ -69,6 +70,7 @@ static void wale_destroy_link(struct Qdisc *sch)
 	/* its handler uses what is freed next; nobody can set it any more */
 	timer_shutdown_sync(&q->run_timer);
 	wale_feedback_free(q->feedback);	/* its work may run the link */
+	wale_element_free(q->element);
 	qdisc_put(q->child.qdisc);
 	wale_memory_exit(&q->memory);
 	wale_trace_free(q->schedule.trace);

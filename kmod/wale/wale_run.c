@@ -82,17 +82,25 @@ static bool wale_run_prices(struct Qdisc *sch, u64 now)
 }
 
 /*
- * So many changes that are published are replayed one by one.  If there are more, the
- * last one is published: only steps of a trace that are shorter than a tick are ever
+ * So many changes that are told are replayed one by one.  If there are more, the
+ * last one is told: only steps of a trace that are shorter than a tick are ever
  * that many, or those of a machine that slept.
  */
-#define WALE_PUBLISH_STEPS	32
+#define WALE_TOLD_STEPS	32
 
-static bool wale_run_published(struct Qdisc *sch, u64 now)
+static void wale_run_tell(struct wale_sched_data *q, u64 now)
+{
+	if (q->feedback)
+		wale_feedback_update(q, now);
+	if (q->element)
+		wale_element_update(q, now);
+}
+
+static bool wale_run_told(struct Qdisc *sch, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
-	u64 next = wale_feedback_next(q);
-	int left = WALE_PUBLISH_STEPS;
+	u64 next = wale_link_next_told(q);
+	int left = WALE_TOLD_STEPS;
 
 	if (next <= now &&
 	    wale_schedule_change_ns(&q->schedule, left + 1) <= now)
@@ -100,13 +108,13 @@ static bool wale_run_published(struct Qdisc *sch, u64 now)
 	for (; next <= now && left; left--) {
 		if (!wale_run_prices(sch, next))
 			return false;
-		wale_feedback_update(q, next);
-		next = wale_feedback_next(q);
+		wale_run_tell(q, next);
+		next = wale_link_next_told(q);
 	}
 	if (!wale_run_prices(sch, now))
 		return false;
 	if (next <= now)
-		wale_feedback_update(q, now);
+		wale_run_tell(q, now);
 	return true;
 }
 
@@ -116,8 +124,8 @@ static bool wale_run_events(struct Qdisc *sch, u64 now)
 
 	if (q->plain)
 		return wale_serve(sch, now);
-	if (!(q->feedback ? wale_run_published(sch, now) :
-			    wale_run_prices(sch, now)))
+	if (!(wale_link_tells(q) ? wale_run_told(sch, now) :
+				   wale_run_prices(sch, now)))
 		return false;
 	return !q->station->look || !q->station->look(sch, now) ||
 	       wale_run_prices(sch, now);

@@ -123,7 +123,7 @@ static int wale_put_price(struct sk_buff *skb, const struct wale_rem *rem)
 			     rem->next_ns);
 }
 
-static int wale_put_stats(struct sk_buff *skb, const struct wale_sched_data *q,
+static int wale_put_stats(struct sk_buff *skb, struct wale_sched_data *q,
 			  u64 now)
 {
 	bool cells = wale_buffer_counts_cells(&q->buffer);
@@ -139,7 +139,8 @@ static int wale_put_stats(struct sk_buff *skb, const struct wale_sched_data *q,
 	       wale_put_stat(skb, TCA_WALE_STATS_LINE_LIMIT, q->line_limit) ?:
 	       wale_put_stat(skb, TCA_WALE_STATS_MEMORY, q->memory.held) ?:
 	       wale_put_stat(skb, TCA_WALE_STATS_NOW_NS, now) ?:
-	       (q->feedback ? wale_feedback_put_stats(skb, q->feedback) : 0);
+	       (q->feedback ? wale_feedback_put_stats(skb, q->feedback) : 0) ?:
+	       (q->element ? wale_element_put_stats(skb, q, now) : 0);
 }
 
 /**

@@ -73,9 +73,9 @@ static unsigned long wale_timer_delay(const struct wale_sched_data *q,
 	unsigned long delay = wale_timer_period(q);
 	u64 next;
 
-	if (!q->feedback)
+	if (!wale_link_tells(q))
 		return delay;
-	next = wale_feedback_next(q);
+	next = wale_link_next_told(q);
 	if (next == U64_MAX)
 		return delay;
 	return min(delay, max(wale_timer_jiffies(next > now ? next - now : 0),

@@ -37,6 +37,7 @@ declare -A commands=(
 	[child]="python3 $here/child.py"
 	[gso]="python3 $here/gso.py"
 	[size]="python3 $here/size.py"
+	[scone]="python3 $here/scone.py"
 	[packets]="python3 $here/packet_trace.py"
 	[life]="python3 $here/life.py"
 	[tcp]="python3 $here/tcp.py"
@@ -126,7 +127,7 @@ modules_of() {
 	case $1 in
 	kunit) echo wale_kunit,wale_buffer_kunit,wale_rem_kunit,wale_impair_kunit,wale_gso_kunit,wale_size_kunit,wale_flows_kunit,wale_line_kunit,wale_trace_kunit,wale_scone_kunit,wire_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
 	tool-rate | tool-share | tool-scone) echo sch_wale,rate_feedback,tcp_ratcp ;;
-	feedback | bounds-trace) echo sch_wale,rate_feedback ;;
+	feedback | scone | bounds-trace) echo sch_wale,rate_feedback ;;
 	classic | channel* | bounds-channel | ratcp* | stress | truncation | faults) echo rate_feedback,tcp_ratcp,sch_wale ;;
 	*) echo sch_wale ;;
 	esac

@@ -150,6 +150,12 @@ def test_no_switch(words: str, says: str) -> None:
     [
         ("slot: {min: 3ms, max: 1ms}", "slot: expected a min of at most max"),
         ("slot: {min: 0}", "a max of 1ns to 1 day"),
+        ("scone: half", "a rate"),
+        ("scone: 99kbit", "link, share, or a rate from 100kbit"),
+        ("scone: link period", "period TIME"),
+        ("scone: link period 1ms", "period 100000000ns to 600s"),
+        ("scone: 1mbit average 5s", "a rate has none"),
+        ("scone: share", "expected feedback"),
         ("jitter: {time: 2d}", "jitter.time: expected a time from 0 to 1 day"),
         (
             "jitter: {time: 1ms, distribution: nosuch}",
@@ -735,6 +741,19 @@ def test_a_plan_has_words_as_they_are() -> None:
     assert link.words == ["netem", "delay", "10ms", "distribution", "/my START/TRACE.dist"]
     assert not is_plain(link.words[-1]) and is_plain("1:1")
     assert link.trace is None and not link.starts
+
+
+@pytest.mark.parametrize(
+    ("options", "tc"),
+    [
+        ("scone: link period 67s average 0", "scone link period 67000000000ns average 0ns"),
+        ("scone: 10mbit", "scone 10000000bit"),
+        ("feedback: on, scone: share period 5s", "scone share period 5000000000ns"),
+    ],
+)
+def test_scone_options(options: str, tc: str) -> None:
+    scenario = check(GOOD.replace("loss: 1%", options))
+    assert " ".join(plans.wale_words(scenario.bottleneck.forward, 5)).endswith(tc)
 
 
 @pytest.mark.parametrize(

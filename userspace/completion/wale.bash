@@ -19,7 +19,8 @@ _wale_link_options()
 		--policy_ecn --nopolicy_ecn --rem --policer --flows --breaker --input_rate \
 		--loss --loss_correlation --loss_ecn --noloss_ecn --drop_list --slot --reorder \
 		--duplicate --corrupt --corrupt_fix --nocorrupt_fix --overhead --mpu \
-		--drop_report --gso --seed --slack --sessions --start --feedback --nofeedback
+		--drop_report --gso --seed --slack --sessions --start --feedback --nofeedback \
+		--scone
 	# generated: end
 	echo --up --down --replace --to --order --netns --container
 }
@@ -96,6 +97,9 @@ _wale_link_add()
 	--feedback)
 		echo idle
 		[[ -n $cur ]] || _wale_link_options
+		;;
+	--scone)
+		echo off link share period average
 		;;
 	--delay | --jitter_correlation | --threshold | --share_factor | --victims | --flows | --loss_correlation | --duplicate | --mpu | --seed | --slack) ;;
 	# generated: end

@@ -210,6 +210,7 @@ static link_parse_fn *const parsers[LINK_FORMS] = {
 	[LINK_SLOT] = link_parse_slot,
 	[LINK_START] = link_parse_start,
 	[LINK_OVERHEAD] = link_parse_overhead,
+	[LINK_SCONE] = link_parse_scone,
 };
 
 /* Is a number followed by its unit? */
@@ -352,6 +353,7 @@ static link_print_fn *const printers[LINK_FORMS] = {
 	[LINK_SLOT] = link_print_slot,
 	[LINK_START] = link_print_start,
 	[LINK_OVERHEAD] = link_print_overhead,
+	[LINK_SCONE] = link_print_scone,
 };
 
 bool link_config_shows(const struct link_config *c, int type)

@@ -170,12 +170,13 @@ typedef int link_parse_fn(struct link_config *c, const struct link_option *o,
 link_parse_fn link_parse_amount, link_parse_threshold; /* link_amount.c */
 link_parse_fn link_parse_losses, link_parse_jitter, link_parse_drop;
 link_parse_fn link_parse_slot, link_parse_start, link_parse_trace;
-link_parse_fn link_parse_overhead;
+link_parse_fn link_parse_overhead, link_parse_scone;
 
 typedef void link_print_fn(FILE *to, const struct link_config *c, int type);
 link_print_fn link_print_amount, link_print_threshold, link_print_losses;
 link_print_fn link_print_jitter, link_print_drop, link_print_slot;
 link_print_fn link_print_start, link_print_trace, link_print_overhead;
+link_print_fn link_print_scone;
 
 /* link_word.c: the word that stands for a former one; any other is returned as it is. */
 const char *link_word_now(const char *word);

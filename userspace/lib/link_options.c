@@ -10,6 +10,8 @@
 
 static const char *const policer_excess_names[] = { "drop", "mark", NULL };
 
+static const char *const scone_of_names[] = { "link", "share", NULL };
+
 static const char *const overhead_names[] = { "raw", "ethernet", "atm", NULL };
 
 static const char *const drops_names[] = { "remote", "local", NULL };
@@ -204,6 +206,29 @@ static const struct link_set breaker_set = {
 	breaker_attributes, TCA_WALE_BREAKER_MAX
 };
 
+static const struct link_attribute scone_attributes[TCA_WALE_SCONE_MAX + 1] = {
+	[TCA_WALE_SCONE_OF] = {
+		.form = LINK_ENUM, .word = "of", .key = "of", .names = scone_of_names,
+		.expected = "of link or of share",
+		.width = 4, .min = 0, .max = 1ULL },
+	[TCA_WALE_SCONE_RATE] = {
+		.form = LINK_RATE, .word = "rate", .key = "rate",
+		.expected = "a rate from 100kbit to 8000tbit, such as 10mbit",
+		.width = 8, .min = 12500, .max = 1000000000000000ULL },
+	[TCA_WALE_SCONE_PERIOD] = {
+		.form = LINK_TIME, .word = "period", .key = "period_ns",
+		.expected = "a period from 100ms to 600s, such as 67s",
+		.width = 8, .min = 100000000, .max = 600000000000ULL, .usual = 67000000000ULL },
+	[TCA_WALE_SCONE_AVERAGE] = {
+		.form = LINK_TIME, .word = "average", .key = "average_ns",
+		.expected = "an average from 0 to 600s, such as 67s",
+		.width = 8, .min = 0, .max = 600000000000ULL },
+};
+
+static const struct link_set scone_set = {
+	scone_attributes, TCA_WALE_SCONE_MAX
+};
+
 static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_RATE64] = {
 		.form = LINK_RATE, .word = "rate", .key = "rate",
@@ -363,6 +388,8 @@ static const struct link_attribute options_attributes[TCA_WALE_MAX + 1] = {
 	[TCA_WALE_BREAKER] = {
 		.form = LINK_NEST, .word = "breaker", .key = "breaker", .nest = &breaker_set, .index = LINK_NEST_BREAKER,
 		.expected = "off, or rate and after" },
+	[TCA_WALE_SCONE] = {
+		.form = LINK_SCONE, .word = "scone", .key = "scone", .nest = &scone_set, .index = LINK_NEST_SCONE },
 };
 
 const struct link_set link_options_set = {
@@ -414,6 +441,7 @@ const unsigned char link_order[] = {
 	TCA_WALE_SESSIONS,
 	TCA_WALE_START,
 	TCA_WALE_FEEDBACK,
+	TCA_WALE_SCONE,
 	0,
 };
 
@@ -607,6 +635,10 @@ const struct link_option link_options[] = {
 		.help = "do not",
 		.type = TCA_WALE_FEEDBACK, .form = LINK_OFF, .bare = true,
 		.bits = LINK_BIT(TCA_WALE_FEEDBACK) },
+	{ .syntax = "scone off|link|share|RATE [period TIME] [average TIME]",
+		.help = "tell QUIC endpoints a rate",
+		.type = TCA_WALE_SCONE, .form = LINK_SCONE,
+		.bits = LINK_BIT(TCA_WALE_SCONE) },
 	{},
 };
 
@@ -687,6 +719,11 @@ const char *const link_stats_names[TCA_WALE_STATS_MAX + 1] = {
 	[TCA_WALE_STATS_DROPPED_BREAKER_PACKETS] = "dropped_breaker_packets",
 	[TCA_WALE_STATS_DROPPED_BREAKER_BYTES] = "dropped_breaker_bytes",
 	[TCA_WALE_STATS_CUT_FLOWS] = "cut_flows",
+	[TCA_WALE_STATS_SCONE_SEEN] = "scone_seen",
+	[TCA_WALE_STATS_SCONE_LOWERED] = "scone_lowered",
+	[TCA_WALE_STATS_SCONE_LIMITED] = "scone_limited",
+	[TCA_WALE_STATS_SCONE_MALFORMED] = "scone_malformed",
+	[TCA_WALE_STATS_SCONE_SIGNAL] = "scone_signal",
 };
 
 /* clang-format on */

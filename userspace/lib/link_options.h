@@ -43,6 +43,7 @@ enum link_form {
 	LINK_SLOT,
 	LINK_START,
 	LINK_OVERHEAD,
+	LINK_SCONE,
 	/* Of an option only. */
 	LINK_WORD, /* which says the value */
 	LINK_OFF, /* an empty nest */
@@ -64,6 +65,7 @@ enum link_nest {
 	LINK_NEST_SLOT,
 	LINK_NEST_POLICER,
 	LINK_NEST_BREAKER,
+	LINK_NEST_SCONE,
 	LINK_NESTS,
 	/* generated: end */
 };

@@ -51,6 +51,19 @@ static void print_feedback(FILE *to, const struct link_stats *s)
 			: " (rate_feedback is not there)");
 }
 
+/* If the link tells a rate to QUIC endpoints. */
+static void print_scone(FILE *to, const struct link_stats *s)
+{
+	fprintf(to,
+		"scone: seen %" PRIu64 "p lowered %" PRIu64 "p limited %" PRIu64
+		"p malformed %" PRIu64 "p signal %" PRIu64,
+		s->value[TCA_WALE_STATS_SCONE_SEEN],
+		s->value[TCA_WALE_STATS_SCONE_LOWERED],
+		s->value[TCA_WALE_STATS_SCONE_LIMITED],
+		s->value[TCA_WALE_STATS_SCONE_MALFORMED],
+		s->value[TCA_WALE_STATS_SCONE_SIGNAL]);
+}
+
 static void print_cells(FILE *to, const struct link_stats *s)
 {
 	fprintf(to,
@@ -155,5 +168,9 @@ void link_stats_print(FILE *to, const struct link_stats *s, const char *indent,
 	if (s->known[TCA_WALE_STATS_ACTIVE_FLOWS]) {
 		fprintf(to, "%s%s", newline, indent);
 		print_feedback(to, s);
+	}
+	if (s->known[TCA_WALE_STATS_SCONE_SEEN]) {
+		fprintf(to, "%s%s", newline, indent);
+		print_scone(to, s);
 	}
 }

@@ -170,6 +170,15 @@ static void test_errors(void)
 	test_error("policer rate 10mbit excess lose", LINK_ERROR_INVALID,
 		   "excess drop or excess mark");
 	test_error("policer burst 1kb burst 2kb", LINK_ERROR_DUPLICATE, "2kb");
+	test_error("scone", LINK_ERROR_MISSING, "");
+	test_error("scone half", LINK_ERROR_INVALID, "off, link, share, or");
+	test_error("scone 99kbit", LINK_ERROR_INVALID, "from 100kbit");
+	test_error("scone unlimited", LINK_ERROR_INVALID, "from 100kbit");
+	test_error("scone link period", LINK_ERROR_MISSING, "a time");
+	test_error("scone link period 99ms", LINK_ERROR_INVALID, "from 100ms");
+	test_error("scone link average 601s", LINK_ERROR_INVALID, "to 600s");
+	test_error("scone link period 1s period 1s", LINK_ERROR_DUPLICATE,
+		   "1s");
 	test_error("loss 1% 101%", LINK_ERROR_INVALID, "out of range");
 	test_error("corrupt_fix corrupt 5% fix", LINK_ERROR_DUPLICATE, "fix");
 	test_error("loss_correlation 5% loss 1% 5%", LINK_ERROR_DUPLICATE,
@@ -608,6 +617,11 @@ int main(void)
 	test_round_trip("slot 0 5ms bytes 3000 packets 2",
 			"slot 0ns 5ms packets 2 bytes 3000 ");
 	test_round_trip("slot off", "slot off ");
+	test_round_trip("scone share period 67s delay 1ms",
+			"delay 1ms scone share period 67s ");
+	test_round_trip("scone link average 0", "scone link average 0ns ");
+	test_round_trip("scone 10mbit", "scone 10Mbit ");
+	test_round_trip("scone off", "scone off ");
 	test_tables();
 	test_round_trip("overhead 8 mpu 64", "overhead 8 mpu 64 ");
 	test_round_trip("loss 1% 25%", "loss 1% loss_correlation 25% ");

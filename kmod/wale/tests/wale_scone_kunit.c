@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * wale_scone_kunit.c - tests of SCONE packets, against vectors from an independent model
+ * wale_scone_kunit.c - tests of SCONE packets, against vectors from an independent model; of
+ * the mean that they tell, and of how often
  */
 
 #include <kunit/test.h>
 #include <linux/module.h>
 
+#include "../wale_mean.c"
+#include "../wale_quota.c"
 #include "../wale_scone.c"
 #include "vectors/wale_vectors_scone.h"
 
@@ -76,10 +79,86 @@ static void wale_scone_datagrams(struct kunit *test)
 	}
 }
 
+#define WALE_SCONE_SECOND	1000000000ULL
+
+/* A window of 16 s, of which each part is a second. */
+static void wale_scone_mean(struct kunit *test)
+{
+	struct wale_mean mean;
+	u64 now = 5 * WALE_SCONE_SECOND;
+
+	wale_mean_init(&mean, 16 * WALE_SCONE_SECOND, 1000, now);
+	KUNIT_EXPECT_EQ(test, wale_mean_get(&mean, now), 1000);
+	now += 4 * WALE_SCONE_SECOND;
+	wale_mean_set(&mean, 3000, now);
+	KUNIT_EXPECT_EQ(test, wale_mean_get(&mean, now), 1000);
+	now += 4 * WALE_SCONE_SECOND;
+	KUNIT_EXPECT_EQ(test, wale_mean_get(&mean, now), 2000);
+	wale_mean_set(&mean, 0, now);
+	now += 8 * WALE_SCONE_SECOND;
+	KUNIT_EXPECT_EQ(test, wale_mean_get(&mean, now), 1000);
+	/* half a second of the first rate is behind the window */
+	now += WALE_SCONE_SECOND / 2;
+	KUNIT_EXPECT_EQ(test, wale_mean_get(&mean, now), 15500 / 16);
+	now += 7 * WALE_SCONE_SECOND / 2;
+	KUNIT_EXPECT_EQ(test, wale_mean_get(&mean, now), 750);
+	/* nothing is left of what was; of a long time, no more than the window */
+	now += 100000 * WALE_SCONE_SECOND;
+	KUNIT_EXPECT_EQ(test, wale_mean_get(&mean, now), 0);
+	wale_mean_set(&mean, U64_MAX, now);
+	now += 16 * WALE_SCONE_SECOND;
+	KUNIT_EXPECT_EQ(test, wale_mean_get(&mean, now), WALE_MEAN_RATE_MAX);
+	wale_mean_init(&mean, 600 * WALE_SCONE_SECOND, U64_MAX, now);
+	now += 601 * WALE_SCONE_SECOND;
+	KUNIT_EXPECT_EQ(test, wale_mean_get(&mean, now), WALE_MEAN_RATE_MAX);
+	wale_mean_init(&mean, 0, 7, now);
+	wale_mean_set(&mean, 8, now + 1);
+	KUNIT_EXPECT_EQ(test, wale_mean_get(&mean, now + 2), 8);
+}
+
+/* How many of so many packets of a flow may be changed. */
+static u32 wale_scone_taken(struct wale_quota *quota, u64 key, u8 signal,
+			    u64 now)
+{
+	u32 taken = 0, i;
+
+	for (i = 0; i < 100; i++)
+		taken += wale_quota_take(quota, key, signal, now);
+	return taken;
+}
+
+static void wale_scone_quota(struct kunit *test)
+{
+	struct wale_quota *quota;
+	u64 i, now = 7, eighth = SCONE_PERIOD_NS / 8, sets = WALE_QUOTA_SETS;
+
+	quota = kunit_kzalloc(test, sizeof(*quota), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, quota);
+	wale_quota_set_period(quota, SCONE_PERIOD_NS);
+	KUNIT_EXPECT_EQ(test, wale_scone_taken(quota, 5, 40, now), 4);
+	KUNIT_EXPECT_EQ(test, wale_scone_taken(quota, 5, 40, now + eighth), 1);
+	/* another signal, and the same again: once each until a period is full */
+	KUNIT_EXPECT_EQ(test, wale_scone_taken(quota, 5, 39, now + eighth), 1);
+	for (i = 0; i < 10; i++)
+		wale_quota_take(quota, 5, 38 + i % 2, now + eighth);
+	KUNIT_EXPECT_FALSE(test, wale_quota_take(quota, 5, 1, now + eighth));
+	/* a set is full; none of its flows is forgotten before its time */
+	for (i = 1; i < WALE_QUOTA_WAYS; i++)
+		KUNIT_EXPECT_TRUE(test, wale_quota_take(quota, 5 + i * sets, 40,
+							now + eighth));
+	KUNIT_EXPECT_FALSE(test, wale_quota_take(quota, 5 + i * sets, 40,
+						 now + eighth));
+	now += 2 * eighth;
+	KUNIT_EXPECT_EQ(test, wale_scone_taken(quota, 5 + i * sets, 40, now), 4);
+	KUNIT_EXPECT_EQ(test, wale_scone_taken(quota, 5, 38, now), 0);
+}
+
 static struct kunit_case wale_scone_cases[] = {
 	KUNIT_CASE(wale_scone_rates),
 	KUNIT_CASE(wale_scone_signals),
 	KUNIT_CASE(wale_scone_datagrams),
+	KUNIT_CASE(wale_scone_mean),
+	KUNIT_CASE(wale_scone_quota),
 	{}
 };
 

@@ -33,6 +33,7 @@ from wale_lab.impairments import Impairments
 from wale_lab.link_words import is_new
 from wale_lab.models.sessions import Parameters
 from wale_lab.options import DownDrops, Drops, Gso, PolicerExcess, Policy, TraceEnd
+from wale_lab.scone_words import parse_scone
 from wale_lab.trace_format.step import Step, as_step
 from wale_lab.trace_format.trace_file import wrong_in
 
@@ -236,6 +237,9 @@ class Link(Impairments):
     """packets may leave this much late, so that the kernel needs fewer timers"""
     feedback: Annotated[Feedback | None, Or(type="boolean")] = None
     """true: the link publishes its rate for senders that listen, such as ratcp"""
+    scone: Annotated[str, *quantity(parse_scone, "rate: share period 67s average 0")] | None = None
+    """the rate that the link writes into SCONE packets of QUIC: its own (link), its share by active
+    flows (share, with feedback), or one that is said; then the period and the time of its mean"""
     qdisc: str | None = None
     """instead of all others: any qdisc as tc takes it, such as "netem delay 50ms rate 2mbit" """
 
@@ -294,6 +298,8 @@ class Link(Impairments):
         if self.start is not None and self.sessions:
             if self.start > 0 or -self.start > options.START_MOVES_MAX * self.sessions.step:
                 raise ValueError("expected a start of sessions 0 to 100000 of their steps ago")
+        if (self.scone or "").startswith("share") and not self.feedback:
+            raise ValueError("expected feedback with scone: share, which counts the flows")
         self._check_buffer()
         if self.rate == 0:
             raise ValueError('expected a rate above 0 (an outage is a step of a trace: "1s:0bit")')

@@ -38,7 +38,7 @@ _WRITTEN: dict[str, Callable[[Any], str]] = {
     "probability": percent,
     "millionths": "{:.10g}".format,
     "fixed32": "{:.12g}".format,
-    **dict.fromkeys(("amount", "threshold", "count", "enum", "seed", "overhead"), str),
+    **dict.fromkeys(("amount", "threshold", "count", "enum", "seed", "overhead", "scone"), str),
 }
 PLAIN = frozenset(_WRITTEN) | {"flag", "nest"}
 

@@ -86,6 +86,10 @@ FEEDBACK_IDLE_MAX = 3600000000000
 FEEDBACK_IDLE_DEFAULT = 2000000000
 FLOWS_MAX = 16384
 POLICER_BURST_MAX = 4294967295
+SCONE_RATE_MIN = 12500
+SCONE_PERIOD_MIN = 100000000
+SCONE_PERIOD_MAX = 600000000000
+SCONE_PERIOD_DEFAULT = 67000000000
 
 PolicerExcess = Literal["drop", "mark"]
 POLICER_EXCESS = {"drop": 0, "mark": 1}
@@ -101,6 +105,8 @@ TraceEnd = Literal["loop", "hold", "stop"]
 TRACE_END = {"loop": 0, "hold": 1, "stop": 2}
 DownDrops = Literal["arrivals", "all"]
 DOWN_DROPS = {"arrivals": 0, "all": 1}
+SconeOf = Literal["link", "share"]
+SCONE_OF = {"link": 0, "share": 1}
 
 STRUCTS = {
     "trace-step": "QQ",
@@ -250,6 +256,7 @@ LINK = {
     "corrupt_fix": Option(47, "I", "corrupt_fix", "flag", 0, 1, 0, "0 or 1", ""),
     "policer": Option(48, "policer", "policer", "nest", 0, 0, None, "", ""),
     "breaker": Option(49, "breaker", "breaker", "nest", 0, 0, None, "", ""),
+    "scone": Option(50, "scone", "scone", "scone", 0, 0, None, "", ""),
 }
 NESTS = {
     "sessions": {
@@ -350,6 +357,24 @@ NESTS = {
         ),
         "after": Option(3, "Q", "after", "time", 1, 86400000000000, None, "1 ns to 1 day", "5s"),
     },
+    "scone": {
+        "of": Option(2, "I", "of", "enum", 0, 1, None, "0 or 1: link or share", ""),
+        "rate": Option(
+            3,
+            "Q",
+            "rate",
+            "rate",
+            12500,
+            1000000000000000,
+            None,
+            "100 kbit/s, the lowest rate that SCONE can tell, to 10^15 bytes/s",
+            "10mbit",
+        ),
+        "period": Option(
+            4, "Q", "period", "time", 100000000, 600000000000, 67000000000, "100 ms to 600 s", "67s"
+        ),
+        "average": Option(5, "Q", "average", "time", 0, 600000000000, None, "0 to 600 s", "67s"),
+    },
 }
 ALIASES = {
     "drops": "drop_report",
@@ -426,4 +451,9 @@ STATISTICS = {
     "dropped_breaker_packets": (61, "Q"),
     "dropped_breaker_bytes": (62, "Q"),
     "cut_flows": (63, "Q"),
+    "scone_seen": (64, "Q"),
+    "scone_lowered": (65, "Q"),
+    "scone_limited": (66, "Q"),
+    "scone_malformed": (67, "Q"),
+    "scone_signal": (68, "Q"),
 }

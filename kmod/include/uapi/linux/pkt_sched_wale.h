@@ -186,6 +186,11 @@
 /* active flows that feedback tells apart */
 #define WALE_FLOWS_MAX			16384
 #define WALE_POLICER_BURST_MAX		0xffffffffULL
+/* bytes/s; the lowest rate that SCONE can tell */
+#define WALE_SCONE_RATE_MIN		12500ULL
+#define WALE_SCONE_PERIOD_MIN		100000000ULL		/* 100 ms */
+#define WALE_SCONE_PERIOD_MAX		600000000000ULL		/* 10 minutes */
+#define WALE_SCONE_PERIOD_DEFAULT	67000000000ULL		/* 67 s; what tc sends */
 /* generated: end */
 
 /* generated: enums */
@@ -257,6 +262,13 @@ enum wale_down_drops {
 	/* and what is on its way, after service, when it goes down */
 	WALE_DOWN_DROPS_ALL,
 	__WALE_DOWN_DROPS_MAX
+};
+
+/* Which rate a link writes into SCONE packets. */
+enum wale_scone_of {
+	WALE_SCONE_OF_LINK,		/* that of the link */
+	WALE_SCONE_OF_SHARE,		/* that, divided by the number of active flows */
+	__WALE_SCONE_OF_MAX
 };
 
 /* generated: end */
@@ -380,6 +392,7 @@ enum {
 	TCA_WALE_CORRUPT_FIX,
 	TCA_WALE_POLICER,		/* nest of TCA_WALE_POLICER_* */
 	TCA_WALE_BREAKER,		/* nest of TCA_WALE_BREAKER_* */
+	TCA_WALE_SCONE,			/* nest of TCA_WALE_SCONE_* */
 	__TCA_WALE_MAX
 };
 
@@ -638,6 +651,36 @@ enum {
 /* generated: end */
 
 /*
+ * The link writes a signal, its rate or another, into SCONE packets of QUIC in IPv4 and
+ * IPv6 (net/scone.h), where that lowers the one that they have.  RATE is a rate that is
+ * said; without it, OF says which one, and the signal is that of its mean over the last
+ * AVERAGE.  No packet is changed while that rate is unlimited.  A flow, by addresses
+ * and ports, has a few of its packets changed in a PERIOD, more if the signal changes.
+ *
+ * OF share needs feedback, which then counts flows of QUIC, too.  Without PERIOD, it is
+ * 67 s; without AVERAGE, it is as long as PERIOD.  An empty nest ends it.
+ */
+/* generated: scone */
+enum {
+	TCA_WALE_SCONE_UNSPEC,
+	TCA_WALE_SCONE_PAD,
+	TCA_WALE_SCONE_OF,		/* u32, enum wale_scone_of */
+	/* u64, bytes/s; a rate that is said; WALE_SCONE_RATE_MIN .. WALE_RATE_MAX */
+	TCA_WALE_SCONE_RATE,
+	/* u64, ns; the monitoring period; WALE_SCONE_PERIOD_MIN .. WALE_SCONE_PERIOD_MAX */
+	TCA_WALE_SCONE_PERIOD,
+	/*
+	 * u64, ns; the rate is the mean over so long, 0: that at the instant; 0 ..
+	 * WALE_SCONE_PERIOD_MAX
+	 */
+	TCA_WALE_SCONE_AVERAGE,
+	__TCA_WALE_SCONE_MAX
+};
+
+#define TCA_WALE_SCONE_MAX (__TCA_WALE_SCONE_MAX - 1)
+/* generated: end */
+
+/*
  * Statistics.  All are u64.  Packets and bytes are those of the wire: after
  * GSO splitting (one that is kept is one packet), with the overhead.  Counters start
  * at zero when the qdisc is created, and no change resets them.
@@ -709,6 +752,12 @@ enum {
 	TCA_WALE_STATS_DROPPED_BREAKER_PACKETS,	/* u64, their flow was cut */
 	TCA_WALE_STATS_DROPPED_BREAKER_BYTES,	/* u64 */
 	TCA_WALE_STATS_CUT_FLOWS,	/* u64, that a breaker cut */
+	TCA_WALE_STATS_SCONE_SEEN,	/* u64, SCONE packets that are whole */
+	TCA_WALE_STATS_SCONE_LOWERED,	/* u64, whose signal was lowered */
+	/* u64, left as they were, although it was above: too many */
+	TCA_WALE_STATS_SCONE_LIMITED,
+	TCA_WALE_STATS_SCONE_MALFORMED,	/* u64, left as they were: not whole */
+	TCA_WALE_STATS_SCONE_SIGNAL,	/* u64, that is written now, 0 .. 126; 127: none */
 	__TCA_WALE_STATS_MAX
 };
 

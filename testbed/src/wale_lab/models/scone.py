@@ -119,3 +119,69 @@ def replace_checksum(checksum: int, before: int, after: int) -> int:
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF or 0xFFFF
+
+
+# ---- whole frames
+
+_EXTENSIONS = {0: 8, 43: 8, 60: 8, 51: 4}  # IPv6: units of the length
+_FRAGMENT, _UDP = 44, 17
+
+
+def _transport_ipv4(packet: bytes) -> tuple[int, int, int] | None:
+    """Return protocol, offset and length of what an IPv4 packet carries, whole."""
+    ihl, total = (packet[0] & 0xF) * 4, int.from_bytes(packet[2:4], "big")
+    if packet[0] >> 4 != 4 or ihl < 20 or int.from_bytes(packet[6:8], "big") & 0x3FFF:
+        return None
+    return packet[9], ihl, (total or len(packet)) - ihl
+
+
+def _transport_ipv6(packet: bytes) -> tuple[int, int, int] | None:
+    """Return the same of an IPv6 packet."""
+    if packet[0] >> 4 != 6:
+        return None
+    kind, at = packet[6], 40
+    end = at + (int.from_bytes(packet[4:6], "big") or len(packet) - at)
+    while kind in _EXTENSIONS or kind == _FRAGMENT:
+        if at + 8 > len(packet):
+            return None
+        if kind == _FRAGMENT and packet[at + 2 : at + 4] != b"\0\0":
+            return None
+        after = packet[at]
+        if kind == _FRAGMENT:
+            at += 8
+        elif kind == 51:
+            at += (packet[at + 1] + 2) * 4
+        else:
+            at += (packet[at + 1] + 1) * 8
+        kind = after
+    return kind, at, end - at
+
+
+def _datagram(packet: bytes) -> tuple[int, int] | None:
+    """Return offset and length of the UDP datagram that is whole in an IP packet."""
+    if len(packet) < 20 or (packet[0] >> 4 == 6 and len(packet) < 40):
+        return None
+    found = _transport_ipv6(packet) if packet[0] >> 4 == 6 else _transport_ipv4(packet)
+    if not found or found[0] != _UDP:
+        return None
+    _, at, room = found
+    if at + 8 > len(packet) or room > len(packet) - at:
+        return None
+    length = int.from_bytes(packet[at + 4 : at + 6], "big") or room
+    return (at, length) if 8 <= length <= room else None
+
+
+def lower_packet(packet: bytes, signal: int) -> bytes:
+    """Return what an element with this advice makes of an IP packet."""
+    place = _datagram(packet)
+    if not place:
+        return packet
+    at, length = place
+    payload = packet[at + 8 : at + length]
+    lowered = lower(payload, signal)
+    if lowered == payload:
+        return packet
+    words = (int.from_bytes(one, "big") for one in (packet[at + 6 : at + 8], payload[:2]))
+    checksum = replace_checksum(*words, int.from_bytes(lowered[:2], "big"))
+    head = packet[: at + 6] + checksum.to_bytes(2, "big")
+    return head + lowered + packet[at + length :]
