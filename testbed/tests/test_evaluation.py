@@ -510,6 +510,30 @@ def test_a_run_that_fails_ends_a_comparison(
     assert len(begun) < 5
 
 
+@pytest.mark.guest
+@pytest.mark.parametrize(
+    ("row", "cell", "last", "least", "most"),
+    [
+        ("tunnels", "WireGuard", ["own-1.duration", "own-2.duration"], 0, 0),
+        ("ecn-bleaching", "as it should be", ["own-1.duration", "own-2.duration"], 0, 0),
+        ("ecn-bleaching", "cleared", ["own-1.duration", "own-2.duration"], 5, 500),
+        ("optimistic-acks", "hides losses", ["victim.duration", "own.until"], 10_000, 10**6),
+    ],
+)
+def test_nodes_that_misbehave(
+    row: str, cell: str, last: list[str], least: int, most: int, tmp_path: Path
+) -> None:
+    """Marks pass a tunnel; without them the queue overflows; a lying receiver floods the link."""
+    named = load_row(next(ROWS.glob(f"*/{row}.yaml")))
+    file = tmp_path / "scene.yaml"
+    file.write_text(scene(named, cell, named.row.cells[cell], "main", Subject("cubic", "cubic"), 1))
+    shorter = [f"--set=flows.{key}=6s" for key in last]
+    assert main(["run", "--quiet", f"--out={tmp_path}/out", *shorter, str(file)]) == 0
+    link = json.loads((tmp_path / "out/result.json").read_text())["links"][0]
+    assert link["name"] == "internet.forward"
+    assert least <= sum(link["dropped_packets"].values()) <= most
+
+
 @pytest.fixture(scope="module")
 def controls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the controls that have a fault each, built for the guest's kernel."""

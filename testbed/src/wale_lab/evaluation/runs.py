@@ -136,6 +136,8 @@ def make_point(
         "asks": {name: [what, vars(ask)] for name, (what, ask) in asks.items()},
         "modules": place.loaded(subject, run),
     }
+    if scenario.needs_net():
+        extra["flavour"] = _digests((PACKAGE / "engines/kernel-net.config",))
     key = point_key(scenario, seed, extra, place.builds[subject.kernel])
     return Point(named.name, cell_name, run, subject, seed, key, text, asks, cell.optional)
 
