@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,39 +17,23 @@ from aioquic.h3.connection import H3_ALPN
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection, QuicConnectionError
 
+from wale_lab.models import scone as draft
 from wale_lab.results.result import problems
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import find_scenario, load_scenario
 from wale_lab.scenarios.quic import player, scone, server, video
 
-ADDRESSES = b"\x08ABCDEFGH", b"\x04IJKL"
+NEXT = b"\x41ABCDEFGH" + bytes(20)
 
 
-@pytest.mark.parametrize(
-    ("head", "signal", "rate"),
-    [
-        ("c06f7dc0fd", 0, 1e5),
-        ("c0ef7dc0fd", 1, 1.122e5),
-        ("ca6f7dc0fd", 20, 1e6),
-        ("de6f7dc0fd", 60, 1e8),
-        ("ff6f7dc0fd", 126, 199.5e9),
-        ("ffef7dc0fd", 127, math.inf),
-    ],
-)
-def test_a_packet_is_that_of_the_draft(head: str, signal: int, rate: float) -> None:
-    made = scone.encode(signal, b"ABCDEFGH", b"IJKL")
-    assert made == bytes.fromhex(head) + b"".join(ADDRESSES)
-    assert scone.decode(made + b"next") == (signal, b"ABCDEFGH", b"IJKL", len(made))
-    assert scone.rate_of(signal) == pytest.approx(rate, rel=1e-3)
-
-
-def test_what_is_no_packet() -> None:
-    made = scone.encode(5, b"ABCDEFGH", b"IJKL")
-    for length in range(len(made)):
+def test_a_packet_is_read() -> None:
+    made = draft.packet(b"ABCDEFGH", b"IJKL", 21)
+    assert scone.decode(made + NEXT) == (21, b"ABCDEFGH", b"IJKL", len(made))
+    for length in range(len(made) + 1):
         assert scone.decode(made[:length]) is None
-    assert scone.decode(bytes([made[0] & 0x7F]) + made[1:]) is None  # a short header
+    assert scone.decode(bytes([made[0] & 0x7F]) + made[1:] + NEXT) is None  # a short header
     for at in range(1, 5):
-        changed = bytearray(made)
+        changed = bytearray(made + NEXT)
         changed[at] ^= 1
         assert scone.decode(bytes(changed)) is None  # another version
 
@@ -187,10 +170,7 @@ def lower(signal: int) -> Callable[[bytes], list[bytes]]:
     """An element that always tells the same."""
 
     def change(data: bytes) -> list[bytes]:
-        packet = scone.decode(data)
-        if not packet or signal >= packet.signal:
-            return [data]
-        return [scone.encode(signal, packet.destination, packet.source) + data[packet.length :]]
+        return [draft.lower(data, signal)]
 
     return change
 
@@ -212,11 +192,11 @@ def test_advice_arrives(tmp_path: Path, quiet: None) -> None:
         element, heard = asyncio.run(fetch(tmp_path, lower(20)))
     packets = [packet for data in element.from_server if (packet := scone.decode(data))]
     assert len(packets) == len(heard) == 5  # of so many datagrams, whatever the interval is
-    assert {packet.signal for packet in packets} == {scone.UNKNOWN}
+    assert {packet.signal for packet in packets} == {draft.UNKNOWN}
     assert set(heard) == {1e6}
     first, *rest = element.from_client
-    assert first.endswith(scone.INDICATION) and len(first) == 1202
-    assert rest and not any(data.endswith(scone.INDICATION) for data in rest)
+    assert first.endswith(draft.INDICATION) and len(first) == 1202
+    assert rest and not any(data.endswith(draft.INDICATION) for data in rest)
     for data in element.from_server:
         if packet := scone.decode(data):
             following = data[packet.length :]
@@ -250,8 +230,8 @@ def test_what_was_not_sent_by_the_server_is_no_advice(tmp_path: Path, quiet: Non
         if not packet:
             return [data]
         rest = data[packet.length :]
-        others = scone.encode(3, b"another!", packet.source) + rest
-        damaged = scone.encode(3, packet.destination, packet.source) + rest[:-1] + b"x"
+        others = draft.packet(b"another!", packet.source, 3) + rest
+        damaged = draft.packet(packet.destination, packet.source, 3) + rest[:-1] + b"x"
         return [others, damaged, data]
 
     with extended(client, server_library):

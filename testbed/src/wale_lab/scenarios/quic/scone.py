@@ -8,7 +8,6 @@ the datagram is genuine. The library knows nothing of this, so its connection is
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable
 from types import ModuleType
@@ -18,15 +17,11 @@ from aioquic._buffer import Buffer
 from aioquic.quic.connection import NetworkAddress, QuicConnection, QuicConnectionError
 from aioquic.quic.packet import QuicErrorCode, QuicFrameType
 
-#: The two versions differ in their top bit, which is the lowest bit of the signal.
-VERSION = 0x6F7DC0FD
-UNKNOWN = 127
-PERIOD_S = 67
-#: The transport parameter scone_supported, as it is sent: its number, and no value.
-PARAMETER = 0x219E
-_SAID = b"\x61\x9e\x00"
-#: At the end of a client's datagrams until the server answers.
-INDICATION = b"\xc8\x13"
+from wale_lab.models import scone as draft
+
+PERIOD_S = draft.PERIOD_NS / 1e9
+#: The transport parameter scone_supported: its number as QUIC writes it, and no value.
+_SAID = (0x4000 | draft.TRANSPORT_PARAMETER).to_bytes(2, "big") + b"\0"
 
 #: So many datagrams of a connection have a SCONE packet whatever the interval is.
 _FIRST = 5
@@ -41,33 +36,19 @@ class Packet(NamedTuple):
     length: int
 
 
-def rate_of(signal: int) -> float:
-    """In bit/s; infinite if it is unknown."""
-    return math.inf if signal == UNKNOWN else 1e5 * 10 ** (signal / 20)
-
-
-def encode(signal: int, destination: bytes, source: bytes) -> bytes:
-    """A SCONE packet."""
-    version = VERSION | (signal & 1) << 31
-    head = bytes([0xC0 | signal >> 1]) + version.to_bytes(4, "big")
-    return head + bytes([len(destination)]) + destination + bytes([len(source)]) + source
-
-
 def decode(data: bytes) -> Packet | None:
     """The SCONE packet at the beginning of a datagram; None if there is no whole one."""
-    if len(data) < 6 or not data[0] & 0x80:
+    if draft.kind_of(data) is not draft.Kind.SCONE:
         return None
-    version = int.from_bytes(data[1:5], "big")
-    if version & 0x7FFFFFFF != VERSION:
-        return None
-    signal = (data[0] & 0x3F) << 1 | version >> 31
-    source_at = 6 + data[5]
-    if source_at >= len(data):
-        return None
-    end = source_at + 1 + data[source_at]
-    if end > len(data):
-        return None
-    return Packet(signal, data[6:source_at], data[source_at + 1 : end], end)
+    destination, source = _identifiers(data)
+    length = 7 + len(destination) + len(source)
+    return Packet(draft.read(data), destination, source, length)
+
+
+def _identifiers(datagram: bytes) -> tuple[bytes, bytes]:
+    """Both connection identifiers of a long header."""
+    at = 6 + datagram[5]
+    return datagram[6:at], datagram[at + 1 : at + 1 + datagram[at]]
 
 
 def _addressed(rest: bytes, destination: bytes) -> bool:
@@ -78,21 +59,13 @@ def _addressed(rest: bytes, destination: bytes) -> bool:
     return len(rest) > len(destination) and rest[1 : 1 + len(destination)] == destination
 
 
-def _source_of(datagram: bytes) -> tuple[bytes, bytes] | None:
-    """Both connection identifiers of a long header; None of a short one."""
-    if not datagram[0] & 0x80:
-        return None
-    at = 6 + datagram[5]
-    return datagram[6:at], datagram[at + 1 : at + 1 + datagram[at]]
-
-
 def _parameter(data: bytes) -> bytes | None:
     """The value of scone_supported among transport parameters."""
     buffer = Buffer(data=data)
     while not buffer.eof():
         number = buffer.pull_uint_var()
         value = buffer.pull_bytes(buffer.pull_uint_var())
-        if number == PARAMETER:
+        if number == draft.TRANSPORT_PARAMETER:
             return value
     return None
 
@@ -132,11 +105,13 @@ class Connection(QuicConnection):
         """As the library has them; one may begin with a SCONE packet."""
         sent = super().datagrams_to_send(now)
         if self._is_client and not self._answered:
-            return [(data + INDICATION, address) for data, address in sent]
+            return [(data + draft.INDICATION, address) for data, address in sent]
         if not sent or not self._peer_reads or (self._count >= _FIRST and now < self._next):
             return sent
         (data, address), *others = sent
-        packet = encode(UNKNOWN, *(_source_of(data) or (self._peer_cid.cid, b"")))
+        packet = draft.packet(
+            *(_identifiers(data) if data[0] & draft.LONG_HEADER else (self._peer_cid.cid, b""))
+        )
         path = self._network_paths[0]
         if not path.is_validated:
             if not path.can_send(len(packet)):
@@ -155,8 +130,8 @@ class Connection(QuicConnection):
         super().receive_datagram(rest, addr, now)
         if not packet or not self._processed or not _addressed(rest, packet.destination):
             return
-        if packet.signal != UNKNOWN and self.receiver:
-            self.receiver(now, rate_of(packet.signal))
+        if packet.signal != draft.UNKNOWN and self.receiver:
+            self.receiver(now, 8 * draft.rate_of(packet.signal))
 
     def _payload_received(self, *args: Any, **kwargs: Any) -> tuple[bool, bool]:
         self._processed = True

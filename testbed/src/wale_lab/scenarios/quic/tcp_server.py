@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """A server of bytes over TCP: a line with a number gets so many.
 
-tcp_server.py PORT CONGESTION
+tcp_server.py PORT
 """
 
 import asyncio
-import socket
 import sys
 
 
@@ -21,13 +20,11 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
         writer.close()
 
 
-async def main(port: int, congestion: str) -> None:
+async def main(port: int) -> None:
     """Serve until the end."""
-    listener = socket.create_server(("", port))
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
-    async with await asyncio.start_server(answer, sock=listener) as server:
+    async with await asyncio.start_server(answer, port=port) as server:
         await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]), sys.argv[2]))
+    asyncio.run(main(int(sys.argv[1])))

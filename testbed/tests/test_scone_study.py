@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The study of SCONE (Documentation/examples/scone): what the page says of advice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+FOLDER = TOP / "Documentation/examples/scone"
+
+
+def forecast() -> dict[str, dict[str, tuple[float, float]]]:
+    """Of each kind of advice and each link: percent used, percent of moments that it is too much."""
+    command = [sys.executable, str(FOLDER / "forecast.py"), "--hours", "2"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    head, _, *lines = said.splitlines()
+    found = {}
+    for line in lines:
+        numbers = [float(word) for word in line[32:].split()]
+        pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
+        found[line[:32].strip()] = dict(zip(head.split(), pairs, strict=True))
+    return found
+
+
+def test_forecast() -> None:
+    table = forecast()
+    draft, plain = table["mean 67 s, lowest of 67 s"], table["80 % of the last 12 s"]
+    for name, (used, over) in table["exact, lowest of 10 s"].items():
+        if name in ("slow", "policy"):  # more, and less often too much, than with the mean of 67 s
+            assert used > draft[name][0] and over < draft[name][1]
+            assert used > plain[name][0] + 10
+    assert draft["policy"][1] > 2 * plain["policy"][1]  # a fall is told too late
+    for name in ("lte", "leo"):  # the lowest of a minute of exact rates says nothing
+        assert table["exact, lowest of 67 s"][name][0] < 15
+    for name in ("markov", "lte", "leo"):  # trusted, it is too much every third time
+        assert table["mean 67 s, last"][name][1] > 33
