@@ -64,10 +64,7 @@ def test_parts_of_the_agent_are_loaded_in_their_order() -> None:
             elif isinstance(node, ast.ImportFrom):
                 assert node.module in known, part
         known.add(f"wale_lab.guest.{part}")
-    assert imports_of(Path(agent.__file__)) == known - {
-        "wale_lab.guest.commands",
-        "wale_lab.guest.namespaces",
-    }
+    assert imports_of(Path(agent.__file__)) == known - {"wale_lab.guest.commands"}
 
 
 #: What is no code: comments and strings.

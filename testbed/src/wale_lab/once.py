@@ -22,6 +22,11 @@ def keep() -> None:
     _kept.set()
 
 
+def kept() -> bool:
+    """Is what was found kept: is this a process that makes many runs?"""
+    return _kept.is_set()
+
+
 def once(key: Hashable, find: Callable[[], _T]) -> _T:
     """What `find` returns; that of the first call with this key if that is to be kept."""
     if not _kept.is_set():

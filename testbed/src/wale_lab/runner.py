@@ -35,6 +35,7 @@ from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.execute import write_through
 from wale_lab.files import make_folder, output_folder
 from wale_lab.guest import packet_recorder
+from wale_lab.guest.commands import server_command
 from wale_lab.guests import cut_of, run_guests
 from wale_lab.once import once
 from wale_lab.progress import Progress
@@ -124,6 +125,18 @@ def planned(
     return plan
 
 
+def shared_part(data: dict[str, Any]) -> str | None:
+    """What the agent uses of its plan before the guest may be copied (guest/agent.py, set_up).
+
+    None: the runs of such plans share nothing.
+    """
+    if data["programs"]:
+        return None
+    early = {key: value for key, value in data.items() if key not in ("links", "record")}
+    early["flows"] = [(flow["name"], server_command(flow)) for flow in data["flows"]]
+    return json.dumps(early, sort_keys=True)
+
+
 def run_scenario(
     scenario: Scenario,
     seed: int,
@@ -173,6 +186,7 @@ def run_scenario(
                 memory_mb=scenario.memory_mb,
                 wall_limit_s=wall_limit_s or scenario.wall_limit / 1e9,
                 hung_after_s=HUNG_AFTER_S + scenario.virtual_limit / 1e9,
+                shared=shared_part(data),
                 env=env,
                 modules=modules,
             )

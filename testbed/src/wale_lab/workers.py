@@ -21,6 +21,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from wale_lab.engines.base import EngineError
+from wale_lab.engines.copies import end_originals
 from wale_lab.once import keep
 from wale_lab.tree import IMPORTS, IN_CHECKOUT
 
@@ -165,6 +166,8 @@ def main() -> int:
             answers.flush()
     except (KeyboardInterrupt, BrokenPipeError):
         return 130
+    finally:
+        end_originals()
     return 0
 
 

@@ -113,6 +113,7 @@ class Job:
     env: dict[str, str] = field(default_factory=dict)
     cwd: str = "/"
     modules: Sequence[Path] = ()
+    shared: str | None = None  # what it does until copies may be made of it (copies.py)
     interactive: bool = False
     on_output: Callable[[bytes], None] | None = None  # called with output as it comes
 

@@ -2,7 +2,7 @@
 /*
  * guest_preload.c - preloaded into a User-Mode Linux kernel by engines/uml.py
  *
- * Six things that the kernel's own options do not offer:
+ * Seven things that the kernel's own options do not offer:
  *
  *  - Its only source of randomness, libc's getrandom(), returns a stream that
  *    follows from WALE_SEED (decimal, 64 bits; without it: the host's own).
@@ -28,7 +28,9 @@
  *  - Memory that guests share (kmod/wire) is at a fixed address: the file "wire" of the
  *    guest's folder.  WALE_WIRE is the guest's number.  Linux 7.2 has no iomem= any more.
  *
- * cc -O2 -Wall -shared -fPIC -I kmod/wire -o guest_preload.so guest_preload.c
+ *  - A guest can be copied while it runs; see guest_copy.c.
+ *
+ * cc -O2 -Wall -shared -fPIC -I kmod/wire -o guest_preload.so guest_preload.c guest_copy.c
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -51,6 +53,7 @@
 #include <sys/user.h>
 #include <unistd.h>
 
+#include "guest_copy.h"
 #include "wire_ring.h"
 
 /* asm/ptrace-abi.h; what Linux 6.1 uses */
@@ -59,7 +62,7 @@
 static int seeded, serves_spins;
 static uint64_t state;
 static const char *sources;
-static long (*libc_ptrace)(int request, ...);
+long (*libc_ptrace)(int request, ...);
 static int (*libc_lstat64)(const char *path, struct stat64 *st);
 
 /* Map a file, or none, at an address at which nothing else is. */
@@ -104,6 +107,7 @@ __attribute__((constructor)) static void guest_preload_start(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (wire)
 		map_wire(strtoul(wire, NULL, 10));
+	guest_copy_start();
 }
 
 static uint64_t seeded_random_next(void)
@@ -169,6 +173,13 @@ static struct fp_regs {
 	size_t len;
 	unsigned char regs[16384];
 } known[64];
+
+/* Those that are known are of other processes. */
+void forget_fp(void)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		known[i].pid = 0;
+}
 
 /* May the process have run, or become another one, by this request? */
 static int may_change(int request)
@@ -342,11 +353,12 @@ static const void *after_sleep(const void *data, struct user_regs_struct *own)
 long ptrace(enum __ptrace_request request, ...)
 {
 	va_list args;
-	pid_t pid;
+	pid_t original, pid;
 	void *addr, *data;
 
 	va_start(args, request);
-	pid = va_arg(args, pid_t);
+	original = va_arg(args, pid_t);
+	pid = copied_pid(original);
 	addr = va_arg(args, void *);
 	data = va_arg(args, void *);
 	va_end(args);
@@ -362,8 +374,10 @@ long ptrace(enum __ptrace_request request, ...)
 	if (serves_spins && request == PTRACE_GETREGS) {
 		long ret = libc_ptrace(request, pid, addr, data);
 
-		if (!ret)
-			spin_request(pid, data);
+		if (!ret) {
+			spin_request(original, data);
+			copy_point(original, data);
+		}
 		return ret;
 	}
 #endif

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
@@ -34,8 +34,22 @@ def for_kbuild() -> dict[str, str]:
     return {k: v for k, v in without_make().items() if k not in ("CFLAGS", "LDFLAGS")}
 
 
+class Process(Protocol):
+    """What is needed of a process to wait for its end; subprocess.Popen is one."""
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+
+    def poll(self) -> int | None:
+        """How it ended, if it has."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; subprocess.TimeoutExpired if it does not come in time."""
+
+
 def ended_before(
-    process: subprocess.Popen[bytes],
+    process: Process,
     deadline: Callable[[], float],
     while_waiting: Callable[[], None],
 ) -> bool:
@@ -56,11 +70,11 @@ def ended_before(
         os.close(pidfd)
 
 
-def ended_within(process: subprocess.Popen[Any], seconds: float) -> bool:
+def ended_within(process: Process, seconds: float) -> bool:
     """Wait for a process to end, but not longer than this; tell whether it did."""
     with suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
-    return process.returncode is not None
+    return process.poll() is not None
 
 
 def end_with_parent() -> None:
@@ -113,7 +127,7 @@ def _members(session: int) -> Iterator[tuple[int, str]]:
                     yield int(process.name), fields[0]
 
 
-def end_session(leader: subprocess.Popen[bytes]) -> None:
+def end_session(leader: Process) -> None:
     """End every process of a session and wait until none is left."""
     for _ in range(100):
         left = [pid for pid, state in _members(leader.pid) if state != "Z"]

@@ -18,6 +18,7 @@ import math
 import os
 import resource
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -26,10 +27,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import IO
 
-from wale_lab.engines import coverage, guest_clock, kernel_build, kernel_source, kernel_tree
+from wale_lab.engines import (
+    copies,
+    coverage,
+    guest_clock,
+    kernel_build,
+    kernel_source,
+    kernel_tree,
+)
 from wale_lab.engines.base import (
     EXIT_PANIC,
     EXIT_TIMEOUT,
@@ -47,7 +56,7 @@ from wale_lab.engines.base import (
 )
 from wale_lab.engines.kernel_modules import loads_modules
 from wale_lab.engines.modules import check_places
-from wale_lab.engines.processes import end_session, ended_before
+from wale_lab.engines.processes import Process, end_session, ended_before
 from wale_lab.tree import PACKAGE, SOURCES
 
 _ADDR_NO_RANDOMIZE = 0x0040000
@@ -96,15 +105,24 @@ class UmlEngine:
     def run(self, kernel: Kernel, job: Job) -> Outcome:
         if job.interactive and not os.isatty(0):
             raise EngineError("expected a terminal as standard input of an interactive job")
+        outcome = self._run(kernel, job)
+        if outcome.exit_code == os.EX_TEMPFAIL and job.shared is not None:  # of a copy
+            return self._run(kernel, replace(job, shared=None))
+        return outcome
+
+    def _run(self, kernel: Kernel, job: Job) -> Outcome:
         began = time.monotonic()
         counts = coverage.counts(kernel)
         with job_folder() as folder, one_cpu() as cpu:
             if counts:
                 job = replace(job, env={**coverage.ENV, **job.env})
             write_job(folder, kernel, job, after=coverage.AFTER if counts else None)
-            guest = Guest(kernel, folder, job, cpu)
+            deadline = began + job.wall_limit_s
+            start = partial(_original, kernel, job, cpu)
+            copied = copies.copy_for(kernel, job, start, cpu, folder, deadline)
+            guest = Guest(kernel, folder, job, cpu, copied=copied)
             try:
-                timed_out = guest.wait(began + job.wall_limit_s)
+                timed_out = guest.wait(deadline)
             finally:
                 guest.kill()
             if counts:
@@ -112,33 +130,44 @@ class UmlEngine:
             return guest.outcome(timed_out, time.monotonic() - began)
 
 
-#: What is compiled for guests: flags of the compiler, by the name of the program.
+@contextmanager
+def _original(kernel: Kernel, job: Job, cpu: int, control: socket.socket) -> Iterator[Process]:
+    """A guest to be copied, which begins as one that does this job."""
+    with job_folder() as folder:
+        write_job(folder, kernel, job, after=None)
+        guest = Guest(kernel, folder, job, cpu, control=control)
+        try:
+            yield guest.process
+        finally:
+            guest.kill()
+
+
+#: What is compiled for guests: flags of the compiler and sources, by the name of the program.
 _PROGRAMS = {
-    "guest_init": ["-static"],
-    "guest_preload.so": ["-shared", "-fPIC"],
-    "guest_windows": [],
+    "guest_init": (["-static"], ["guest_init.c"]),
+    "guest_preload.so": (["-shared", "-fPIC"], ["guest_preload.c", "guest_copy.c"]),
+    "guest_windows": ([], ["guest_windows.c"]),
 }
 
 
 def programs_of_guests() -> Path:
     """The folder of guest_init, guest_preload.so and guest_windows, compiled once for each state
     of their sources."""
-    sources = {n: Path(__file__).with_name(f"{n.partition('.')[0]}.c") for n in _PROGRAMS}
-    include = SOURCES / "kmod/wire"
-    read = [*sources.values(), include / "wire_ring.h"]
+    here, include = Path(__file__).parent, SOURCES / "kmod/wire"
+    read = [here / name for _, names in _PROGRAMS.values() for name in names]
+    read += [here / "guest_copy.h", include / "wire_ring.h"]
     digest = hashlib.sha256(b"".join(s.read_bytes() for s in read)).hexdigest()[:12]
     folder = kernel_build.cache_root() / f"guest-{digest}"
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=".guest-", dir=folder.parent))
-        for name, flags in _PROGRAMS.items():
-            source = sources[name]
+        for name, (flags, sources) in _PROGRAMS.items():
             command = ["gcc", "-O2", "-Wall", f"-I{include}", *flags, "-o", str(work / name)]
-            command += [str(source), "-ldl"]
+            command += [*(str(here / source) for source in sources), "-ldl"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 shutil.rmtree(work)
-                raise EngineError(f"compiling {source.name} failed:\n{done.stderr}")
+                raise EngineError(f"compiling {name} failed:\n{done.stderr}")
         work.chmod(0o755)
         try:
             work.rename(folder)
@@ -200,9 +229,11 @@ def write_job(folder: Path, kernel: Kernel, job: Job, after: str | None) -> None
     if job.time == "virtual":
         env |= _NO_RANDOM_OF_PROCESSOR
     env |= {"PYTHONDONTWRITEBYTECODE": "1", "TZ": "UTC", "TERM": "dumb", **job.env}
-    pairs = [("job", str(folder / "exchange")), ("tty", "1" if job.interactive else "0")]
+    # From the kernel's working directory, since a copy has another one.
+    pairs = [("job", "/proc/self/cwd/exchange"), ("tty", "1" if job.interactive else "0")]
     if job.out is not None:
-        pairs.append(("out", str(job.out.resolve())))
+        (folder / "out").symlink_to(job.out.resolve())
+        pairs.append(("out", "/proc/self/cwd/out/."))
     pairs += [("module", str(path)) for path in job.modules]
     pairs += [("env", f"{key}={value}") for key, value in env.items()]
     pairs += [("cwd", job.cwd)]
@@ -273,10 +304,18 @@ class Guest:
     """One running User-Mode Linux kernel.
 
     `number` is that of a guest whose time goes on together with that of others (together.py).
+    `copied` is the process of one that is a copy; `control` is what one to be copied listens to.
     """
 
     def __init__(
-        self, kernel: Kernel, folder: Path, job: Job, cpu: int, number: int | None = None
+        self,
+        kernel: Kernel,
+        folder: Path,
+        job: Job,
+        cpu: int,
+        number: int | None = None,
+        copied: Process | None = None,
+        control: socket.socket | None = None,
     ) -> None:
         self.folder, self.job, self.image, self.number = folder, job, kernel.image, number
         self.busy = ""  # what it did when it had to be ended
@@ -284,6 +323,12 @@ class Guest:
         self.console = Console(folder / "console", job.on_output)
         self.log_path = folder / "kernel-log"
         self.terminal = termios.tcgetattr(0) if job.interactive and os.isatty(0) else None
+        self.process = copied or self._start(cpu, control)
+        alone = job.time == "virtual" and number is None
+        self.watch = guest_clock.Watch(self.image, self.process.pid) if alone else None
+
+    def _start(self, cpu: int, control: socket.socket | None) -> subprocess.Popen[bytes]:
+        job, folder = self.job, self.folder
         virtual = job.time == "virtual"
         env = {"LD_PRELOAD": str(folder / "shim.so"), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
         env["TMPDIR"] = memory_folder(job.memory_mb, folder)
@@ -292,8 +337,10 @@ class Guest:
             env["WALE_SOURCES"] = str(PACKAGE)
             if self.version >= (6, 2):  # Linux 6.1 loses the sleeps that guest_preload.c makes
                 env["WALE_SPINS"] = "1"
-        if number is not None:
-            env["WALE_WIRE"] = str(number)
+        if self.number is not None:
+            env["WALE_WIRE"] = str(self.number)
+        if control is not None:
+            env["WALE_COPIES"] = str(control.fileno())
         libc = ctypes.CDLL(None)
 
         def in_child() -> None:
@@ -302,8 +349,8 @@ class Guest:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
         with self.console.path.open("wb") as console, self.log_path.open("wb") as log:
-            self.process = subprocess.Popen(
-                [str(kernel.image), *self._command_line(virtual)],
+            return subprocess.Popen(
+                [str(self.image), *self._command_line(virtual)],
                 env=env,
                 cwd=folder,
                 stdin=None if job.interactive else subprocess.DEVNULL,
@@ -311,9 +358,8 @@ class Guest:
                 stderr=log,
                 start_new_session=True,
                 preexec_fn=in_child,
+                pass_fds=() if control is None else (control.fileno(),),
             )
-        alone = virtual and number is None
-        self.watch = guest_clock.Watch(self.image, self.process.pid) if alone else None
 
     def _command_line(self, virtual: bool) -> list[str]:
         # No path that differs between runs: the kernel mixes its command line into its

@@ -50,6 +50,7 @@ if __name__ == "__main__":
 from wale_lab.guest.flows import Flows  # noqa: E402
 from wale_lab.guest.hosts import Hosts  # noqa: E402
 from wale_lab.guest.links import Links  # noqa: E402
+from wale_lab.guest.namespaces import is_copied_here  # noqa: E402
 from wale_lab.guest.processes import Processes  # noqa: E402
 from wale_lab.guest.programs import name_hosts  # noqa: E402
 from wale_lab.guest.rate_advice import play_advice, set_advice  # noqa: E402
@@ -63,12 +64,22 @@ if TYPE_CHECKING:
     from wale_lab.guest.shared import Plan
 
 
-def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
-    """Run it, from the first namespace to the last counter; return what was seen."""
-    hosts, links = Hosts(plan, processes), Links(plan, processes)
-    flows, recorders = Flows(plan, processes), Recorders(plan, processes)
+def read_plan() -> "Plan":
+    """The plan that the host wrote."""
+    with open(sys.argv[1], encoding="utf-8") as file:
+        plan: Plan = json.load(file)
+    return plan
+
+
+def set_up(plan: "Plan", processes: "Processes") -> tuple["Plan", "Hosts", "Flows"]:
+    """Build the hosts and start the servers.
+
+    What is used of the plan here is what copies of a guest have in common (copies.py on the
+    host).  A copy goes on from the end of this, with a plan of its own, which is returned.
+    """
+    hosts, flows = Hosts(plan, processes), Flows(plan, processes)
     hosts.register_controls()
-    hosts.check_controls()
+    controls = hosts.check_controls()
     if plan["flows"]:
         flows.make_file()
     hosts.load_modules()
@@ -76,6 +87,19 @@ def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
     if plan["programs"]:
         name_hosts(plan["names"])
     flows.start_servers()
+    if plan["virtual"] and controls is not None and is_copied_here():
+        plan, earlier = read_plan(), flows
+        hosts, flows = Hosts(plan, processes), Flows(plan, processes)
+        if not hosts.has_controls(controls):  # a guest of its own loads or reports them
+            sys.exit(os.EX_TEMPFAIL)
+        flows.take_servers(earlier)
+    return plan, hosts, flows
+
+
+def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
+    """Run it, from the first namespace to the last counter; return what was seen."""
+    plan, hosts, flows = set_up(plan, processes)
+    links, recorders = Links(plan, processes), Recorders(plan, processes)
     lead = plan["lead_ns"]
     start = plan["flows_ns"] if plan["virtual"] else now() + 2 * lead
     if now() > start - lead:
@@ -132,9 +156,7 @@ def run_shell(plan: "Plan", processes: "Processes") -> "NoReturn":
 
 def main() -> None:
     """Carry out the plan, and write the result."""
-    plan_path, result_path = sys.argv[1:3]
-    with open(plan_path, encoding="utf-8") as file:
-        plan = json.load(file)
+    plan, result_path = read_plan(), sys.argv[2]
     os.makedirs(WORK, exist_ok=True)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, what we start should not
     processes = Processes()

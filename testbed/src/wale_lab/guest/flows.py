@@ -56,6 +56,13 @@ class Flows:
                 out = f"{WORK}/server.{flow['name']}"
                 record["server"], _ = self.processes.spawn(argv, netns, out)
 
+    def take_servers(self, earlier: "Flows") -> None:
+        """Use the servers that were started for the same flows of another plan."""
+        for flow in self.plan["flows"]:
+            self.records[flow["name"]] = {
+                "server": earlier.records[flow["name"]]["server"], "flow": flow
+            }  # fmt: skip
+
     def stop_servers(self) -> None:
         """Stop them."""
         for record in self.records.values():

@@ -11,6 +11,8 @@ from wale_lab.guest.shared import AgentError, joined, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wale_lab.guest.processes import Processes
     from wale_lab.guest.shared import Plan
 
@@ -111,15 +113,36 @@ class Hosts:
             for flow in self.plan["flows"]:
                 flow["cc"] = names[0] if flow["cc"] == path else flow["cc"]
 
-    def check_controls(self) -> None:
-        """Report a congestion control that the kernel lacks, before anything starts."""
+    def _controls(self) -> "Iterator[tuple[str, dict[str, str]]]":
+        """The congestion controls of the plan, and whose they are."""
         for flow in self.plan["flows"]:
             if not flow["constant"]:
-                _check_control(flow["cc"], flow=flow["name"])
+                yield flow["cc"], {"flow": flow["name"]}
         for ns in self.plan["namespaces"]:
             for words in map(str.split, ns["ip"]):
                 if "congctl" in words:
-                    _check_control(words[words.index("congctl") + 1], host=ns["name"])
+                    yield words[words.index("congctl") + 1], {"host": ns["name"]}
+
+    def check_controls(self) -> set[str] | None:
+        """Report a congestion control that the kernel lacks, before anything starts.
+
+        Return those that it has; None if one had to be loaded.
+        """
+        found, none_loaded = set[str](), True
+        for name, of in self._controls():
+            has = read("/proc/sys/net/ipv4/tcp_available_congestion_control").split()
+            found.update(has)
+            if name not in has:
+                none_loaded = False
+                if not _load_control(name):
+                    raise AgentError(
+                        f"there is no congestion control {name!r}", cc=name, has=has, **of
+                    )
+        return found if none_loaded else None
+
+    def has_controls(self, known: set[str]) -> bool:
+        """Are all congestion controls of the plan known?"""
+        return all(name in known for name, _ in self._controls())
 
     def warn_of_memory_pressure(self) -> None:
         """Warn if TCP kept windows small because it ran out of memory."""
@@ -162,12 +185,6 @@ def _set_offload(device: str, feature: str, on: bool) -> None:
             fcntl.ioctl(sock, _SIOCETHTOOL, request)
         except OSError as error:
             raise AgentError(f"{device}: {feature}: {error.strerror}") from None
-
-
-def _check_control(name: str, **of: str) -> None:
-    has = read("/proc/sys/net/ipv4/tcp_available_congestion_control").split()
-    if name not in has and not _load_control(name):
-        raise AgentError(f"there is no congestion control {name!r}", cc=name, has=has, **of)
 
 
 def _load_control(name: str) -> bool:

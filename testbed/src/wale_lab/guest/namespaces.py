@@ -5,12 +5,17 @@ import ctypes
 import os
 import sys
 
-from wale_lab.guest.shared import AgentError, read
+from wale_lab.guest.shared import COPY_POINT, AgentError, read
 
 _CLONE_NEWNET = 0x40000000
 _SO_NETNS_COOKIE = 71
 
 _libc = ctypes.CDLL(None, use_errno=True)
+
+
+def is_copied_here() -> bool:
+    """Let the guest be copied; True in a copy."""
+    return int(_libc.syscall(COPY_POINT)) > 0
 
 
 class Namespaces:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Where the agent has its files.
 WORK = "/run/wale/agent"
+#: The system call at which a guest can be copied (engines/guest_copy.c).
+COPY_POINT = 0x57414C45
 
 #: Of a guest among several: how far it is is written; a read waits until all are (kmod/wire).
 STAGE = "/sys/module/wale_wire/parameters/stage"

@@ -34,7 +34,8 @@ from wale_lab.yaml_lines import Document
 
 #: What is done with a plan, and what is made of it, follows from these; the plan is in the key.
 CODE = (
-    "engines/base.py", "engines/guest_init.c", "engines/guest_preload.c", "engines/uml.py",
+    "engines/base.py", "engines/copies.py", "engines/guest_copy.c", "engines/guest_copy.h",
+    "engines/guest_init.c", "engines/guest_preload.c", "engines/uml.py",
     "engines/guest_windows.c", "engines/together.py", "guests.py", "topologies/cut.py",
     "results/merge.py",
     "guest/agent.py", "guest/channel_recorder.py", *(f"guest/{part}.py" for part in PARTS),

@@ -50,8 +50,10 @@ def sweep_command(args: argparse.Namespace) -> int:
     if missing and on_cluster:
         _make_on_cluster(args, out, missing, options, live)
     elif missing:
+        # Runs with the same seed may be copies of one guest (engines/copies.py).
+        by_seed = sorted(missing, key=lambda point: point.order.seed)
         with live.running():
-            failed = make(missing, _words(args, out), args.jobs, live.tell)
+            failed = make(by_seed, _words(args, out), args.jobs, live.tell)
     results.take(missing)
     return _finish(args, results, out, failed)
 
