@@ -17,8 +17,8 @@
  * has an interrupt at the beginning of the window, and answers with a byte.  Nothing of this
  * depends on which guest is faster.
  *
- * Messages alone are used, which all kernels know; newer ones get memory of a version that none
- * has in answer to START, and do without, too.
+ * Linux 6.12 and later need two messages a turn: each guest has a page of its own in which both
+ * sides read the rest, so that all may run at once.  Linux 6.1 does it with messages alone.
  *
  * It ends when all guests have ended, or with 1 and a sentence.
  */
@@ -61,11 +61,40 @@ enum {
 
 #define NEVER	((uint64_t)INT64_MAX)
 
+/* What a guest and this program share by the protocol, with one client: the guest. */
+#define SHARED_VERSION	2
+#define SHARED_CLIENT	1
+
+struct shared {
+	union {
+		struct {
+			uint32_t version;
+			uint32_t len;
+			uint64_t free_until;
+			uint64_t current_time;
+			uint16_t running_id;
+			uint16_t max_clients;
+		};
+		char page[4096];
+	};
+	union {
+		struct {
+			uint32_t capa;
+			uint32_t flags;
+			uint64_t req_time;
+			uint64_t name;
+		};
+		char room[128];
+	} client[SHARED_CLIENT + 1];
+};
+
 struct guest {
 	const char *folder;
+	volatile struct shared *shared;
+	int shared_fd;
 	int time_listener, wake_listener;
 	int time, wake;		/* -1: not connected, or gone */
-	int gone, waiting, introduced;
+	int gone, waiting, introduced, woken;
 	uint64_t request;	/* its next event */
 	uint32_t seq;
 };
@@ -73,7 +102,7 @@ struct guest {
 static struct guest guests[WIRE_GUESTS_MAX];
 static unsigned int n_guests;
 static struct wire_memory *memory;
-static int no_memory, no_log;	/* what START is answered with */
+static int no_log;
 static uint64_t now_ns;
 
 static void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *format, ...)
@@ -100,10 +129,32 @@ static int listener(const char *folder, const char *name)
 	return fd;
 }
 
+static void share_page(struct guest *guest)
+{
+	guest->shared_fd = memfd_create("time", MFD_CLOEXEC);
+	if (guest->shared_fd < 0 || ftruncate(guest->shared_fd, sizeof(struct shared)))
+		fail("memory: %s", strerror(errno));
+	guest->shared = mmap(NULL, sizeof(struct shared), PROT_READ | PROT_WRITE, MAP_SHARED,
+			     guest->shared_fd, 0);
+	if (guest->shared == MAP_FAILED)
+		fail("memory: %s", strerror(errno));
+	guest->shared->version = SHARED_VERSION;
+	guest->shared->len = sizeof(struct shared);
+	guest->shared->running_id = SHARED_CLIENT;
+	guest->shared->max_clients = SHARED_CLIENT + 1;
+}
+
+/* A kernel that knows the page has said so in it when it got it. */
+static int knows_page(const struct guest *guest)
+{
+	return guest->shared->client[SHARED_CLIENT].capa & 1;
+}
+
 static void add_guest(const char *folder)
 {
 	struct guest *guest = &guests[n_guests++];
 
+	share_page(guest);
 	guest->folder = folder;
 	guest->time_listener = listener(folder, "time");
 	guest->wake_listener = listener(folder, "wake");
@@ -145,10 +196,10 @@ static void send_message(struct guest *guest, uint32_t op, uint32_t seq, uint64_
 		leave(guest);
 }
 
-/* The answer to START: memory and a log, without which newer kernels close any file. */
+/* The answer to START: the page, and a log that kernels want and do not use. */
 static void answer_start(struct guest *guest, uint32_t seq)
 {
-	struct message message = { .op = ACK, .seq = seq, .time = guest - guests };
+	struct message message = { .op = ACK, .seq = seq, .time = SHARED_CLIENT };
 	struct iovec iov = { &message, sizeof(message) };
 	union {
 		struct cmsghdr head;
@@ -160,7 +211,7 @@ static void answer_start(struct guest *guest, uint32_t seq)
 		.msg_control = control.room,
 		.msg_controllen = sizeof(control.room),
 	};
-	const int fds[2] = { no_memory, no_log };
+	const int fds[2] = { guest->shared_fd, no_log };
 	struct cmsghdr *head = CMSG_FIRSTHDR(&msg);
 
 	head->cmsg_level = SOL_SOCKET;
@@ -191,7 +242,10 @@ static void take_message(struct guest *guest)
 		break;
 	case WAIT:
 		guest->waiting = 1;
-		break;
+		if (!knows_page(guest))
+			break;
+		guest->request = guest->shared->client[SHARED_CLIENT].req_time;
+		return;
 	}
 	send_message(guest, ACK, message.seq, message.op == GET ? now_ns : 0);
 }
@@ -249,31 +303,46 @@ static void take_connections(void)
 	}
 }
 
-/* Have a guest that stands still ask for a turn now, and wait until it has. */
+/* Have a guest that stands still ask for a turn now. */
 static void wake(struct guest *guest)
 {
 	char byte = 0;
 
-	if (send(guest->wake, &byte, 1, MSG_NOSIGNAL) != 1) {
+	guest->shared->current_time = now_ns;
+	guest->introduced = guest->woken = 1;
+	if (send(guest->wake, &byte, 1, MSG_NOSIGNAL) != 1)
 		leave(guest);
-		return;
-	}
-	while (!guest->gone) {
-		struct pollfd fds[2] = {
-			{ guest->wake, POLLIN, 0 },
-			{ guest->time, POLLIN, 0 },
-		};
+}
 
-		if (poll(fds, 2, -1) < 0)
-			continue;
-		if (fds[1].revents)
-			take_message(guest);
-		else if (fds[0].revents && recv(guest->wake, &byte, 1, 0) != 1)
-			leave(guest);
-		else if (fds[0].revents)
-			break;
+/* Its answer, or what it asks before that. */
+static void take_answer(struct guest *guest)
+{
+	struct pollfd fds[2] = {
+		{ guest->wake, POLLIN, 0 },
+		{ guest->time, POLLIN, 0 },
+	};
+	char byte;
+
+	if (poll(fds, 2, -1) < 0)
+		return;
+	if (fds[1].revents)
+		take_message(guest);
+	else if (recv(guest->wake, &byte, 1, 0) != 1)
+		leave(guest);
+	else
+		guest->woken = 0;
+}
+
+static void take_answers(void)
+{
+	for (unsigned int n = 0; n < n_guests; n++) {
+		struct guest *guest = &guests[n];
+
+		while (guest->woken && !guest->gone)
+			take_answer(guest);
+		if (!guest->gone && knows_page(guest))
+			guest->request = guest->shared->client[SHARED_CLIENT].req_time;
 	}
-	guest->introduced = 1;
 }
 
 static void check_ring(unsigned int number, const struct wire_ring *ring)
@@ -325,11 +394,35 @@ static void look_at_stages(int *has_come)
 		has_come[n] = 1;
 }
 
+static void run(struct guest *guest)
+{
+	guest->waiting = 0;
+	if (knows_page(guest)) {
+		guest->shared->free_until = now_ns;
+		guest->shared->current_time = guest->request;
+	} else {
+		send_message(guest, FREE_UNTIL, ++guest->seq, now_ns);
+	}
+	if (!guest->gone)
+		send_message(guest, RUN, ++guest->seq, guest->request);
+}
+
+/* When the first event of a guest is. */
+static uint64_t first_event_ns(void)
+{
+	uint64_t first_ns = NEVER;
+
+	for (unsigned int n = 0; n < n_guests; n++)
+		if (!guests[n].gone && guests[n].request < first_ns)
+			first_ns = guests[n].request;
+	return first_ns;
+}
+
 /* All stand still: the next window. */
 static void begin_window(uint64_t lookahead_ns)
 {
 	int has_come[WIRE_GUESTS_MAX] = {};
-	uint64_t first_ns = NEVER;
+	uint64_t first_ns;
 
 	look_at_rings(has_come);
 	look_at_stages(has_come);
@@ -339,21 +432,14 @@ static void begin_window(uint64_t lookahead_ns)
 
 		if (!guest->gone && guest->wake >= 0 && (has_come[n] || !guest->introduced))
 			wake(guest);
-		if (!guest->gone && guest->request < first_ns)
-			first_ns = guest->request;
 	}
+	take_answers();
+	first_ns = first_event_ns();
 	now_ns = first_ns < NEVER - lookahead_ns ? first_ns + lookahead_ns : NEVER;
 	memory->end_ns = now_ns;
-	for (unsigned int n = 0; n < n_guests; n++) {
-		struct guest *guest = &guests[n];
-
-		if (guest->gone || (guest->request >= now_ns && first_ns != NEVER))
-			continue;
-		guest->waiting = 0;
-		send_message(guest, FREE_UNTIL, ++guest->seq, now_ns);
-		if (!guest->gone)
-			send_message(guest, RUN, ++guest->seq, guest->request);
-	}
+	for (unsigned int n = 0; n < n_guests; n++)
+		if (!guests[n].gone && (guests[n].request < now_ns || first_ns == NEVER))
+			run(&guests[n]);
 }
 
 static int all_gone(void)
@@ -374,10 +460,9 @@ int main(int argc, char **argv)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	lookahead_ns = strtoull(argv[1], NULL, 10);
 	map_memory(argv[2]);
-	no_memory = memfd_create("none", MFD_CLOEXEC);
 	no_log = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	if (no_memory < 0 || no_log < 0 || ftruncate(no_memory, WIRE_PAGE))
-		fail("memory: %s", strerror(errno));
+	if (no_log < 0)
+		fail("/dev/null: %s", strerror(errno));
 	for (int n = 3; n < argc; n++)
 		add_guest(argv[n]);
 	puts("ready");
