@@ -23,15 +23,6 @@ static void wire_end_write(struct wire_end *end, u64 at, const void *from, u32 l
 	memcpy(end->data, from + first, len - first);
 }
 
-static void wire_end_read(const struct wire_end *end, u64 at, void *to, u32 len)
-{
-	u64 size = end->entry->size, place = at & (size - 1);
-	u32 first = min_t(u64, len, size - place);
-
-	memcpy(to, end->data + place, first);
-	memcpy(to + first, end->data, len - first);
-}
-
 /* The packet itself; its pieces are copied once, from where they are. */
 static int wire_end_write_packet(struct wire_end *end, u64 at, const struct sk_buff *skb)
 {
@@ -129,7 +120,8 @@ static struct sk_buff *wire_receive(struct wire_port *port, u64 at,
 
 	if (!skb)
 		return NULL;
-	wire_end_read(&port->rx, at, skb_put(skb, record->len), record->len);
+	wire_ring_read(port->rx.data, port->rx.entry->size, at, skb_put(skb, record->len),
+		       record->len);
 	if (record->partial &&
 	    !skb_partial_csum_set(skb, record->csum_start, record->csum_offset)) {
 		kfree_skb(skb);
@@ -152,12 +144,11 @@ void wire_device_take_in(struct wire_port *port)
 	u64 tail = end->ring->tail, head = READ_ONCE(end->ring->head_seen);
 
 	while (tail != head) {
-		struct wire_record record = {};
+		struct wire_record record;
 		struct sk_buff *skb;
 
-		if (head - tail >= sizeof(record) && head - tail <= end->entry->size)
-			wire_end_read(end, tail, &record, sizeof(record));
-		if (!wire_record_is_good(&record, head - tail, end->sequence, end->last_ns)) {
+		if (!wire_ring_next(end->data, end->entry->size, tail, head, end->sequence,
+				    end->last_ns, &record)) {
 			wire_end_fail(end, WIRE_DAMAGED);
 			return;
 		}

@@ -18,6 +18,11 @@
 #define _WIRE_RING_H
 
 #include <linux/types.h>
+#ifdef __KERNEL__
+#include <linux/string.h>
+#else
+#include <string.h>
+#endif
 
 #define WIRE_MAGIC	0x57495245U
 #define WIRE_VERSION	1
@@ -91,6 +96,7 @@ struct wire_ring_entry {
  * @end_ns: what no guest's time reaches before the next
  * @stage_seen: the least of @stage when this window began
  * @stage: how far the experiment is in each guest
+ * @unused: 0
  * @entry: of each ring
  */
 struct wire_memory {
@@ -118,6 +124,7 @@ struct wire_memory {
  * @csum_start: where the sum begins that is still to be made, from the packet's start on
  * @csum_offset: where it is put, from there on
  * @partial: there is such a sum
+ * @unused: 0
  */
 struct wire_record {
 	__u64 arrival_ns;
@@ -180,6 +187,47 @@ static inline int wire_record_is_good(const struct wire_record *record, __u64 le
 		return 0;
 	return !record->partial ||
 	       (__u32)record->csum_start + record->csum_offset + 2 <= record->len;
+}
+
+/**
+ * wire_ring_read() - copy from the data of a ring, round its end
+ * @data: of the ring
+ * @size: of that
+ * @at: the position
+ * @to: where it goes
+ * @len: bytes, not more than @size
+ */
+static inline void wire_ring_read(const void *data, __u64 size, __u64 at, void *to, __u32 len)
+{
+	__u64 place = at & (size - 1);
+	__u32 first = len < size - place ? len : (__u32)(size - place);
+
+	memcpy(to, (const char *)data + place, first);
+	memcpy((char *)to + first, data, len - first);
+}
+
+/**
+ * wire_ring_next() - the next record of a ring
+ * @data: of the ring
+ * @size: of that
+ * @tail: where the record begins
+ * @head: how far is written
+ * @sequence: the number that it should have
+ * @after_ns: the arrival of the one before
+ * @record: a copy of it
+ *
+ * Return: true if there is one that can be taken for what a sender wrote; all of it lies between
+ * @tail and @head, and they are not further apart than @size.
+ */
+static inline int wire_ring_next(const void *data, __u64 size, __u64 tail, __u64 head,
+				 __u32 sequence, __u64 after_ns, struct wire_record *record)
+{
+	__u64 left = head - tail;
+
+	if (left < sizeof(*record) || left > size)
+		return 0;
+	wire_ring_read(data, size, tail, record, sizeof(*record));
+	return wire_record_is_good(record, left, sequence, after_ns);
 }
 
 #endif /* _WIRE_RING_H */
