@@ -78,6 +78,8 @@ def test_output_that_differs() -> None:
     runs = [command.Result("net:x.sh", "pass", "", 1.0, digest, "") for digest in "aab"]
     assert command.together(runs[:2]) == runs[0]
     assert command.together(runs).result == "differs"
+    bad = command.Result("net:x.sh", "fail", "exit=1", 1.0, "c", "")
+    assert command.together([*runs, bad]) == bad
     assert command.together(runs).why == "2 different outputs in 3 runs"
 
 

@@ -153,8 +153,9 @@ def _tell(number: int, result: Result) -> None:
 def together(results: list[Result]) -> Result:
     """One result of several runs of a test."""
     first, digests = results[0], {one.digest for one in results}
-    if len(digests) == 1:
-        return first
+    failed = [one for one in results if one.result == "fail"]
+    if failed or len(digests) == 1:
+        return (failed or results)[0]
     why = f"{len(digests)} different outputs in {len(results)} runs"
     return Result(first.test, "differs", why, first.seconds, first.digest, first.output)
 

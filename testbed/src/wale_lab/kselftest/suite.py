@@ -31,6 +31,12 @@ COLLECTIONS = ("net", "net/mptcp")
 #: The collection of cases for tdc.py: each file of them is a test.
 TC_TESTING = "tc-testing"
 
+#: Scripts write into /tmp and beside themselves, and all of the machine is read only.
+_WRITABLE = (
+    "mkdir /run/selftests && cp -r *.h lib* net kselftest* /run/selftests && cd /run/selftests && "
+    "mount -t tmpfs tmpfs /tmp"
+)
+
 _TDC = Path(__file__).with_name("tdc.sh")
 
 #: What tests are built from, below the top of the source; ARCH is the machine's.
@@ -71,13 +77,11 @@ class Suite:
     @cached_property
     def tests(self) -> dict[str, Test]:
         """The tests of all collections, by their names such as net:altnames.sh."""
-        found = {}
+        found, top = {}, self.folder / SELFTESTS
         for collection in COLLECTIONS:
-            folder = self.collection(collection)
-            for name in _listed(folder):
-                # where scripts write, and the rest of the machine is read only
-                command = f"mount -t tmpfs tmpfs /tmp && exec ./{name}"
-                found[f"{collection}:{name}"] = Test(["sh", "-c", command], folder)
+            for name in _listed(self.collection(collection)):
+                command = f"{_WRITABLE} && cd {collection} && exec ./{name}"
+                found[f"{collection}:{name}"] = Test(["sh", "-c", command], top)
         folder = self.collection(TC_TESTING)
         cases = folder / "tc-tests"
         for path in sorted(cases.glob("*/*.json")):
