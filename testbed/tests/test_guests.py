@@ -162,6 +162,13 @@ def test_the_digest_depends_on_the_cut_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.guest
+def test_a_guest_may_have_nothing_to_do_yet(tmp_path: Path) -> None:
+    quiet = ("record.flows=off", "record.links=off", "flows.tcp.start=1s")
+    result = result_of(dumbbell(tmp_path, TCP, "guests=2", *quiet), tmp_path / "out")
+    assert result["flows"][0]["completed"]
+
+
+@pytest.mark.guest
 def test_each_host_may_have_its_kernel(tmp_path: Path) -> None:
     kernels = ("hosts.senders.kernel=6.1", "hosts.receivers.kernel=6.12")
     result = result_of(dumbbell(tmp_path, TCP, "guests=2", *kernels), tmp_path / "out")

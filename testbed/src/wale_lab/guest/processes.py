@@ -77,6 +77,8 @@ class Processes:
 
     def take_ended(self) -> bool:
         """Note one process that has ended; False if none has."""
+        if not self.children:
+            return False
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid == 0:
             return False
