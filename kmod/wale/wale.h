@@ -64,6 +64,7 @@ struct wale_entry {
  * @run: how far the link is replayed
  * @plain: rate, delay, a buffer and random loss are all that there is to it: see
  *	wale_link_set_plain()
+ * @element: not NULL: tells QUIC endpoints a rate; replaced with RTNL too
  * @buffer: occupancy and limits of @waiting
  * @policy: who is refused a place in @buffer
  * @policer: who may come at all
@@ -91,7 +92,6 @@ struct wale_entry {
  * @follow: what @delay_ns, @loss and the limits in @buffer follow, if steps of a trace say
  *	them; and what the options say
  * @feedback: not NULL: publishes the rate; replaced with RTNL too
- * @element: not NULL: tells QUIC endpoints a rate; replaced with RTNL too
  * @impair: not NULL: what else happens to packets; set with RTNL too
  * @child: with a qdisc: it replaces the buffer
  * @counts: of the packets
@@ -116,6 +116,7 @@ struct wale_sched_data {
 	struct wale_schedule schedule;
 	struct wale_run run;
 	bool plain;
+	struct wale_element *element;
 	struct wale_buffer buffer;
 	struct wale_policy policy;
 	struct wale_policer policer;
@@ -141,7 +142,6 @@ struct wale_sched_data {
 	u8 gso;
 	struct wale_follow follow;
 	struct wale_feedback *feedback;
-	struct wale_element *element;
 	struct wale_impair *impair;
 	struct wale_child child;
 

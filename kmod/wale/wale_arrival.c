@@ -240,6 +240,8 @@ static int wale_arrival_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
 
 	if (!wale_link_run(sch, now))
 		return wale_arrival_accept_later(sch, skb, now, to_free);
+	if (unlikely(q->element))
+		wale_element_see(sch, skb, now);
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
 	wale_count(&q->counts.offered, len);
 	fits = wale_buffer_fits(&q->buffer, len);

@@ -8,6 +8,7 @@
  *
  * A packet is looked at when it arrives, and changed before it enters the buffer.  Most
  * have no SCONE packet: of those that are UDP, the first bytes are read, of others less.
+ * A plain link, whose rate stays the same, remains plain.
  */
 
 #include <linux/math64.h>
@@ -309,7 +310,8 @@ void wale_element_see(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_tuple tuple;
 
-	wale_element_update(q, now);
+	if (!q->plain)
+		wale_element_update(q, now);
 	if (wale_element_find(skb, &tuple))
 		wale_element_look_at_all(q, skb, &tuple, now);
 }

@@ -264,6 +264,12 @@ wale_link_station(const struct wale_sched_data *q)
 						      &wale_queue_station;
 }
 
+/* Are endpoints of QUIC told a rate that is not always the same? */
+static bool wale_link_tells_changes(const struct wale_sched_data *q)
+{
+	return q->element && (q->schedule.trace || q->schedule.sessions);
+}
+
 /**
  * wale_link_set_plain() - note where packets wait, and whether the link is plain
  * @q: the link, with nothing gone that parents were not told of
@@ -277,7 +283,8 @@ void wale_link_set_plain(struct wale_sched_data *q)
 	q->station = wale_link_station(q);
 	q->plain = q->station == &wale_queue_station &&
 		   q->policy.kind == WALE_POLICY_TAIL && !q->classes &&
-		   !wale_link_tells(q) && !q->impair && !q->follow.on &&
+		   !q->feedback && !wale_link_tells_changes(q) &&
+		   !q->impair && !q->follow.on &&
 		   !wale_policer_is_on(&q->policer) &&
 		   q->line_bound.packets == U32_MAX &&
 		   q->line_bound.bytes == U64_MAX;

@@ -65,7 +65,9 @@ CHANGES: list[dict[str, Any]] = [
     {"slot": {}},
     {"feedback": {"idle": 10**9}},
     {"feedback": {"idle": 10**6}, "rate": 10**6},
-    {"feedback": {}},
+    {"scone": {"of": 1}},
+    {"scone": {"rate": 10**6, "period": 10**8}},
+    {"scone": {}, "feedback": {}},
     {"trace": [(5 * MS, 10**6, MS), (5 * MS, SAME, 30 * MS)], "trace_columns": 3},
     {"rate": 2 * 10**6},
     {"trace": [(MS, SAME, 0, 90_000), (MS, MS, SAME, SAME)], "trace_columns": 14},
@@ -120,8 +122,10 @@ PLAIN_AND_NOT: list[dict[str, Any]] = [
     {"drops": 0, "slack": 20_000},
     {"feedback": {"idle": 10**9}, "slack": 0},
     {"feedback": {}},
+    {"scone": {"of": 0}},
     {"trace": [(2 * MS, SAME, 4), (MS, SAME - 1, SAME)], "trace_columns": 9, "down_drops": 1},
     {"trace": b"", "rate": 10**5},
+    {"scone": {}},
 ]
 
 
@@ -297,6 +301,14 @@ REFUSED: list[tuple[dict[str, Any], list[str]]] = [
     ({"feedback": {"idle": MS - 1}}, ["feedback", "idle"]),
     ({"feedback": {"idle": 3600 * 10**9 + 1}}, ["feedback", "idle"]),
     ({"feedback": netlink.attribute(1, b"")}, ["feedback", "idle"]),
+    ({"scone": {"period": 10**9}}, ["scone", "rate"]),
+    ({"scone": {"of": 0, "rate": 10**6}}, ["scone", "one of the two"]),
+    ({"scone": {"of": 2}}, ["scone", "link or share"]),
+    ({"scone": {"of": 1}}, ["scone share", "feedback"]),
+    ({"scone": {"rate": 12_499}}, ["rate of scone", "100 kbit/s"]),
+    ({"scone": {"rate": 10**6, "average": 0}}, ["average of scone"]),
+    ({"scone": {"of": 0, "period": 10**8 - 1}}, ["period of scone"]),
+    ({"scone": {"of": 0, "average": 601 * 10**9}}, ["average of scone"]),
     ({"sessions": SESSIONS | {"arrival": (1 << 32) - 1}}, ["arrival"]),
     ({"sessions": SESSIONS | {"arrival": 15 << 28, "mean": 1 << 31, "max": 1}}, ["arrival"]),
 ]

@@ -17,6 +17,7 @@ import contextlib
 import ctypes
 import os
 import re
+import socket
 import struct
 import sys
 from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from feedback import RST, SYN, ipv4, tcp
+from wale_lab.models import scone
 from wale_lab.selftest import net, netlink, rate
 from wale_lab.selftest.faults import Faults, Site, module_text, sites
 from wale_lab.selftest.pair import MS, Pair
@@ -67,6 +69,7 @@ LINKS = {
     "trace in a file": FILED_TRACE,
     "sessions": SESSIONS,
     "feedback": FEEDBACK,
+    "scone": {**FULL, "scone": {"of": 0}},
 }
 FLOW = {"saddr": "10.0.0.1", "daddr": "10.0.0.2", "sport": 1000, "dport": 5001}
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -580,6 +583,32 @@ def test_links_count_flows() -> None:
         most=3,
     )
     here.exercise(flows=operation)
+    pair.delete()
+
+
+def test_scone_packets_are_written() -> None:
+    """A SCONE packet that there is no memory to make writable stays as it is."""
+    here = stage()
+    pair = here.pair
+    pair.add(rate=10**7, gso=1, scone={"rate": 10**6, "period": 100 * MS})
+    segments = b"".join((scone.packet() + b"\x40").ljust(1000, b"\0") for _ in range(4))
+    pair.udp.setsockopt(socket.IPPROTO_UDP, net.UDP_SEGMENT, 1000)
+
+    def send() -> None:
+        pair.udp.send(segments)  # not linear: what is behind the headers is in pages
+        pair.drain()
+
+    operation = Operation(
+        "sch_wale",
+        send,
+        lambda: net.sleep_ns(200 * MS),  # and the flow has its quota again
+        lambda: pair.stats()["scone_malformed"],
+        nothing,
+        may_do_less=True,
+        only="skb_ensure_writable",
+    )
+    here.exercise(scone=operation)
+    pair.udp.setsockopt(socket.IPPROTO_UDP, net.UDP_SEGMENT, 0)
     pair.delete()
 
 

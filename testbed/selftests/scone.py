@@ -13,9 +13,10 @@ import os
 import random
 import socket
 import struct
+import time
 from typing import Any
 
-from child import refused
+from child import graft, refused
 from wale_lab.models import scone
 from wale_lab.selftest import net
 from wale_lab.selftest.pair import MAC_A, MAC_B, MS, Pair
@@ -28,7 +29,7 @@ MBIT = 125_000
 ETHERNET = 14
 ETH_P_ALL = 3
 BATCH = 200
-COUNT = int(os.environ.get("SCONE_PACKETS", "10000"))
+COUNT = int(os.environ.get("SCONE_PACKETS", "4000"))
 
 
 def ones_sum(data: bytes) -> int:
@@ -290,6 +291,27 @@ def test_never_higher() -> None:
     equal(quic(pair, wire, 10), [0], "below all that can be told")
     wire.close()
     pair.close()
+
+
+@virtual_time("it asserts how long packets take")
+def test_before_another_shaper() -> None:
+    """Without a rate of its own, a link adds SCONE to a qdisc that shapes, and no delay."""
+    for words, mbit in (("tbf rate 8mbit burst 2kb limit 1mb", 8), ("htb default 1", 4)):
+        pair = Pair()
+        pair.add(**advised(mbit * MBIT))
+        graft(pair, words)
+        wire = Wire(pair)
+        began = time.monotonic_ns()
+        signals = quic(pair, wire, count=500)
+        took = time.monotonic_ns() - began
+        want = scone.signal_of(mbit * MBIT)
+        equal(signals[:4], [want] * 4, f"{words}: signals")
+        equal(len(signals), 500, f"{words}: packets")
+        length = len(scone.packet() + b"\x40data") + 28 + ETHERNET
+        least = (500 * length - 8000) * 8000 // mbit  # but for bursts
+        true(least < took < least * 3 // 2 + 10 * MS, f"{words}: {took} ns, of {least}")
+        wire.close()
+        pair.close()
 
 
 @virtual_time("it asserts the mean over a time")

@@ -34,6 +34,7 @@ SHARED: dict[str, Any] = {
     "seed": 7,
     "sessions": {"arrival": 1 << 30, "mean": 3 << 32, "max": 9, "step": MS},
     "feedback": {"idle": 1000 * MS},
+    "scone": {"of": 1, "period": 1000 * MS, "average": 9},
 }
 TRACED: dict[str, Any] = {
     "trace": [(MS, 10**5, 5, 7, 9), (2 * MS, 10**6, MS, 1, 1), (3 * MS, 10**4, 0, 0, 8)],

@@ -55,8 +55,14 @@ def _policy_case(flows: int, packets: int) -> Case:
     return Case(f"policies-{flows}-flows", traffic, subjects, packets, drops=True)
 
 
+def _scone_case(packets: int) -> Case:
+    """A link that looks for SCONE packets, among packets that are none."""
+    subjects = (BASELINE, "netem", "wale", "wale scone")
+    return Case("scone-1500B-1gbit", Traffic(1500, 1_000, GBIT), subjects, packets)
+
+
 def packet_cases(quick: bool) -> list[Case]:
-    """Sizes and lengths of the line at one rate; then rates; then GSO; then policies."""
+    """Sizes and lengths of the line at one rate; then rates; then GSO; policies; SCONE."""
     packets = PACKETS // 2 if quick else PACKETS
     sizes, lines = ((1500,), (1_000,)) if quick else (SIZES, LINES)
     rates = (10**10,) if quick else (10**7, 10**8, 10**10, 10**11)
@@ -65,7 +71,7 @@ def packet_cases(quick: bool) -> list[Case]:
     cases += [_case(1500, 1_000, rate, packets) for rate in rates]
     cases += [_case(GSO_SIZE, line, 10 * GBIT, packets) for line in lines]
     cases += [_policy_case(count, packets) for count in flows]
-    return cases
+    return [*cases, _scone_case(packets)]
 
 
 def counted_cases() -> list[Case]:

@@ -123,6 +123,7 @@ SUBJECTS: dict[str, Callable[[Traffic], list[str]]] = {
     "htb+netem": _htb_netem,
     "wale": lambda t: [_wale(t)],
     "wale slack": lambda t: [_wale(t, more=" slack 10us")],
+    "wale scone": lambda t: [_wale(t, more=" scone link")],
     "wale keep": lambda t: [_wale(t, more=" gso keep")],
     **POLICIES,
 }
