@@ -27,6 +27,7 @@ from typing import Any
 from feedback import RST, SYN, ipv4, tcp
 from wale_lab.models import scone
 from wale_lab.selftest import net, netlink, rate
+from wale_lab.selftest.every import none_of, rest
 from wale_lab.selftest.faults import Faults, Site, module_text, sites
 from wale_lab.selftest.pair import MS, Pair
 from wale_lab.selftest.tap import Skip, equal, kernel_warnings, main, true
@@ -71,6 +72,10 @@ LINKS = {
     "feedback": FEEDBACK,
     "scone": {**FULL, "scone": {"of": 0}},
 }
+#: What a new option allocates is not missed.
+REST = rest(*LINKS.values())
+SCONE = {"scone": {"rate": 10**6, "period": 10**9}}
+LINKS["rest of the contract"] = {"flows": 20, "seed": 1, **SCONE, **REST}
 FLOW = {"saddr": "10.0.0.1", "daddr": "10.0.0.2", "sport": 1000, "dport": 5001}
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -435,7 +440,7 @@ def test_links_are_changed() -> None:
     base: dict[str, Any] = {"rate": 10**7, "delay": MS, "loss": 0, "seed": 9}
     base |= {"sessions": {}, "feedback": {}}
     base |= {"jitter": {"time": 0, "table": [], "reordering": 0}}
-    base |= {"reorder": 0, "duplicate": 0, "corrupt": 0}
+    base |= {"reorder": 0, "duplicate": 0, "corrupt": 0, **none_of({**SCONE, **REST})}
     base |= {"overhead": 0, "limit_packets": 1000, "policy": 0, "flows": 20}
     pair.add(**base)
     pair.send(20)

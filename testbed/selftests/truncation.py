@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from wale_lab.selftest import netlink, rate, wale
+from wale_lab.selftest.every import rest
 from wale_lab.selftest.pair import MS, Pair
 from wale_lab.selftest.tap import equal, main, true
 
@@ -60,6 +61,22 @@ STATES: dict[str, Any] = {
     "seed": 7,
     "gso": 1,
     "state": {"p13": 1 << 28, "p31": 1 << 29, "p32": 1 << 30, "p23": 1 << 27, "p14": 1 << 26},
+}
+POLICIES: tuple[dict[str, Any], ...] = (
+    {"policy": 3, "threshold_share": 5 * 10**5, "z": 6 * 10**5, "mark": 1, "flows": 5, "seed": 7},
+    {"policy": 4, "last": 9, "line_bytes": 10**6, "seed": 7},
+    {
+        "policy": 5,
+        "rem": {"interval": 2 * MS, "gamma": 5, "alpha": 6, "target": 7, "phi": 2 * 10**6},
+    },
+    {"overhead": 2, "limit_cells": 99, "input_rate": 10**6, "flows": 5, "seed": 7},
+)
+#: What is new in the contract is cut as well.
+REST: dict[str, Any] = {
+    "flows": 5,
+    "seed": 7,
+    "scone": {"rate": 10**6, "period": 10**9},
+    **rest(SHARED, TRACED, STATES, *POLICIES),
 }
 BASE: dict[str, Any] = {"rate": 10**4, "delay": MS, "limit_packets": 9, "seed": 3}
 FLOW = {"saddr": "10.0.0.1", "daddr": "10.0.0.2", "sport": 1000, "dport": 5001}
@@ -222,7 +239,7 @@ def cut_links(flags: int, reset: Callable[[Pair], None]) -> None:
         if named if flags else options is not None:  # or else it says nothing
             pair.control.add(pair.dev, options or {}, flags=flags)
 
-    for options in (SHARED, TRACED, STATES):
+    for options in (SHARED, TRACED, STATES, REST, *POLICIES):
         requests = Requests(sock, lambda: reset(pair), functools.partial(links, pair), same)
         requests.cut(link_message(sock, pair.dev, flags, options), HEADER + TCMSG)
         requests.check()
