@@ -53,6 +53,7 @@ NOT_RUN = {
     "wale-lab compare shared --kernel": "test_evaluation.py has its arithmetic; this needs 20 runs",
     "wale-lab compare shared --bisect": "test_bisect.py; a kernel's history is not here",
     "--engine vm --set time=real --set cc=bpf_gentle": "test_bpf.py runs it (make check-vm)",
+    "with --real --net": "it needs a network; test_outside.py has loopback alone",
     "pip install -r testbed/requirements-cluster.txt": "there is no cluster here",
     "wale-lab study karnik-kumar -j 100": "there is no cluster here",
     "wale-lab study karnik-kumar/fig9 --quick -j 2": "there is no cluster here",

@@ -101,7 +101,8 @@ def test_each_key_of_a_link_is_an_option(capsys: pytest.CaptureFixture[str]) -> 
         ("--jitter 5ms", "wale-lab with: --jitter: expected its keys in braces"),
         ("--cwd /nonesuch", "wale-lab with: --cwd /nonesuch: there is no such folder"),
         ("--env A", "--env A: expected NAME=VALUE"),
-        ("--net", "wale-lab with: --net: there is no way from a guest to the outside network yet"),
+        ("--net", "wale-lab with: --net: expected --real too: the outside network has no virtual"),
+        ("--net --real --engine vm", "wale-lab with: --net: the vm engine has no way to the outsi"),
         ("--packets", "wale-lab with: --packets: expected --out DIR"),
     ],
 )
@@ -137,6 +138,23 @@ def test_links_in_series(capsys: pytest.CaptureFixture[str]) -> None:
     }
     assert main(["with", "--", "wale-lab", "with", "--seed", "2", "--", "true"]) == 2
     assert "--seed: expected it before the first --" in capsys.readouterr().err
+
+
+def test_the_outside_network(capsys: pytest.CaptureFixture[str]) -> None:
+    """The server's end of the link is the router there, of one link or of several."""
+    found = printed(capsys, "--real", "--net", "--rate", "1mbit", "--up", "2mbit")["topology"]
+    forward, reverse = {"rate": "1mbit"}, {"rate": "2mbit"}
+    link = {"name": "link", "ends": ["server", "client"], "forward": forward, "reverse": reverse}
+    assert found == {
+        "type": "graph",
+        "hosts": ["client"],
+        "routers": ["server"],
+        "outside": "server",
+        "links": [link],
+    }
+    found = printed(capsys, "--real", "--net", "--", "wale-lab", "with")["topology"]
+    assert isinstance(found, dict)
+    assert (found["routers"], found["outside"]) == (["server", "router1"], "server")
 
 
 def test_one_in_a_guest_is_refused(

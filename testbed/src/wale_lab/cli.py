@@ -607,7 +607,9 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "      --serve 'python3 -m http.server' -- curl -o /dev/null http://server:8000/big.bin\n"
         "  wale-lab with --down lte.trace --up 2mbit --delay 20ms -- ping -c 5 server\n"
         "The command runs on the host `client`, in the current folder, to which it may write, and\n"
-        "the server on the host `server`; time is virtual. A summary goes to stderr (-q: none).\n"
+        "the server on the host `server`; time is virtual. With --real --net, `server` leads on\n"
+        "to the outside network, where `host.outside` is this machine.\n"
+        "A summary goes to stderr (-q: none).\n"
         "Ctrl-C goes to the command; a second one ends everything. If standard input is a file\n"
         "or a pipe, it is read to its end first.\n"
         "Exit codes other than the command's own: 2 the command line is wrong, 124 it was still\n"
@@ -624,7 +626,8 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     sub.add_argument("--cc", metavar="CC", help="congestion control of the sockets (cubic)")
     sub.add_argument("--seed", type=_seed, default=1, help="seed of all random draws (1)")
     sub.add_argument("--real", action="store_true", help="in real time")
-    sub.add_argument("--net", action="store_true", help=argparse.SUPPRESS)
+    sub.add_argument("--net", action="store_true",
+                     help="the link leads to the outside network (with --real)")  # fmt: skip
     sub.add_argument("--cwd", metavar="DIR", help="the folder to run in (the current one)")
     sub.add_argument(
         "--env",

@@ -117,6 +117,9 @@ def _listed(value: object) -> object:
     return {name: {} for name in value}
 
 
+#: Keys that are in no digest unless they are given.
+_NEWER = ("tunnels", "bonds", "outside")
+
 _NODES = Or(type="array", items={"type": "string"})
 
 
@@ -150,6 +153,9 @@ class Graph(BaseModel):
     """links that lie over the others"""
     bonds: dict[Name, Bond] = {}
     """how links that are used as one are, by the word in their `bond`"""
+    outside: str | None = None
+    """a router that leads on to the outside network, by passt: in real time, in the uml engine.
+    There `host.outside` is the machine itself, with what listens on its 127.0.0.1"""
     advice: AdviceOf = "links"
     """what senders that listen to links with feedback are told: the rate of that link on their way
     that leaves them least, or the max-min fair shares of all flows, computed beforehand"""
@@ -158,7 +164,7 @@ class Graph(BaseModel):
     def _without_new_ones(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """A key that is newer than the others, and not given, is in no digest."""
         data: dict[str, Any] = handler(self)
-        return {k: v for k, v in data.items() if v or k not in ("tunnels", "bonds")}
+        return {k: v for k, v in data.items() if v or k not in _NEWER}
 
     @field_validator("hosts", "routers", mode="before")
     @classmethod
@@ -197,6 +203,9 @@ class Graph(BaseModel):
                 name = getattr(route, key)
                 if kinds.get(name) not in ("hosts", "routers"):
                     raise ValueError(f"routes.{n}.{key}: expected a host or a router, got {name!r}")
+        if self.outside is not None and self.outside not in self.routers:
+            known = some(self.routers) or "the routers, of which there is none"
+            raise ValueError(f"outside: expected one of {known}, got {self.outside!r}")
         self._check_tunnels(names)
         self._check_tags_and_bonds()
         self._check_nat()
@@ -262,6 +271,7 @@ class Graph(BaseModel):
     def is_plain(self) -> bool:
         """Nothing but hosts, routers, switches and links: what each kernel has."""
         more = any(link.vlan or link.bond for link in self.links)
+        more = more or self.outside is not None
         return not (more or self.tunnels or any(r.nat for r in self.routers.values()))
 
     def link_name(self, n: int) -> str:
@@ -311,3 +321,15 @@ def some(names: Collection[str]) -> str:
     """Names in a message, the first of many."""
     shown = list(names)[:20]
     return ", ".join(shown) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+
+
+def check_outside(graph: Graph | None, time: str, ip: int, isolate: bool) -> None:
+    """What leads to the outside network is one device, with an IPv4 address, in real time."""
+    if graph is None or graph.outside is None:
+        return
+    if time != "real":
+        raise ValueError("time: expected real with topology.outside, got virtual")
+    if ip != 4:
+        raise ValueError("ip: expected 4 with topology.outside, got 6")
+    if isolate:
+        raise ValueError("isolate: expected off with topology.outside, got on")

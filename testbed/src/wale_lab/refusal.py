@@ -69,6 +69,8 @@ def check_tools(scenario: Scenario) -> None:
     for n, tunnel in enumerate(graph.tunnels):
         if tunnel.kind == "wireguard":
             wanted.append((("topology", "tunnels", n, "kind"), "wg", "wireguard-tools"))
+    if graph.outside is not None:
+        wanted.append((("topology", "outside"), "passt", "passt"))
     for name, router in graph.routers.items():
         if router.nat is not None:
             wanted.append((("topology", "routers", name, "nat"), "nft", "nftables"))

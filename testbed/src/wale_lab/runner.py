@@ -85,6 +85,11 @@ def start(
     """Everything that has to be there before a scenario can run."""
     if scenario.time == "virtual" and not engine.virtual_time:
         raise EngineError(f"the {engine.name} engine has no virtual time: run with --set time=real")
+    if scenario.leads_outside and engine.name != "uml":
+        raise EngineError(
+            f"the {engine.name} engine has no way to the outside network (topology.outside): "
+            "expected the uml engine, with time: real"
+        )
     if engine.name == "uml" and not module_files:
         check_controls(scenario, kernel_build.congestion_controls())
     check_tools(scenario)
@@ -189,6 +194,7 @@ def run_scenario(
                 shared=shared_part(data),
                 env=env,
                 modules=modules,
+                outside=scenario.leads_outside,
             )
             if made:
                 raw, outcome = _in_guests(scenario, made, data, job, kernel_version, progress)
@@ -393,6 +399,7 @@ def shell_command(args: argparse.Namespace) -> int:
             env=env,
             modules=modules,
             interactive=interactive,
+            outside=scenario.leads_outside,
             on_output=None if interactive else write_through,
         )
         outcome = engine.run(kernel, job)

@@ -55,7 +55,7 @@ from wale_lab.host_settings import (
     load_profile,
 )
 from wale_lab.link import Bottleneck, Link, wire_bytes
-from wale_lab.network import Graph, some
+from wale_lab.network import Graph, check_outside, some
 from wale_lab.pairs import ROLES, Pair, Topology
 from wale_lab.programs import PROGRAM, TRANSFER, Program, kind_of_flow
 from wale_lab.routing import NoWayError, Routing, State
@@ -375,6 +375,7 @@ class Scenario(Strict):
                 raise ValueError(
                     f"flows.{n}.host: expected one of {', '.join(hosts)}, got {flow.host!r}"
                 )
+        check_outside(self.graph, self.time, self.ip, self.isolate)
         if not self.transfers and all(program.serve for program in self.programs):
             raise ValueError("flows: expected one that ends: all are told to when the others have")
 
@@ -400,6 +401,11 @@ class Scenario(Strict):
     def graph(self) -> Graph | None:
         """The network; None: it is a dumbbell."""
         return self.topology if isinstance(self.topology, Graph) else None
+
+    @property
+    def leads_outside(self) -> bool:
+        """Has it a way to the outside network?"""
+        return self.graph is not None and self.graph.outside is not None
 
     @property
     def pairs(self) -> list[Pair]:

@@ -170,7 +170,7 @@ def scenario_of(args: argparse.Namespace) -> dict[str, Any]:
         "name": "with",
         "time": "real" if args.real else "virtual",
         "wall_limit": f"{args.wall_limit:g}s",
-        **_network([{way: _link(one, way) for way in WAYS} for one in _chain(args)]),
+        **_network([{way: _link(one, way) for way in WAYS} for one in _chain(args)], args.net),
         "flows": flows,
     }
     if args.cc:
@@ -178,9 +178,12 @@ def scenario_of(args: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def _network(links: list[dict[str, dict[str, Any]]]) -> dict[str, Any]:
-    """The topology: one link, or several in series, of which the first is the server's."""
-    if len(links) == 1:
+def _network(links: list[dict[str, dict[str, Any]]], outside: bool) -> dict[str, Any]:
+    """The topology: one link, or several in series, of which the first is the server's.
+
+    With a way outside the server is a router, by which everything else is reached.
+    """
+    if len(links) == 1 and not outside:
         (link,) = links
         pair = {"name": "path", "sender": SERVER, "receiver": CLIENT}
         bottleneck = {"forward": link["down"], "reverse": link["up"]}
@@ -188,10 +191,16 @@ def _network(links: list[dict[str, dict[str, Any]]]) -> dict[str, Any]:
     routers = [f"router{n}" for n in range(1, len(links))]
     graph = {
         "type": "graph",
-        "hosts": [SERVER, CLIENT],
-        "routers": routers,
+        "hosts": [CLIENT] if outside else [SERVER, CLIENT],
+        "routers": [SERVER, *routers] if outside else routers,
+        **({"outside": SERVER} if outside else {}),
         "links": [
-            {"name": f"link{n}", "ends": list(ends), "forward": link["down"], "reverse": link["up"]}
+            {
+                "name": f"link{n}" if len(links) > 1 else "link",
+                "ends": list(ends),
+                "forward": link["down"],
+                "reverse": link["up"],
+            }
             for n, (ends, link) in enumerate(
                 zip(pairwise([SERVER, *routers, CLIENT]), links, strict=True), 1
             )
@@ -228,10 +237,14 @@ def _refuse(args: argparse.Namespace) -> None:
             "wale-lab with: it cannot run inside a guest: for links in series, give them one after "
             "the other (wale-lab with LINK -- wale-lab with LINK -- COMMAND)"
         )
-    if args.net:
+    if args.net and not args.real:
         raise ScenarioError(
-            "wale-lab with: --net: there is no way from a guest to the outside network yet; run "
-            "what the command talks to inside, with --serve"
+            "wale-lab with: --net: expected --real too: the outside network has no virtual time"
+        )
+    if args.net and args.engine != "uml":
+        raise ScenarioError(
+            f"wale-lab with: --net: the {args.engine} engine has no way to the outside network: "
+            "expected the uml engine, with --real"
         )
     if args.packets and not args.out:
         raise ScenarioError("wale-lab with: --packets: expected --out DIR too, where it goes")

@@ -115,6 +115,7 @@ class Job:
     modules: Sequence[Path] = ()
     shared: str | None = None  # what it does until copies may be made of it (copies.py)
     interactive: bool = False
+    outside: bool = False  # a device leads to the outside network (engines/outside.py)
     on_output: Callable[[bytes], None] | None = None  # called with output as it comes
 
 

@@ -72,6 +72,7 @@ exec /sbin/modprobe -C /dev/null -d "${0%/*}/modules" "$@"
 KNOWN_ABSENT = {
     "6.1": {"DEBUG_ATOMIC_SLEEP", "FAULT_INJECTION_STACKTRACE_FILTER", "NET_SCH_DUALPI2"},
     "6.12": {"NET_SCH_DUALPI2"},
+    "7.2": {"UML_NET"},  # whose devices need it no more
 }
 
 #: Parts of the source that a UML build reads only the Kconfig and Makefiles of.

@@ -25,7 +25,7 @@ import tempfile
 import termios
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -38,6 +38,7 @@ from wale_lab.engines import (
     kernel_build,
     kernel_source,
     kernel_tree,
+    outside,
 )
 from wale_lab.engines.base import (
     EXIT_PANIC,
@@ -113,14 +114,16 @@ class UmlEngine:
     def _run(self, kernel: Kernel, job: Job) -> Outcome:
         began = time.monotonic()
         counts = coverage.counts(kernel)
-        with job_folder() as folder, one_cpu() as cpu:
+        frames = programs_of_guests() / "outside_frames"
+        way_out = outside.leads_outside(frames) if job.outside else nullcontext(None)
+        with job_folder() as folder, one_cpu() as cpu, way_out as frames_socket:
             if counts:
                 job = replace(job, env={**coverage.ENV, **job.env})
             write_job(folder, kernel, job, after=coverage.AFTER if counts else None)
             deadline = began + job.wall_limit_s
             start = partial(_original, kernel, job, cpu)
             copied = copies.copy_for(kernel, job, start, cpu, folder, deadline)
-            guest = Guest(kernel, folder, job, cpu, copied=copied)
+            guest = Guest(kernel, folder, job, cpu, outside_socket=frames_socket, copied=copied)
             try:
                 timed_out = guest.wait(deadline)
             finally:
@@ -147,12 +150,12 @@ _PROGRAMS = {
     "guest_init": (["-static"], ["guest_init.c"]),
     "guest_preload.so": (["-shared", "-fPIC"], ["guest_preload.c", "guest_copy.c"]),
     "guest_windows": ([], ["guest_windows.c"]),
+    "outside_frames": (["-pthread"], ["outside_frames.c"]),
 }
 
 
 def programs_of_guests() -> Path:
-    """The folder of guest_init, guest_preload.so and guest_windows, compiled once for each state
-    of their sources."""
+    """The folder of these programs, compiled once for each state of their sources."""
     here, include = Path(__file__).parent, SOURCES / "kmod/wire"
     read = [here / name for _, names in _PROGRAMS.values() for name in names]
     read += [here / "guest_copy.h", include / "wire_ring.h"]
@@ -305,6 +308,7 @@ class Guest:
 
     `number` is that of a guest whose time goes on together with that of others (together.py).
     `copied` is the process of one that is a copy; `control` is what one to be copied listens to.
+    `outside_socket` carries the frames of a device that leads outside (outside.py).
     """
 
     def __init__(
@@ -316,8 +320,10 @@ class Guest:
         number: int | None = None,
         copied: Process | None = None,
         control: socket.socket | None = None,
+        outside_socket: int | None = None,
     ) -> None:
         self.folder, self.job, self.image, self.number = folder, job, kernel.image, number
+        self.outside_socket = outside_socket
         self.busy = ""  # what it did when it had to be ended
         self.version = kernel_source.version_key(kernel.release)[:2]
         self.console = Console(folder / "console", job.on_output)
@@ -341,6 +347,7 @@ class Guest:
             env["WALE_WIRE"] = str(self.number)
         if control is not None:
             env["WALE_COPIES"] = str(control.fileno())
+        inherited = (control.fileno() if control else None, self.outside_socket)
         libc = ctypes.CDLL(None)
 
         def in_child() -> None:
@@ -358,7 +365,7 @@ class Guest:
                 stderr=log,
                 start_new_session=True,
                 preexec_fn=in_child,
-                pass_fds=() if control is None else (control.fileno(),),
+                pass_fds=[fd for fd in inherited if fd is not None],
             )
 
     def _command_line(self, virtual: bool) -> list[str]:
@@ -373,6 +380,8 @@ class Guest:
             words += ["random.trust_cpu=1"]
         if self.version >= (6, 14):  # where KUnit tests wait else until somebody starts them
             words += ["kunit.autorun=1"]
+        if self.outside_socket is not None:
+            words += [outside.kernel_word(self.outside_socket)]
         if virtual:
             start_ns = ns_since_1970(self.job.start or RELEASED)
             mode = "inf-cpu" if self.number is None else "ext:time"

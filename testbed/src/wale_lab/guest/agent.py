@@ -52,7 +52,7 @@ from wale_lab.guest.hosts import Hosts  # noqa: E402
 from wale_lab.guest.links import Links  # noqa: E402
 from wale_lab.guest.namespaces import is_copied_here  # noqa: E402
 from wale_lab.guest.processes import Processes  # noqa: E402
-from wale_lab.guest.programs import name_hosts  # noqa: E402
+from wale_lab.guest.programs import ask_for_names, name_hosts  # noqa: E402
 from wale_lab.guest.rate_advice import play_advice, set_advice  # noqa: E402
 from wale_lab.guest.recorders import Recorders  # noqa: E402
 from wale_lab.guest.shared import WORK, AgentError, meet, now, sleep_until  # noqa: E402
@@ -86,6 +86,7 @@ def set_up(plan: "Plan", processes: "Processes") -> tuple["Plan", "Hosts", "Flow
     hosts.build()
     if plan["programs"]:
         name_hosts(plan["names"])
+        ask_for_names(plan["name_server"])
     flows.start_servers()
     if plan["virtual"] and controls is not None and is_copied_here():
         plan, earlier = read_plan(), flows
@@ -148,6 +149,7 @@ def run_shell(plan: "Plan", processes: "Processes") -> "NoReturn":
     hosts.load_modules()
     hosts.build()
     name_hosts(plan["names"])
+    ask_for_names(plan["name_server"])
     Links(plan, processes).install(now(), now())
     set_advice(plan, processes)
     processes.netns.enter(None)

@@ -256,3 +256,15 @@ def name_hosts(names: dict[str, str]) -> None:
     lines += [f"{address} {name}" for name, address in names.items()]
     write(WORK + "/hosts", "\n".join(lines) + "\n")
     mount(WORK + "/hosts", "/etc/hosts", None, None, MS_BIND)
+
+
+def ask_for_names(server: "str | None") -> None:
+    """Have programs ask this server of names, if there is one, by this namespace's resolv.conf."""
+    if server is None:
+        return
+    write(WORK + "/resolv.conf", f"nameserver {server}\n")
+    place = os.path.realpath("/etc/resolv.conf")
+    if not os.path.exists(place):  # a link to a file of the host's /run
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        write(place, "")
+    mount(WORK + "/resolv.conf", place, None, None, MS_BIND)

@@ -13,6 +13,7 @@ the shortest way).  With isolate every flow has a copy of everything, in namespa
 from __future__ import annotations
 
 from wale_lab.advice import Advice
+from wale_lab.engines import outside
 from wale_lab.link import wire_bytes
 from wale_lab.models.max_min import Share, max_min
 from wale_lab.overlays import Bond, Tunnel
@@ -110,6 +111,8 @@ class _Copy:
             self.over_links(name)
         for number, tunnel in enumerate(self.graph.tunnels):
             self.tunnel(number, tunnel)
+        if self.graph.outside is not None:
+            self.outside(self.spaces[self.graph.outside])
         for subnet in self.routing.subnets:
             self.neighbours(subnet)
             for interface in subnet.interfaces:
@@ -189,6 +192,16 @@ class _Copy:
             if tunnel.kind == "wireguard":
                 space.commands.append(wireguard(tunnel, k, number, self.seed, addresses[1]))
             self.into.names[f"{self.prefix}{name}.{tunnel.name}"] = own.address
+
+    def outside(self, space: Namespace) -> None:
+        """The device that leads to the outside network."""
+        self.into.wires.append(f"link set {outside.DEVICE} netns {space.name}")
+        space.ip += [
+            f"link set {outside.DEVICE} up",
+            f"address add {outside.GUEST}/{outside.BITS} dev {outside.DEVICE}",
+        ]
+        self.into.names[outside.OWN_NAME] = outside.GATEWAY
+        self.into.name_server = outside.NAMES
 
     def commands(self, name: str) -> None:
         """What is run in a node when the network is there: its own scripts last."""

@@ -181,6 +181,7 @@ class Plan:
     names: dict[str, str] = field(default_factory=dict)  # of hosts: their addresses
     modules: list[str] = field(default_factory=list)  # of the kernel, that the user asks for
     bpf: list[str] = field(default_factory=list)  # objects with congestion controls
+    name_server: str | None = None  # that programs ask; None: there is none
     changes: list[PlannedChange] = field(default_factory=list)  # in the order of their times
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from wale_lab.engines import outside
 from wale_lab.events import Event, in_order
 from wale_lab.network import Graph
 from wale_lab.routing import Interface, Routing, State
@@ -54,6 +55,10 @@ def entries(scenario: Scenario, name: str, routing: Routing) -> dict[str, Entry]
                 found[f"default {table}"] = Entry(own.device, words)
     for target, hop in _below_tunnels(graph, name, routing).items():
         add(f"{target}/{length}", hop)
+    if graph.outside == name:
+        found["default"] = Entry(outside.DEVICE, f"default via {outside.GATEWAY}")
+    elif graph.outside is not None and (way := _hop_to(name, graph.outside, routing)):
+        add("default", way)
     for at, to in routing.said:
         said = routing.said_hop(at, to) if at == name else None
         if said is not None and said[0].up:
@@ -65,7 +70,8 @@ def entries(scenario: Scenario, name: str, routing: Routing) -> dict[str, Entry]
 def _table(graph: Graph, name: str, routing: Routing) -> dict[str, tuple[Interface, Interface]]:
     """The next routers of a node, by prefix; a host with one router has a default alone.
 
-    Routers have no default: a packet with a damaged address would go to and fro.
+    Routers have none but one that leads outside: a packet with a damaged address would go to and
+    fro.
     """
     interfaces = routing.interfaces[name]
     routers = [(i, r) for i in interfaces if i.up for r in i.subnet.routers if r.node != name]
@@ -78,6 +84,16 @@ def _table(graph: Graph, name: str, routing: Routing) -> dict[str, tuple[Interfa
             if hop is not None:
                 found[subnet.prefix] = hop
     return found
+
+
+def _hop_to(name: str, router: str, routing: Routing) -> tuple[Interface, Interface] | None:
+    """How a node hands on what goes to a router."""
+    for end in routing.interfaces[router]:
+        direct = [i for i in routing.interfaces[name] if i.subnet is end.subnet and i.up]
+        hop = (direct[0], end) if direct and end.up else routing.next_hop(name, end.subnet)
+        if hop is not None:
+            return hop
+    return None
 
 
 def _below_tunnels(
