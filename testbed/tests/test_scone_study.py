@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from wale_lab.scenario import load_scenario
 
 TOP = Path(__file__).resolve().parents[2]
 FOLDER = TOP / "Documentation/examples/scone"
@@ -36,3 +42,30 @@ def test_forecast() -> None:
         assert table["exact, lowest of 67 s"][name][0] < 15
     for name in ("markov", "lte", "leo"):  # trusted, it is too much every third time
         assert table["mean 67 s, last"][name][1] > 33
+
+
+@pytest.fixture(scope="module")
+def study() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("scone_study", FOLDER / "study.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_run_of_the_study_can_be_done(study: ModuleType, tmp_path: Path) -> None:
+    for model in ("lte", "leo"):
+        (tmp_path / f"{model}.trace").write_text("1s 1mbit\n")
+    for link in study.LINKS:
+        for client in study.CLIENTS:
+            scenario = load_scenario(*study.scenario_of(link, client, tmp_path, 20))
+            assert [flow.name for flow in scenario.flows] == ["server", "video"]
+
+
+@pytest.mark.guest
+@pytest.mark.slow
+def test_a_run_of_the_study(study: ModuleType, tmp_path: Path) -> None:
+    numbers = study.run("policy", "TCP ratcp", tmp_path, 20, 1)
+    assert numbers["mean_kbit"] > 150
+    assert numbers["advice"] == numbers["dropped"] == 0
+    assert numbers["queue_p95_ms"] < 100

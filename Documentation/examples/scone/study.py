@@ -85,17 +85,21 @@ def queueing_ms(folder: Path) -> list[float]:
     ]
 
 
-def run(link: str, client: str, args: argparse.Namespace) -> dict[str, float]:
-    """The numbers of a run."""
-    out = args.out / f"{link}-{client}".replace(" ", "_")
+def scenario_of(link: str, client: str, folder: Path, seconds: int) -> tuple[Path, list[str]]:
+    """A scenario and its overrides; folder has the traces."""
+    name, words = CLIENTS[client]
+    words = [*LINKS[link], *words, f"flows.video.env.SECONDS_TO_WATCH={seconds}"]
+    return HERE / name, [word.replace("FOLDER", str(folder)) for word in words]
+
+
+def run(link: str, client: str, folder: Path, seconds: int, seed: int) -> dict[str, float]:
+    """The numbers of a run, which is done if it is not in the folder."""
+    out = folder / f"{link}-{client}".replace(" ", "_")
     if not (out / "result.json").exists():
-        name, words = CLIENTS[client]
-        words = [*LINKS[link], *words, f"flows.video.env.SECONDS_TO_WATCH={args.seconds}"]
-        words = [word.replace("FOLDER", str(args.out)) for word in words]
-        run_scenario(load_scenario(HERE / name, words), args.seed, out)
+        run_scenario(load_scenario(*scenario_of(link, client, folder, seconds)), seed, out)
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
-    for problem in problems(result):
-        print(f"{link}, {client}: {problem}")
+    if wrong := problems(result):
+        raise SystemExit(f"{link}, {client}: {'; '.join(wrong)}")
     forward = next(one for one in result["links"] if one["name"] == "forward")
     waits = queueing_ms(out)
     return result["flows"][1]["metrics"] | {
@@ -108,12 +112,15 @@ def run(link: str, client: str, args: argparse.Namespace) -> dict[str, float]:
 def main() -> None:
     """Run what is not there, and print it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("client", nargs="*", choices=[*CLIENTS, []], help="(all)")
+    parser.add_argument("client", nargs="*", metavar="CLIENT", help="(all)")
     parser.add_argument("--out", type=Path, default=Path("out/scone"))
     parser.add_argument("--only", choices=LINKS, help="one link")
-    parser.add_argument("--seconds", type=int, default=300, help="of film (300)")
+    parser.add_argument("--seconds", type=int, default=200, help="to watch (200)")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
+    for client in args.client:
+        if client not in CLIENTS:
+            parser.error(f"no client {client!r}; expected some of {'; '.join(CLIENTS)}")
     args.out = args.out.absolute()
     args.out.mkdir(parents=True, exist_ok=True)
     for model in ("lte", "leo"):
@@ -123,7 +130,7 @@ def main() -> None:
         subprocess.run(command, check=True)
     for link in [args.only] if args.only else LINKS:
         for client in args.client or CLIENTS:
-            row = run(link, client, args)
+            row = run(link, client, args.out, args.seconds, args.seed)
             print(link, f"{client:38}", *(f"{k}={v:.4g}" for k, v in row.items()), flush=True)
 
 

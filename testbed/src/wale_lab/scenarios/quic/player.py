@@ -24,6 +24,9 @@ BUFFER_S = 24.0
 _SHARE = 0.8
 _LAST = 3
 
+#: While it waits because of advice, it looks at it so often.
+_LOOK_S = 1.0
+
 #: What the choice obeys: throughput that was measured, advice, or the lower of the two.  Without
 #: advice it is what was measured.
 Follow = Literal["measured", "advice", "both"]
@@ -73,7 +76,7 @@ class Player:
         self._advised = advised
         self._rates: deque[float] = deque(maxlen=_LAST)
         self._chosen: list[float] = []
-        self._not_before = now
+        self._asked: tuple[float, int] | None = None  # when for the last segment, and its bits
         self.bytes = 0
 
     def may(self, now: float) -> float:
@@ -92,7 +95,15 @@ class Player:
     def wait_s(self, now: float) -> float:
         """How long until it asks for the next: the buffer has room, and advice allows it."""
         self.screen.advance(now)
-        return max(self.screen.buffer_s + SEGMENT_S - BUFFER_S, self._not_before - now, 0)
+        return max(self.screen.buffer_s + SEGMENT_S - BUFFER_S, self._advised_wait_s(now), 0)
+
+    def _advised_wait_s(self, now: float) -> float:
+        """Until the last segment is no faster than advised, from its request to the next."""
+        advised = self._advised(now) if self._follow != "measured" else None
+        if advised is None or self._asked is None:
+            return 0
+        asked, bits = self._asked
+        return min(asked + bits / advised - now, _LOOK_S)
 
     def arrived(self, rate: float, asked: float, now: float) -> None:
         """A segment of this rate."""
@@ -100,9 +111,7 @@ class Player:
         self.bytes += size
         self._chosen.append(rate)
         self._rates.append(8 * size / max(now - asked, 1e-3))
-        advised = self._advised(now) if self._follow != "measured" else None
-        if advised is not None:  # no faster than advised over the time from one to the next
-            self._not_before = asked + 8 * size / advised
+        self._asked = asked, 8 * size
         self.screen.add(now)
 
     def summary(self, now: float) -> dict[str, float]:
