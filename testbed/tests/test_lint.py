@@ -174,6 +174,7 @@ def test_licence_in_every_file() -> None:
 
 
 def test_no_file_longer_than_800_lines() -> None:
-    names = [n for n in tracked("*.c", "*.h", "*.py", "*.sh") if "_gen." not in n]
+    written = re.compile(r"_gen\.|/vectors/")  # by a program
+    names = [n for n in tracked("*.c", "*.h", "*.py", "*.sh") if not written.search(n)]
     long = {n: len((TOP / n).read_bytes().splitlines()) for n in names}
     assert {n: lines for n, lines in long.items() if lines > 800} == {}

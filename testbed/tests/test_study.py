@@ -395,7 +395,7 @@ def test_scenarios_that_cannot_be(paper: Path) -> None:
 def test_code_that_makes_the_numbers_is_in_the_key() -> None:
     """Whatever these modules import from the testbed is in the key too, or in a scenario or plan."""
     in_the_plan = {
-        "engines", "advice.py", "fields.py", "impaired_advice.py", "impairments.py", "link_words.py",
+        "engines", "advice.py", "fields.py", "scone_words.py", "impaired_advice.py", "impairments.py", "link_words.py",
         "options.py", "errors.py", "tree.py", "units.py", "yaml_lines.py", "models/feedback.py",
         "papers/__init__.py",
     }  # fmt: skip

@@ -181,7 +181,9 @@ def lower_packet(packet: bytes, signal: int) -> bytes:
     lowered = lower(payload, signal)
     if lowered == payload:
         return packet
-    words = (int.from_bytes(one, "big") for one in (packet[at + 6 : at + 8], payload[:2]))
-    checksum = replace_checksum(*words, int.from_bytes(lowered[:2], "big"))
+    given, before, after = (
+        int.from_bytes(one, "big") for one in (packet[at + 6 : at + 8], payload[:2], lowered[:2])
+    )
+    checksum = replace_checksum(given, before, after)
     head = packet[: at + 6] + checksum.to_bytes(2, "big")
     return head + lowered + packet[at + length :]
