@@ -126,3 +126,10 @@ def test_a_ring_that_is_full_ends_the_run(kernel: Kernel, monkeypatch: pytest.Mo
 def test_links_that_are_too_short_are_refused(kernel: Kernel) -> None:
     with pytest.raises(EngineError, match="a delay of at least 50 us on a link between guests"):
         both([kernel] * 2, [":", ":"], Wire((0, 1), (10_000_000, 49_999), None))
+
+
+def test_what_guests_share_goes_with_the_launcher() -> None:
+    with together._memory(2, [LINK]) as path:
+        assert os.readlink(path).startswith("/memfd:")
+        assert path.stat().st_size > 2 * LINK.ring_bytes()
+    assert not path.exists()

@@ -9,9 +9,9 @@ job, its folder, its own stream of random numbers.
 from __future__ import annotations
 
 import mmap
+import os
 import struct
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -23,7 +23,6 @@ from wale_lab.engines.processes import end_session, end_with_parent, ended_withi
 from wale_lab.engines.uml import (
     Guest,
     job_folder,
-    memory_folder,
     one_cpu,
     programs_of_guests,
     write_job,
@@ -124,19 +123,20 @@ def _check(members: Sequence[tuple[Kernel, Job]], wires: Sequence[Wire]) -> None
 
 @contextmanager
 def _memory(guests: int, wires: Sequence[Wire]) -> Iterator[Path]:
-    """The file that guests share."""
+    """The memory that guests share, as a file that goes with us, however we end."""
     entries, at = b"", -(-(_HEAD.size + RINGS_MAX * _ENTRY.size) // _PAGE) * _PAGE
     for wire in wires:
         for ends, delay_ns in zip((wire.ends, wire.ends[::-1]), wire.delays_ns, strict=True):
             entries += _ENTRY.pack(at, wire.ring_bytes(), delay_ns, *ends)
             at += _PAGE + wire.ring_bytes()
     head = _HEAD.pack(_MAGIC, _VERSION, guests, 2 * len(wires), 0, 0, 0, *[0] * (GUESTS_MAX + 1))
-    folder = memory_folder(at // 2**20 + 1, Path(tempfile.gettempdir()))
-    with tempfile.NamedTemporaryFile(prefix="wale-wire-", dir=folder) as file:
-        file.write(head + entries)
-        file.truncate(at)
-        file.flush()
-        yield Path(file.name)
+    fd = os.memfd_create("wale-wire")
+    try:
+        os.truncate(fd, at)
+        os.pwrite(fd, head + entries, 0)
+        yield Path(f"/proc/{os.getpid()}/fd/{fd}")
+    finally:
+        os.close(fd)
 
 
 @contextmanager

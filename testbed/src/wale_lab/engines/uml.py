@@ -291,7 +291,7 @@ def one_cpu(else_number: int = 0) -> Iterator[int]:
     yield allowed[else_number % len(allowed)]
 
 
-def memory_folder(megabytes: int, otherwise: Path) -> str:
+def _memory_folder(megabytes: int, otherwise: Path) -> str:
     """Where the guest's memory file lives: in RAM, if it has room."""
     try:
         room = os.statvfs("/dev/shm")
@@ -337,7 +337,7 @@ class Guest:
         job, folder = self.job, self.folder
         virtual = job.time == "virtual"
         env = {"LD_PRELOAD": str(folder / "shim.so"), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
-        env["TMPDIR"] = memory_folder(job.memory_mb, folder)
+        env["TMPDIR"] = _memory_folder(job.memory_mb, folder)
         if virtual:
             env["WALE_SEED"] = str(job.seed)
             env["WALE_SOURCES"] = str(PACKAGE)
