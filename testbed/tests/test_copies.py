@@ -52,7 +52,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[copies.Copy]]:
 
     monkeypatch.setattr(copies, "kept", lambda: True)
     monkeypatch.setattr(copies._Original, "copy", copy)
-    monkeypatch.setattr(copies, "_seen", set[str]())
+    monkeypatch.setattr(copies, "_seen", dict[str, int]())
     yield found
     copies.end_originals()
     assert list(Path(tempfile.gettempdir()).glob(f"wale-guest-{os.getpid()}-*")) == []
@@ -73,17 +73,21 @@ def test_digests_of_copies_and_of_runs_alone(
         for loss in (0, 0.5, 1, 2, 5)
     ]
     copied = [run(scenario, tmp_path / "out", *words, seed=seed) for words, seed in points]
-    assert len(made) == 18  # all but the first of each seed
+    assert len(made) == 20
     monkeypatch.setattr(copies, "kept", lambda: False)
     alone = [run(scenario, tmp_path / "out", *words, seed=seed) for words, seed in points]
     assert copied == alone
     assert len(set(copied)) == 20
 
 
-def test_packets_of_a_copy(scenario: Path, tmp_path: Path, made: list[copies.Copy]) -> None:
-    outs = [tmp_path / name for name in ("alone", "one", "two")]
-    assert len({run(scenario, out, packets="csv") for out in outs}) == 1
-    assert len(made) == 2
+def test_packets_of_a_copy(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: list[copies.Copy]
+) -> None:
+    outs = [tmp_path / name for name in ("one", "two", "alone")]
+    digests = {run(scenario, out, packets="csv") for out in outs[:2]}
+    monkeypatch.setattr(copies, "kept", lambda: False)
+    digests.add(run(scenario, outs[2], packets="csv"))
+    assert len(made) == 2 and len(digests) == 1
     assert len({(out / "packets.csv").read_bytes() for out in outs}) == 1
 
 
@@ -97,7 +101,14 @@ def test_a_control_that_is_not_there(
     with pytest.raises(ScenarioError, match="nosuch"):
         run(scenario, out, "flows.tcp.cc=nosuch")
     digests.add(run(scenario, out))
-    assert len(made) == 3 and len(digests) == 1
+    assert len(made) == 4 and len(digests) == 1
+
+
+def test_which_jobs_are_worth_an_original(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not those of a sweep over nothing but seeds."""
+    monkeypatch.setattr(copies, "_seen", dict[str, int]())
+    found = [copies._comes_again(key) for key in "aabcdddee"]
+    assert found == [True, True, True, False, False, True, True, True, True]
 
 
 def test_copies_and_originals_that_end_early(
@@ -108,9 +119,9 @@ def test_copies_and_originals_that_end_early(
     with pytest.raises(TimedOut, match="killed at its wall limit"):
         run(scenario, out, wall_limit_s=0.05)
     digests.add(run(scenario, out))
-    assert len(made) == 3
+    assert len(made) == 4
     (original,) = copies._originals.values()
     os.kill(original.process.pid, signal.SIGKILL)
     original.process.wait()
     digests.add(run(scenario, out))
-    assert len(made) == 3 and len(digests) == 1
+    assert len(made) == 4 and len(digests) == 1

@@ -2,9 +2,10 @@
 """Guests that are started once and copied: each copy is a run that goes on from there.
 
 A job says by a text (Job.shared) what it does up to the moment at which it can be copied.  The
-second job with the same text, seed, kernel and so on starts an original, which stops at that
-moment; from then on each such job is a copy of it, with the same result as if it had been
-started for itself.  How a guest is copied is told in guest_copy.c.
+first job with some text, seed, kernel and so on starts an original, which stops at that moment;
+each such job is a copy of it, with the same result as if it had been started for itself.  If no
+job was like the one before, only the second of a kind starts an original.  How a guest is copied
+is told in guest_copy.c.
 
 Only a process that does one job after the other has originals (once.py).
 """
@@ -92,7 +93,7 @@ class _Original:
         self._stack.close()
 
 
-_seen: set[str] = set()
+_seen: dict[str, int] = {}  # how many jobs of a kind there were; the last kind began last
 _never: set[str] = set()  # their guests cannot be copied
 _originals: dict[str, _Original] = {}  # the last one was used last
 
@@ -118,6 +119,16 @@ def _key(kernel: Kernel, job: Job) -> str:
     return hashlib.sha256(repr(same).encode()).hexdigest()
 
 
+def _comes_again(key: str) -> bool:
+    """Count a job; is it worth an original?"""
+    if key not in _seen:
+        of_the_last_kind = next(reversed(_seen.values()), 2)
+        _seen[key] = 1
+        return of_the_last_kind > 1
+    _seen[key] += 1
+    return True
+
+
 def copy_for(
     kernel: Kernel, job: Job, start: Start, cpu: int, folder: Path, deadline: float
 ) -> Copy | None:
@@ -125,8 +136,7 @@ def copy_for(
     if not kept() or job.shared is None or not _is_copied(kernel, job):
         return None
     key = _key(kernel, job)
-    if key not in _seen or key in _never:
-        _seen.add(key)
+    if not _comes_again(key) or key in _never:
         return None
     original = _originals.pop(key, None) or _Original(start, deadline)
     copied = original.copy(cpu, folder) if original.ready else None

@@ -69,8 +69,9 @@ struct traced {
 };
 
 static int control = -1;
-static int is_copy;
 static struct traced traced[TRACED_MAX];
+static int n_copied;		/* in a copy: the first so many are those of the original */
+static int n_traced;		/* when the original stands still */
 static int cannot;		/* there is something that cannot be copied */
 
 static int (*libc_clone)(int (*fn)(void *), void *stack, int flags, void *arg, ...);
@@ -109,11 +110,13 @@ static struct traced *find_traced(pid_t pid)
 	return NULL;
 }
 
+/* No new process has one of the old PIDs: those of the original keep them. */
 pid_t copied_pid(pid_t pid)
 {
-	struct traced *found = is_copy && pid > 0 ? find_traced(pid) : NULL;
-
-	return found && found->now ? found->now : pid;
+	for (int i = 0; i < n_copied; i++)
+		if (traced[i].pid == pid)
+			return traced[i].now;
+	return pid;
 }
 
 int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
@@ -144,16 +147,15 @@ pid_t waitpid(pid_t pid, int *status, int options)
 	if (!status)
 		status = &own;
 	got = libc_waitpid(copied_pid(pid), status, options);
-	if (control < 0 && !is_copy)
+	if (got <= 0 || pid <= 0)
 		return got;
-	if (got > 0 && pid > 0) {
+	if (control >= 0 && (WIFEXITED(*status) || WIFSIGNALED(*status))) {
 		struct traced *entry = find_traced(pid);
 
-		if (entry && (WIFEXITED(*status) || WIFSIGNALED(*status)))
+		if (entry)
 			entry->pid = 0;
-		return pid;
 	}
-	return got;
+	return pid;
 }
 
 static void *high_memory(size_t len)
@@ -273,11 +275,12 @@ static int take_stock(void)
 
 	if (cannot || find_memory() || read_mappings("/proc/self/maps", &kernel_mappings))
 		return -1;
-	for (int i = 0; i < TRACED_MAX; i++) {
+	for (int i = 0; i < TRACED_MAX; i++)
+		if (traced[i].pid)
+			traced[n_traced++] = traced[i];
+	for (int i = 0; i < n_traced; i++) {
 		struct traced *entry = &traced[i];
 
-		if (!entry->pid)
-			continue;
 		snprintf(path, sizeof(path), "/proc/%d/maps", entry->pid);
 		if ((entry->flags & CLONE_VM) || read_mappings(path, &entry->mappings) ||
 		    !stub_of(&entry->mappings))
@@ -379,10 +382,10 @@ static void become_copy(int cpu, const char *folder)
 		_exit(1);
 	if (dup2(copy_fd, memory_fd) < 0 || map_all(&kernel_mappings, memory_fd))
 		_exit(1);
-	for (int i = 0; i < TRACED_MAX; i++)
-		if (traced[i].pid && copy_traced(&traced[i]))
+	for (int i = 0; i < n_traced; i++)
+		if (copy_traced(&traced[i]))
 			_exit(1);
-	is_copy = 1;
+	n_copied = n_traced;
 	control = -1;
 	if (libc_ptrace(PTRACE_SETREGSET, copied_pid(caller), (void *)NT_X86_XSTATE, &regs))
 		_exit(1);
