@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import struct
 
 import pytest
 
@@ -63,6 +64,21 @@ def test_a_checksum_is_replaced() -> None:
     for checksum in (1, 0x1234, 0xFFFF):
         after = scone.replace_checksum(checksum, 0xFFEF, 0xDE6F)
         assert after and (after - checksum - 0xFFEF + 0xDE6F) % 0xFFFF == 0
+
+
+def test_only_whole_datagrams_are_changed() -> None:
+    payload = scone.packet() + b"\x40"
+    udp = struct.pack("!HHHH", 1000, 443, 8 + len(payload), 0x1234) + payload
+    head = struct.pack("!BBHHHBBHII", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, 1, 2)
+    packet = head + udp
+    lowered = scone.lower_packet(packet, 40)
+    checksum = scone.replace_checksum(0x1234, 0xFFEF, 0xD46F)
+    assert lowered[26:28] == checksum.to_bytes(2, "big") and scone.read(lowered[28:]) == 40
+    assert lowered[:26] + lowered[30:] == packet[:26] + packet[30:]
+    assert scone.lower_packet(packet[:-1], 40) == packet[:-1]
+    for field, value in ((6, 0x20), (9, 6), (0, 0x44)):  # a fragment, TCP, a bad header
+        other = packet[:field] + bytes((value,)) + packet[field + 1 :]
+        assert scone.lower_packet(other, 40) == other
 
 
 def test_the_kernel_names_the_same_draft() -> None:
