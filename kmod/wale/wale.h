@@ -119,8 +119,6 @@ struct wale_sched_data {
 	struct wale_element *element;
 	struct wale_buffer buffer;
 	struct wale_policy policy;
-	struct wale_policer policer;
-	struct wale_breaker *breaker;
 	const struct wale_station *station;
 	struct wale_classes *classes;
 	struct wale_cells cells;
@@ -144,6 +142,8 @@ struct wale_sched_data {
 	struct wale_feedback *feedback;
 	struct wale_impair *impair;
 	struct wale_child child;
+	struct wale_policer policer;
+	struct wale_breaker *breaker;
 
 	/* every packet: counting; read by wale_dump_stats() */
 	struct wale_counts counts;

@@ -163,8 +163,11 @@ static void wale_corrupt_fix(struct sk_buff *skb,
 	u8 was[2] = {}, is[2] = {};
 	u32 odd = (at - segment->at) % 2;
 
-	if (segment->udp && !*check)
-		return;		/* there is none */
+	if (segment->udp && !*check) {	/* there is none */
+		if (skb->ip_summed == CHECKSUM_COMPLETE)
+			skb->ip_summed = CHECKSUM_NONE;
+		return;
+	}
 	was[odd] = before;
 	is[odd] = skb->data[at];
 	csum_replace2(check, *(__be16 *)was, *(__be16 *)is);
