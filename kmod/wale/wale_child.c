@@ -166,10 +166,11 @@ static void wale_child_own(struct wale_sched_data *q, const struct sk_buff *skb)
 /* Its length is again what it is outside of the link. */
 static void wale_child_restore_len(const struct Qdisc *sch, struct sk_buff *skb)
 {
-	if (skb_is_gso(skb))
+	if (skb_is_gso(skb)) {
 		qdisc_skb_cb(skb)->pkt_len = wale_block_outer_len(sch, skb);
-	else
-		wale_compat_set_pkt_len(skb, wale_skb_outer_len(sch, skb));
+		return;
+	}
+	wale_compat_set_pkt_len(skb, wale_skb_outer_len(sch, skb));
 }
 
 /* Ask the child for a packet. */

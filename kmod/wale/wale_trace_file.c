@@ -167,7 +167,7 @@ static struct file *wale_trace_file_open(u32 columns)
 	struct wale_trace_file *trace_file;
 	struct file *file;
 
-	trace_file = kzalloc(sizeof(*trace_file), GFP_KERNEL_ACCOUNT);
+	trace_file = kzalloc_obj(*trace_file, GFP_KERNEL_ACCOUNT);
 	if (!trace_file)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&trace_file->mutex);

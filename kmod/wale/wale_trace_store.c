@@ -15,6 +15,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
+#include "../compat.h"
 #include "wale_step.h"
 #include "wale_trace_store.h"
 
@@ -83,7 +84,7 @@ struct wale_trace *wale_trace_new(u32 columns)
 {
 	struct wale_stored_trace *stored;
 
-	stored = kzalloc(sizeof(*stored), GFP_KERNEL_ACCOUNT);
+	stored = kzalloc_obj(*stored, GFP_KERNEL_ACCOUNT);
 	if (!stored)
 		return NULL;
 	INIT_WORK(&stored->work, wale_trace_free_work);
