@@ -94,6 +94,9 @@ check-programs: packages-check userspace kernel programs	## their scenarios, eac
 generate: packages-check	## what follows from the contract of the qdisc (Documentation/netlink/specs/sch_wale.yaml)
 	@testbed/wale-lab python testbed/codegen
 
+upstream: packages-check	## the tree as patches for Linux, into build/upstream (KERNEL=7.2)
+	@testbed/wale-lab python testbed/upstream $(KERNEL_ARG)
+
 lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest -m lint $(PYTEST_ARGS)
 
@@ -177,6 +180,6 @@ deb: packages-deb	## Debian packages wale-dkms, wale-tools, wale-dev and python3
 clean:	## remove build/, dist/, out/ and results/ (the cached kernel stays)
 	rm -rf build dist out results
 
-.PHONY: demo report test check release-check check-vm check-deb check-programs programs bench-programs packages-programs coverage tested-table formulas-table lint fuzz fuzz-userspace fuzz-kernel \
+.PHONY: demo report test check release-check check-vm check-deb check-programs programs bench-programs packages-programs coverage tested-table formulas-table upstream lint fuzz fuzz-userspace fuzz-kernel \
 	bench help modules modules-stock userspace kernel kernel-san packages packages-check \
 	packages-vm packages-deb install uninstall wheel deb clean

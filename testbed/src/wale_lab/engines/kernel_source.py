@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,9 +80,17 @@ def _fetched(cache: Path) -> list[Source]:
 def at_hand(wanted: str | None, cache: Path) -> Source | None:
     """What need not be fetched: the version asked for, or the newest of the distribution."""
     have = [*_installed(), *_fetched(cache)]
-    fitting = [s for s in have if (s.version == wanted if wanted else s.is_default)]
+    return _newest(s for s in have if (s.version == wanted if wanted else s.is_default))
+
+
+def newest_at_hand(cache: Path) -> Source | None:
+    """The newest that need not be fetched, wherever it is from."""
+    return _newest([*_installed(), *_fetched(cache)])
+
+
+def _newest(sources: Iterable[Source]) -> Source | None:
     return max(
-        fitting,
+        sources,
         key=lambda s: (version_key(s.version), s.is_default, version_key(s.package)),
         default=None,
     )
