@@ -518,24 +518,25 @@ def test_packets_are_copied_and_damaged() -> None:
     """Without memory there is no copy, or no damage, and it is not counted; parents are told."""
     here = stage()
     pair = here.pair
-    pair.add(duplicate=(1 << 32) - 1, corrupt=(1 << 32) - 1, seed=1)
 
     def act() -> None:
         pair.send(3, 500)
         pair.send_gso(20)  # whose data are not where bits can be turned
         pair.drain()
 
-    copies = Operation("sch_wale", act, nothing, lambda: (0, 0, 0), lambda: (0, 0, 0))
-    here.exercise(copies=copies)
-    link = pair.get()
-    equal((link.imbalance(), link.imbalance_bytes()), (0, 0), "imbalance in packets and bytes")
-    equal((link.qlen, link.backlog), (0, 0), "qlen and backlog of an empty link")
-    stats = link.stats
-    for name in ("duplicated", "corrupted"):
-        count = stats[f"{name}_packets"]
-        true(0 < count < stats["offered_packets"], f"{name}: {count}")
-    pair.delete()
-    pair.received()
+    for fix in (0, 1):
+        pair.add(duplicate=(1 << 32) - 1, corrupt=(1 << 32) - 1, corrupt_fix=fix, seed=1)
+        copies = Operation("sch_wale", act, nothing, lambda: (0, 0, 0), lambda: (0, 0, 0))
+        here.exercise(**{f"copies, corrupt_fix {fix}": copies})
+        link = pair.get()
+        equal((link.imbalance(), link.imbalance_bytes()), (0, 0), "imbalance in packets and bytes")
+        equal((link.qlen, link.backlog), (0, 0), "qlen and backlog of an empty link")
+        stats = link.stats
+        for name in ("duplicated", "corrupted"):
+            count = stats[f"{name}_packets"]
+            true(0 < count < stats["offered_packets"], f"{name}: {count}")
+        pair.delete()
+        pair.received()
 
 
 def test_links_publish() -> None:
