@@ -7,6 +7,7 @@ import csv
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -33,6 +34,7 @@ from wale_lab.evaluation.rows import DEPLOYED, ROWS, choose, load_row
 from wale_lab.evaluation.runs import Maker, Place, Point
 from wale_lab.evaluation.scenes import Subject, scene
 from wale_lab.scenario import check_scenario
+from wale_lab.tree import SOURCES
 from wale_lab.workers import Workers, python_environment
 
 TIMES = np.arange(10.0)
@@ -385,6 +387,30 @@ def test_the_other_forms(tmp_path: Path) -> None:
     before = [path.read_bytes() for path in tmp_path.iterdir()]
     write_report(tmp_path, data(4.0))
     assert [path.read_bytes() for path in tmp_path.iterdir()] == before
+
+
+def test_a_command_of_a_report_can_be_copied(tmp_path: Path) -> None:
+    told = data(4.0)
+    for length in range(20, 60):
+        told["command"] = f"wale-lab evaluate {'x' * length} --rows=short-flows,loss-own"
+        text = write_report(tmp_path, told)[2].read_text()
+        assert "--rows=short-flows,loss-own" in text
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((SOURCES / "Documentation/evaluations").glob("*.txt")),
+    ids=lambda path: path.stem,
+)
+def test_reports_that_are_checked_in(path: Path) -> None:
+    """They say how they were made, and of what rows that there are."""
+    text = path.read_text(encoding="utf-8")
+    command = next(line for line in text.splitlines() if line.startswith("To repeat it: "))
+    assert command.startswith("To repeat it: wale-lab evaluate ")
+    assert re.search(r"^Digest: [0-9a-f]{32}$", text, re.M)
+    sources = {load_row(row).row.source.section for row in ROWS.glob("*/*.yaml")}
+    joined = " ".join(text.split())
+    assert sum(f"{section} (" in joined for section in sources) >= 2
 
 
 def test_how_far_an_evaluation_is(

@@ -105,7 +105,9 @@ def _said(row: dict[str, Any]) -> str:
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent)
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def worse_in(row: dict[str, Any]) -> list[dict[str, Any]]:

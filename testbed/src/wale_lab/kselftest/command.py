@@ -105,9 +105,9 @@ def _run_one(name: str, kernel: Kernel, suite: Suite, wall_limit_s: float) -> Re
     outcome = get_engine("uml").run(kernel, job)
     sound = _ended(outcome) and not outcome.complaints
     result = _MEANS.get(outcome.exit_code, "fail") if sound else "fail"
-    digest = hashlib.sha256(outcome.console.encode()).hexdigest()
-    why = _why(outcome, result)
-    return Result(name, result, why, round(outcome.wall_s, 1), digest, outcome.console)
+    output = outcome.console if _ended(outcome) else f"{outcome.console}\n{outcome.tail()}"
+    digest = hashlib.sha256(output.encode()).hexdigest()
+    return Result(name, result, _why(outcome, result), round(outcome.wall_s, 1), digest, output)
 
 
 def _run_several(names: list[str], args: argparse.Namespace) -> list[Result]:
