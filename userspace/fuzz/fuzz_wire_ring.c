@@ -8,7 +8,7 @@
 #include "fuzz.h"
 #include "wire_ring.h"
 
-#define SIZE	(1U << 17)
+#define SIZE (1U << 17)
 
 static unsigned char ring[SIZE], packet[WIRE_PACKET_MAX];
 
@@ -23,7 +23,8 @@ static struct wire_record any_record(struct tape *tape, uint32_t sequence)
 {
 	struct wire_record record = {
 		.arrival_ns = tape_number(tape),
-		.sequence = tape_u8(tape) % 8 ? sequence : (uint32_t)tape_number(tape),
+		.sequence = tape_u8(tape) % 8 ? sequence
+					      : (uint32_t)tape_number(tape),
 		.len = (uint32_t)tape_number(tape),
 		.gso_type = (uint32_t)tape_number(tape),
 		.gso_size = (uint16_t)tape_number(tape),
@@ -32,8 +33,8 @@ static struct wire_record any_record(struct tape *tape, uint32_t sequence)
 		.partial = tape_u8(tape) % 3,
 	};
 
-	record.bytes = tape_u8(tape) % 8 ? wire_record_bytes(record.len) :
-		       (uint32_t)tape_number(tape);
+	record.bytes = tape_u8(tape) % 8 ? wire_record_bytes(record.len)
+					 : (uint32_t)tape_number(tape);
 	return record;
 }
 
@@ -44,14 +45,17 @@ static uint32_t take_all(uint64_t tail, uint64_t head)
 	uint64_t last_ns = 0;
 	uint32_t n = 0;
 
-	while (tail != head && wire_ring_next(ring, SIZE, tail, head, n, last_ns, &record)) {
+	while (tail != head &&
+	       wire_ring_next(ring, SIZE, tail, head, n, last_ns, &record)) {
 		must(record.bytes && record.bytes <= head - tail);
 		must(record.len + sizeof(record) <= record.bytes);
 		must(record.len <= sizeof(packet));
 		must(record.arrival_ns >= last_ns);
 		if (record.partial)
-			must(record.csum_start + record.csum_offset + 2U <= record.len);
-		wire_ring_read(ring, SIZE, tail + sizeof(record), packet, record.len);
+			must(record.csum_start + record.csum_offset + 2U <=
+			     record.len);
+		wire_ring_read(ring, SIZE, tail + sizeof(record), packet,
+			       record.len);
 		last_ns = record.arrival_ns;
 		tail += record.bytes;
 		n++;
@@ -83,7 +87,8 @@ static void check_written(struct tape *tape)
 		struct wire_record record = {
 			.arrival_ns = n / 2,
 			.sequence = n,
-			.len = (uint32_t)tape_range(tape, WIRE_PACKET_MIN, WIRE_PACKET_MAX),
+			.len = (uint32_t)tape_range(tape, WIRE_PACKET_MIN,
+						    WIRE_PACKET_MAX),
 		};
 
 		record.bytes = wire_record_bytes(record.len);
