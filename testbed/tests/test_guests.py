@@ -10,7 +10,7 @@ import pytest
 
 from conftest import busy_cpus
 from wale_lab.errors import ScenarioError
-from wale_lab.guests import cut_of
+from wale_lab.guests import check_shell, cut_of
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
 from wale_lab.topologies.cut import Cut
@@ -116,6 +116,20 @@ def test_what_cannot_be_is_refused(tmp_path: Path, overrides: list[str], why: st
 def test_a_log_of_packets_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="guests: expected no log of packets"):
         cut_in(dumbbell(tmp_path, TCP, "guests=2"), packets="csv")
+
+
+@pytest.mark.parametrize(
+    ("override", "why"),
+    [
+        ("guests=2", r"--set: guests: expected 1 for a shell \(--set guests=1\)"),
+        ("guests=auto", "--set: guests: expected 1 for a shell"),
+        ("hosts.senders.kernel=6.1", "hosts: expected no kernels of their own for a shell"),
+    ],
+)
+def test_a_shell_is_in_one_guest(tmp_path: Path, override: str, why: str) -> None:
+    made = dumbbell(tmp_path, TCP, override, "time=real")
+    with pytest.raises(ScenarioError, match=why):
+        check_shell(made, make_plan(made, 1))
 
 
 def test_hosts_that_are_together_have_one_kernel(tmp_path: Path) -> None:

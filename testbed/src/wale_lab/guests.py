@@ -49,6 +49,14 @@ def cut_of(scenario: Scenario, plan: Plan, engine: str, packets: str | None) -> 
     return made
 
 
+def check_shell(scenario: Scenario, plan: Plan) -> None:
+    """Refuse what a shell, which is in one guest, does not have."""
+    if scenario.guests != 1:
+        _refuse(scenario, ("guests",), "1 for a shell (--set guests=1)")
+    if _kernels(scenario, plan):
+        _refuse(scenario, ("hosts",), "no kernels of their own for a shell")
+
+
 def _kernels(scenario: Scenario, plan: Plan) -> dict[str, str]:
     """The kernels that hosts ask for, by namespace."""
     found: dict[str, str | None] = {}

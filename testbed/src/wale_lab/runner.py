@@ -36,7 +36,7 @@ from wale_lab.execute import write_through
 from wale_lab.files import make_folder, output_folder
 from wale_lab.guest import packet_recorder
 from wale_lab.guest.commands import server_command
-from wale_lab.guests import cut_of, run_guests
+from wale_lab.guests import check_shell, cut_of, run_guests
 from wale_lab.once import once
 from wale_lab.progress import Progress
 from wale_lab.refusal import check_controls, check_tools, refused
@@ -368,6 +368,7 @@ def shell_command(args: argparse.Namespace) -> int:
     with Progress(quiet=args.quiet) as progress:
         kernel, modules, env = start(scenario, engine, args.kernel, progress, args.module_files)
         plan = planned(scenario, args.seed, args.module_files, progress)
+    check_shell(scenario, plan)
     interactive = commands is None
     with (
         tempfile.TemporaryDirectory(prefix="wale-shell-") as own,
