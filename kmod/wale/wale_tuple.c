@@ -29,7 +29,7 @@ static bool wale_tuple_find_ipv4(const struct sk_buff *skb,
 	tuple->fragment = ip->frag_off & htons(IP_MF);
 	tuple->offset = offset + ip->ihl * 4;
 	tuple->len = (ntohs(ip->tot_len) ?: skb->len - offset) - ip->ihl * 4;
-	return true;
+	return tuple->len >= 0;
 }
 
 static bool wale_tuple_find_ipv6(const struct sk_buff *skb,
@@ -51,7 +51,7 @@ static bool wale_tuple_find_ipv6(const struct sk_buff *skb,
 	tuple->len = offset + sizeof(*ip) +
 		     (ntohs(ip->payload_len) ?: skb->len - offset - sizeof(*ip)) -
 		     tuple->offset;
-	return tuple->offset >= 0;
+	return tuple->offset >= 0 && tuple->len >= 0;
 }
 
 /**
@@ -59,7 +59,8 @@ static bool wale_tuple_find_ipv6(const struct sk_buff *skb,
  * @skb: the packet, at its link layer
  * @tuple: set
  *
- * Return: true; false if it is no IP packet, or a fragment without that header.
+ * Return: true; false if it is no IP packet, or one that ends before that header by its
+ * own length, or of IPv4 a fragment without that header.
  */
 bool wale_tuple_find(const struct sk_buff *skb, struct wale_tuple *tuple)
 {

@@ -14,7 +14,7 @@ struct sk_buff;
  * struct wale_tuple - the transport header of an IP packet
  * @network: offset of the IP header
  * @offset: offset of the transport header
- * @len: bytes from there to the end of the IP packet, as its header says
+ * @len: bytes from there to the end of the IP packet, as its header says; not negative
  * @ipv6: IPv6, not IPv4
  * @protocol: IPPROTO_*
  * @fragment: the packet is the first fragment of one

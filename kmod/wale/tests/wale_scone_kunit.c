@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * wale_scone_kunit.c - tests of SCONE packets, against vectors from an independent model; of
- * the mean that they tell, and of how often
+ * the mean that they tell, of how often, and of where their header is
  */
 
 #include <kunit/test.h>
@@ -10,6 +10,7 @@
 #include "../wale_mean.c"
 #include "../wale_quota.c"
 #include "../wale_scone.c"
+#include "../wale_tuple.c"
 #include "vectors/wale_vectors_scone.h"
 
 static_assert(SCONE_VERSION == WALE_VEC_SCONE_VERSION);
@@ -153,12 +154,54 @@ static void wale_scone_quota(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wale_scone_taken(quota, 5, 38, now), 0);
 }
 
+/* Of a packet of IPv4 or IPv6 that says so many bytes, those of UDP; -1: not found. */
+static int wale_scone_udp_len(struct kunit *test, bool ipv6, u16 says)
+{
+	struct sk_buff *skb = alloc_skb(128, GFP_KERNEL);
+	struct wale_tuple tuple;
+	bool found;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	if (ipv6) {
+		*(struct ipv6hdr *)skb_put(skb, 40) = (struct ipv6hdr){
+			.version = 6, .nexthdr = NEXTHDR_DEST,
+			.payload_len = htons(says),
+		};
+		*(u8 *)skb_put_zero(skb, 8) = IPPROTO_UDP;
+	} else {
+		*(struct iphdr *)skb_put(skb, 20) = (struct iphdr){
+			.version = 4, .ihl = 5, .protocol = IPPROTO_UDP,
+			.tot_len = htons(says),
+		};
+	}
+	skb_put_zero(skb, 40);
+	skb_reset_network_header(skb);
+	skb->protocol = ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
+	found = wale_tuple_find(skb, &tuple);
+	kfree_skb(skb);
+	return found ? tuple.len : -1;
+}
+
+/* A packet that ends within its headers has nothing that could be looked at. */
+static void wale_scone_lengths(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, false, 60), 40);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, false, 20), 0);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, false, 19), -1);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, false, 5), -1);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, true, 48), 40);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, true, 8), 0);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, true, 7), -1);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, true, 1), -1);
+}
+
 static struct kunit_case wale_scone_cases[] = {
 	KUNIT_CASE(wale_scone_rates),
 	KUNIT_CASE(wale_scone_signals),
 	KUNIT_CASE(wale_scone_datagrams),
 	KUNIT_CASE(wale_scone_mean),
 	KUNIT_CASE(wale_scone_quota),
+	KUNIT_CASE(wale_scone_lengths),
 	{}
 };
 
