@@ -122,10 +122,16 @@ tdc_source() {
 	echo "$target"
 }
 
+# All modules of KUnit tests, with commas between them.
+kunit_modules() {
+	basename -as .c "$here"/../../kmod/*/tests/*_kunit.c "$here"/../../tcp_ratcp/tests/*_kunit.c |
+		paste -sd ,
+}
+
 # The modules that a selftest needs; sch_wale if it says nothing.
 modules_of() {
 	case $1 in
-	kunit) echo wale_kunit,wale_buffer_kunit,wale_rem_kunit,wale_impair_kunit,wale_gso_kunit,wale_size_kunit,wale_flows_kunit,wale_line_kunit,wale_trace_kunit,wale_scone_kunit,wire_kunit,rate_feedback_kunit,ratcp_kunit,classic_kunit ;;
+	kunit) kunit_modules ;;
 	tool-rate | tool-share | tool-scone) echo sch_wale,rate_feedback,tcp_ratcp ;;
 	feedback | scone | bounds-trace) echo sch_wale,rate_feedback ;;
 	classic | channel* | bounds-channel | ratcp* | stress | truncation | faults) echo rate_feedback,tcp_ratcp,sch_wale ;;
