@@ -16,6 +16,7 @@ import pytest
 
 from wale_lab.cli import main
 from wale_lab.engines.base import EngineError, Kernel
+from wale_lab.errors import ScenarioError
 from wale_lab.evaluation import kernels
 from wale_lab.studies.points import Build
 from wale_lab.workers import Workers
@@ -61,7 +62,10 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def run(words: list[str], _path: Path, _workers: Workers) -> dict[str, Any]:
         tree = next(word for word in words if word.startswith("--kernel=")).partition("=")[2]
-        rate = float((Path(tree) / "rate").read_text())
+        text = (Path(tree) / "rate").read_text()
+        if "refused" in text:
+            raise ScenarioError("flows.reno.cc: this kernel has none so called")
+        rate = float(text)
         seed = int(next(word for word in words if word.startswith("--seed=")).partition("=")[2])
         measures = [["flow", "reno", "rate", rate + seed], ["flow", "reno", "other", 1.0]]
         return {"kernel": "6.12", "measures": measures}
@@ -108,6 +112,17 @@ def test_commits_that_do_not_build_are_said(
     assert set(said["first"]) == set(commits[1:])
     assert {step["word"] for step in said["steps"]} == {"skip"}
     assert "error: broken" in said["steps"][0]["why"]
+
+
+def test_a_kernel_that_refuses_the_scenario_is_skipped(
+    tmp_path: Path, built: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    commits = history(tmp_path / "linux", ["100", "refused", "refused", "50"])
+    words = ["--bisect", commits[0], commits[3], "--json"]
+    assert bisect(tmp_path / "linux", tmp_path / "out", *words) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert set(said["first"]) == set(commits[1:])
+    assert "this kernel has none" in said["steps"][0]["why"]
 
 
 def test_nothing_differs(

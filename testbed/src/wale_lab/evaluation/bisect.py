@@ -25,7 +25,7 @@ from typing import Any
 
 from wale_lab.engines.base import EngineError
 from wale_lab.engines.kernel_build import cache_root, locked, split_flavours
-from wale_lab.errors import ScenarioError
+from wale_lab.errors import LabError, ScenarioError
 from wale_lab.evaluation.kernels import Cell, Difference, cells, differences, records_of
 from wale_lab.progress import Progress
 
@@ -156,7 +156,7 @@ class _Kernels:
         def try_one(commit: str) -> Step:
             try:
                 values = [run[number.cell] for run in self.runs()]
-            except (EngineError, KeyError) as error:
+            except (LabError, KeyError) as error:
                 why = "the number is not there" if isinstance(error, KeyError) else str(error)
                 self.progress(f"{commit[:12]} is skipped: {why.splitlines()[0]}")
                 return Step(commit, _SKIP, None, why.splitlines()[0])
