@@ -59,8 +59,7 @@ class Search:
         """What git prints; EngineError has its last words if it fails."""
         done = _git(self.work, *words)
         if done.returncode and not _ONLY_SKIPPED.search(done.stdout):
-            said = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
-            raise EngineError(f"git {words[0]}: {said[-1].strip()}")
+            raise EngineError(f"git {words[0]}: {_last_words(done)}")
         return done.stdout
 
     def run(self, good: str, bad: str, try_one: Callable[[str], Step]) -> list[str]:
@@ -87,6 +86,12 @@ def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         raise EngineError(f"--bisect needs git: {error.strerror}") from None
 
 
+def _last_words(done: subprocess.CompletedProcess[str]) -> str:
+    """Why git failed, in a line."""
+    said = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
+    return said[-1].strip()
+
+
 def _commit(tree: Path, name: str) -> str:
     """The whole name of a commit."""
     if _git(tree, "rev-parse", "--git-dir").returncode:
@@ -108,8 +113,7 @@ def _worktree(tree: Path, commit: str, progress: Progress) -> Iterator[Path]:
         progress(f"checking out {commit[:12]} of {tree}")
         done = _git(tree, "worktree", "add", "--detach", "--force", str(path), commit)
         if done.returncode:
-            said = done.stderr.strip().splitlines() or ["it said nothing"]
-            raise EngineError(f"git worktree: {said[-1]}")
+            raise EngineError(f"git worktree: {_last_words(done)}")
         try:
             yield path
         finally:
@@ -142,7 +146,7 @@ class _Kernels:
         """The numbers of each seed, with the kernel of a commit."""
         done = _git(self.work, "checkout", "--quiet", "--detach", commit)
         if done.returncode:
-            raise EngineError(f"git checkout {commit[:12]}: {done.stderr.strip()}")
+            raise EngineError(f"git checkout {commit[:12]}: {_last_words(done)}")
         return self.runs()
 
     def runs(self) -> list[dict[Cell, float]]:
