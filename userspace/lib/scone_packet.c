@@ -43,7 +43,7 @@ static bool skip_ipv4(struct scone_packet *packet, struct bytes *bytes)
 	const uint8_t *ip = bytes->at;
 	size_t header;
 
-	if (bytes->left < sizeof(struct in_addr) + 16)
+	if (bytes->left < 20)
 		return false;
 	header = 4 * (ip[0] & 0x0f);
 	if (header < 20 || ip[9] != IPPROTO_UDP || u16_at(ip + 6) & 0x3fff)
