@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 from wale_lab.models.breaker import NS_PER_S, Breaker, Parameters
-
-Header = Callable[[str, str, str], str]
+from wale_lab.models.impair_vectors import Header
 
 TEXT = """
 wale_vec_breakers: packets of three flows that arrive at a circuit breaker: the flow, the

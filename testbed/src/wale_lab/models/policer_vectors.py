@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
+from wale_lab.models.impair_vectors import Header
 from wale_lab.models.policer import NS_PER_S, Parameters, Policer
-
-Header = Callable[[str, str, str], str]
 
 TEXT = """
 wale_vec_policers: packets that arrive at a policer of this rate and burst, and whether

@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 from wale_lab.models import scone
-
-Header = Callable[[str, str, str], str]
+from wale_lab.models.impair_vectors import Header
 
 TEXT = f"""
 After {scone.DRAFT}.
