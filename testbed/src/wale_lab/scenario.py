@@ -282,7 +282,7 @@ class Scenario(Strict):
         Annotated[int, Field(ge=1, le=GUESTS_MAX)] | Literal["auto", "per-host"],
         BeforeValidator(_guests),
     ] = 1
-    """guests of the uml engine that it runs in, in one virtual time; auto: two if that gains time;
+    """guests of the uml engine that it runs in, in one virtual time; auto: two if the delay allows;
     per-host: as many as the network falls into at links with a fixed delay"""
     ip: Literal[4, 6] = 4
     """version of IP"""
