@@ -181,7 +181,8 @@ static void wale_corrupt_fix(struct sk_buff *skb,
  * @draw: which one, as a share of 2^32
  *
  * A checksum that the device is to compute will be right anyway, and the sum of all that
- * a device has received (CHECKSUM_COMPLETE) stays the same.
+ * a device has received (CHECKSUM_COMPLETE) stays the same.  If the device is to compute
+ * that of a packet within this one, it is computed here: then it is data as any other.
  *
  * Return: false if there is no data of TCP or UDP, or it is a fragment of it, or a GSO
  * packet that was kept before the link was changed; or there is no memory.
@@ -193,6 +194,10 @@ bool wale_corrupt_fixed(struct sk_buff *skb, u32 draw)
 	u8 before;
 
 	if (skb_is_gso(skb) || !wale_corrupt_find(skb, &segment))
+		return false;
+	if (skb->ip_summed == CHECKSUM_PARTIAL &&
+	    skb_checksum_start_offset(skb) != segment.at &&
+	    skb_checksum_help(skb))
 		return false;
 	bit = wale_corrupt_bit(segment.end - segment.data, draw);
 	at = segment.data + bit / 8;

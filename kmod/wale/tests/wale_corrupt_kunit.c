@@ -163,6 +163,14 @@ static void wale_corrupt_fixed_test(struct kunit *test)
 	}
 }
 
+/* A sum is left to the device: of what begins at @start, to be put @offset later. */
+static void wale_corrupt_test_leave(struct sk_buff *skb, u32 start, u16 offset)
+{
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = skb_headroom(skb) + start;
+	skb->csum_offset = offset;
+}
+
 /* The device is to compute the sum of the damaged packet, and the state stays. */
 static void wale_corrupt_partial_test(struct kunit *test)
 {
@@ -172,12 +180,50 @@ static void wale_corrupt_partial_test(struct kunit *test)
 	static u8 before[512];
 
 	memcpy(before, skb->data, skb->len);
-	skb->ip_summed = CHECKSUM_PARTIAL;
+	wale_corrupt_test_leave(skb, at - wale_corrupt_test_transport(c), 16);
 	KUNIT_EXPECT_TRUE(test, wale_corrupt_fixed(skb, 0));
 	KUNIT_EXPECT_TRUE(test, skb->ip_summed == CHECKSUM_PARTIAL);
 	KUNIT_EXPECT_EQ(test, memcmp(before, skb->data, at), 0);
 	KUNIT_EXPECT_EQ(test, skb->data[at] ^ before[at], 1);
 	kfree_skb(skb);
+}
+
+/* The sum of UDP is right once the one that is left to the device is there, too. */
+static void wale_corrupt_test_sum_around(const struct wale_corrupt_case *c,
+					 struct sk_buff *skb, u32 at)
+{
+	struct sk_buff *whole = skb_copy(skb, GFP_KERNEL);
+	__sum16 check;
+
+	skb_checksum_help(whole);
+	memset(whole->data + at - 2, 0, 2);
+	check = wale_corrupt_test_sum(c, whole);
+	memcpy(skb->data + at - 2, &check, 2);
+	kfree_skb(whole);
+}
+
+/*
+ * UDP with a packet within it, whose sum is left to the device.  Wherever the bit is, the
+ * sum of UDP is right.
+ */
+static void wale_corrupt_inner_test(struct kunit *test)
+{
+	const struct wale_corrupt_case *c = &wale_corrupt_cases[1];
+	u32 bits = 8 * c->data, bit, at;
+	struct sk_buff *skb;
+
+	for (bit = 0; bit < bits; bit++) {
+		skb = wale_corrupt_test_packet(test, c);
+		at = skb->len - WALE_CORRUPT_PADDING - c->data;
+		wale_corrupt_test_leave(skb, at + 20, 6);
+		wale_corrupt_test_sum_around(c, skb, at);
+		KUNIT_EXPECT_TRUE(test, wale_corrupt_fixed(skb, div_u64((u64)bit << 32, bits) + 1));
+		if (skb->ip_summed == CHECKSUM_PARTIAL)
+			skb_checksum_help(skb);
+		KUNIT_EXPECT_EQ_MSG(test, 0, (__force u16)wale_corrupt_test_sum(c, skb),
+				    "bit %u", bit);
+		kfree_skb(skb);
+	}
 }
 
 /* What is cut off, or says wrong lengths, stays as it is; so does a GSO packet. */
@@ -205,6 +251,7 @@ static void wale_corrupt_damaged_test(struct kunit *test)
 static struct kunit_case wale_corrupt_cases_of_suite[] = {
 	KUNIT_CASE_PARAM(wale_corrupt_fixed_test, wale_corrupt_gen_params),
 	KUNIT_CASE(wale_corrupt_partial_test),
+	KUNIT_CASE(wale_corrupt_inner_test),
 	KUNIT_CASE(wale_corrupt_damaged_test),
 	{}
 };
