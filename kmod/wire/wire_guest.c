@@ -207,6 +207,16 @@ static int __init wire_guest_connect(void)
 	return 0;
 }
 
+/* Not __exit: also what was done so far, if the rest cannot be. */
+static void wire_guest_exit(void)
+{
+	um_free_irq(guest.irq, &guest);
+	os_close_file(guest.fd);
+	tasklet_kill(&guest.taking_in);
+	hrtimer_cancel(&guest.release);
+	wire_guest_remove_links();
+}
+
 static int __init wire_guest_init(void)
 {
 	int err = 0;
@@ -225,21 +235,9 @@ static int __init wire_guest_init(void)
 		err = -EPROTO;
 	for (u32 link = 0; !err && link < memory->rings / 2; link++)
 		err = wire_guest_add_link(link);
-	if (err) {
-		um_free_irq(guest.irq, &guest);
-		os_close_file(guest.fd);
-		wire_guest_remove_links();
-	}
+	if (err)
+		wire_guest_exit();
 	return err;
-}
-
-static void __exit wire_guest_exit(void)
-{
-	um_free_irq(guest.irq, &guest);
-	os_close_file(guest.fd);
-	tasklet_kill(&guest.taking_in);
-	hrtimer_cancel(&guest.release);
-	wire_guest_remove_links();
 }
 
 module_init(wire_guest_init);
