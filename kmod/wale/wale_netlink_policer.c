@@ -11,7 +11,7 @@
 
 /**
  * wale_netlink_policer_parse() - what a request says of the policer
- * @params: what it is; then what it will be
+ * @params: zeroed
  * @attr: TCA_WALE_POLICER, empty for none; or NULL
  * @extack: what was expected
  *
@@ -24,10 +24,7 @@ int wale_netlink_policer_parse(struct wale_policer_params *params,
 	struct nlattr *tb[TCA_WALE_POLICER_MAX + 1];
 	int err;
 
-	if (!attr)
-		return 0;
-	*params = (struct wale_policer_params){};
-	if (!nla_len(attr))
+	if (!attr || !nla_len(attr))
 		return 0;
 	err = wale_netlink_attr_parse(tb, &wale_policer_nest, attr, extack);
 	if (err)
