@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from conftest import busy_cpus
+from wale_lab import runner
+from wale_lab.engines.base import Job, Kernel
 from wale_lab.errors import ScenarioError
-from wale_lab.guests import check_shell, cut_of
+from wale_lab.guests import Prepare, check_shell, cut_of
+from wale_lab.progress import Progress
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
 from wale_lab.topologies.cut import Cut
@@ -140,6 +143,31 @@ def test_hosts_that_are_together_have_one_kernel(tmp_path: Path) -> None:
     text = text.replace("[a, left], both: {rate: 10mbit, delay: 1ms}", "[a, left]")
     with pytest.raises(ScenarioError, match=r"one kernel for a, b, left, .* got 6.1 and 6.12"):
         cut_in(scenario(tmp_path, text, "guests=2", *kernels))
+
+
+def test_each_guest_loads_the_modules_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = dumbbell(tmp_path, TCP, "guests=2")
+    cut = cut_in(made)
+    assert cut is not None
+    kernel, files = Kernel("6.12", "linux-source-6.12"), [tmp_path / "own.ko"]
+    started: list[tuple[Any, ...]] = []
+
+    def start(*given: Any) -> tuple[Kernel, list[Path], dict[str, str]]:
+        started.append(given[2:])
+        return kernel, list(given[4]), {}
+
+    def run_guests(_made: Cut, _data: object, _job: Job, prepare: Prepare, _: object) -> Any:
+        return [prepare(version)[1] for version in ("6.1", None)]
+
+    monkeypatch.setattr(runner, "start", start)
+    monkeypatch.setattr(runner, "find_modules", lambda *_: [Path("wale_wire.ko")])
+    monkeypatch.setattr(runner, "run_guests", run_guests)
+    quiet = Progress(quiet=True)
+    found: Any = runner._in_guests(made, cut, {}, Job([]), "6.12", quiet, files)
+    assert found == [[*files, Path("wale_wire.ko")]] * 2
+    assert started == [("6.1", quiet, files), ("6.12", quiet, files)]
 
 
 def result_of(made: Scenario, out: Path) -> dict[str, Any]:

@@ -197,7 +197,9 @@ def run_scenario(
                 outside=scenario.leads_outside,
             )
             if made:
-                raw, outcome = _in_guests(scenario, made, data, job, kernel_version, progress)
+                raw, outcome = _in_guests(
+                    scenario, made, data, job, kernel_version, progress, module_files
+                )
             else:
                 raw, outcome = _in_one(scenario, engine, kernel, job, out, packets, terminal)
             logged = _log_packets(folder, out, packets, plan, raw, progress) if packets else None
@@ -246,12 +248,14 @@ def _in_guests(
     job: Job,
     kernel_version: str | None,
     progress: Progress,
+    module_files: Sequence[Path],
 ) -> tuple[dict[str, Any], Outcome]:
     """The same in several guests, of which each may have a kernel of its own."""
 
     def prepare(version: str | None) -> tuple[Kernel, list[Path], dict[str, str]]:
         version = version or kernel_version
-        kernel, modules, env = start(scenario, get_engine("uml"), version, progress)
+        uml = get_engine("uml")
+        kernel, modules, env = start(scenario, uml, version, progress, module_files)
         return kernel, [*modules, *find_modules(kernel, ["wale_wire"], progress)], env
 
     def observe(path: Path, outcome: Outcome) -> dict[str, Any]:
