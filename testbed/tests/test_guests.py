@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ import pytest
 
 from conftest import busy_cpus
 from wale_lab import runner
-from wale_lab.engines.base import Job, Kernel
+from wale_lab.engines.base import EngineError, Job, Kernel, Outcome
 from wale_lab.errors import ScenarioError
-from wale_lab.guests import Prepare, check_shell, cut_of
+from wale_lab.guests import Observe, Prepare, _observed, check_shell, cut_of
 from wale_lab.progress import Progress
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
@@ -165,9 +166,26 @@ def test_each_guest_loads_the_modules_of_the_user(
     monkeypatch.setattr(runner, "find_modules", lambda *_: [Path("wale_wire.ko")])
     monkeypatch.setattr(runner, "run_guests", run_guests)
     quiet = Progress(quiet=True)
-    found: Any = runner._in_guests(made, cut, {}, Job([]), "6.12", quiet, files)
+    found: Any = runner._in_guests(made, cut, {}, Job([]), tmp_path, "6.12", quiet, files)
     assert found == [[*files, Path("wale_wire.ko")]] * 2
     assert started == [("6.1", quiet, files), ("6.12", quiet, files)]
+
+
+def test_a_guest_with_a_full_disk_names_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = Outcome(os.EX_IOERR, "exit", "No space left on device", "", 0.1)
+
+    def run_guests(_made: Cut, _data: object, _job: Job, _: Prepare, observe: Observe) -> Any:
+        return _observed([tmp_path], [full], observe)
+
+    made = dumbbell(tmp_path, TCP, "guests=2")
+    cut = cut_in(made)
+    assert cut is not None
+    monkeypatch.setattr(runner, "run_guests", run_guests)
+    says = r"^guest 0: cannot write the result in out: No space left on device$"
+    with pytest.raises(EngineError, match=says):
+        runner._in_guests(made, cut, {}, Job([]), Path("out"), None, Progress(quiet=True), [])
 
 
 def result_of(made: Scenario, out: Path) -> dict[str, Any]:

@@ -198,7 +198,7 @@ def run_scenario(
             )
             if made:
                 raw, outcome = _in_guests(
-                    scenario, made, data, job, kernel_version, progress, module_files
+                    scenario, made, data, job, out, kernel_version, progress, module_files
                 )
             else:
                 raw, outcome = _in_one(scenario, engine, kernel, job, out, packets, terminal)
@@ -246,6 +246,7 @@ def _in_guests(
     made: Cut,
     data: dict[str, Any],
     job: Job,
+    out: Path,
     kernel_version: str | None,
     progress: Progress,
     module_files: Sequence[Path],
@@ -259,7 +260,8 @@ def _in_guests(
         return kernel, [*modules, *find_modules(kernel, ["wale_wire"], progress)], env
 
     def observe(path: Path, outcome: Outcome) -> dict[str, Any]:
-        return _observed(path, outcome, scenario)
+        with _written_in(out):
+            return _observed(path, outcome, scenario)
 
     return run_guests(made, data, job, prepare, observe)
 
