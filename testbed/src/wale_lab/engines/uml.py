@@ -114,8 +114,11 @@ class UmlEngine:
     def _run(self, kernel: Kernel, job: Job) -> Outcome:
         began = time.monotonic()
         counts = coverage.counts(kernel)
-        frames = programs_of_guests() / "outside_frames"
-        way_out = outside.leads_outside(frames) if job.outside else nullcontext(None)
+        way_out = (
+            outside.leads_outside(programs_of_guests() / "outside_frames")
+            if job.outside
+            else nullcontext(None)
+        )
         with job_folder() as folder, one_cpu() as cpu, way_out as frames_socket:
             if counts:
                 job = replace(job, env={**coverage.ENV, **job.env})
