@@ -257,7 +257,8 @@ def _in_guests(
         version = version or kernel_version
         uml = get_engine("uml")
         kernel, modules, env = start(scenario, uml, version, progress, module_files)
-        return kernel, [*modules, *find_modules(kernel, ["wale_wire"], progress)], env
+        wire = once(("wire", kernel), lambda: find_modules(kernel, ["wale_wire"], progress))
+        return kernel, [*modules, *wire], env
 
     def observe(path: Path, outcome: Outcome) -> dict[str, Any]:
         with _written_in(out):
