@@ -144,14 +144,13 @@ class Series:
     def _files_of(self, patch: dict[str, Any]) -> dict[str, str]:
         """What a patch writes: path in the kernel, and text."""
         files: dict[str, str] = {}
-        for name in self._with_headers(patch.get("files", [])):
-            text = (fold.TOP / name).read_text(encoding="utf-8")
-            files[place_of(name)] = fold.fold(text, self.compat)
+        sources = [*patch.get("files", [])]
         for folder, names in patch.get("objects", {}).items():
             self._makefile(folder).objects += names
-            for name in self._with_headers(f"{folder}/{one}.c" for one in names):
-                text = (fold.TOP / name).read_text(encoding="utf-8")
-                files[place_of(name)] = fold.fold(text, self.compat)
+            sources += [f"{folder}/{one}.c" for one in names]
+        for name in self._with_headers(sources):
+            text = (fold.TOP / name).read_text(encoding="utf-8")
+            files[place_of(name)] = fold.fold(text, self.compat)
         for folder, more in patch.get("makefiles", {}).items():
             self._makefile(folder).add(more)
         for folder in {*patch.get("objects", {}), *patch.get("makefiles", {})}:
@@ -180,8 +179,10 @@ class Series:
         waiting = list(names)
         while waiting:
             name = waiting.pop()
-            if name in self.made or not (fold.TOP / name).is_file():
-                if name not in self.made and not name.startswith("kmod/include"):
+            if name in self.made:
+                continue
+            if not (fold.TOP / name).is_file():
+                if not name.startswith("kmod/include"):
                     raise EngineError(f"there is no {name} for a patch of the series")
                 continue
             self.made.add(name)
@@ -215,9 +216,7 @@ class Series:
     def _describe_in_tc(self, files: dict[str, str]) -> None:
         """Add the qdisc to tc.yaml: at the end of each list that it belongs to."""
         text = self.originals[TC_YAML]
-        for key, added in specs.in_tc(
-            fold.TOP / "Documentation/netlink/specs/sch_wale.yaml"
-        ).items():
+        for key, added in specs.in_tc(SPEC).items():
             inside = (
                 rf"^    name: (?:tc-)?{key}\n(?:    .*\n)+"
                 if key.endswith("-msg")
