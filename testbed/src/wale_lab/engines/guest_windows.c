@@ -261,26 +261,26 @@ static int accepted(int *from)
 	return fd;
 }
 
-/* Wait for a guest, or for all of them, to say something; -1 in a pollfd is passed over. */
-static void listen_to(struct guest *first, unsigned int count)
+/* Wait until a guest says something; poll() passes over -1. */
+static void listen_to_guests(void)
 {
 	struct pollfd fds[3 * WIRE_GUESTS_MAX];
 	unsigned int n;
 
-	for (n = 0; n < count; n++) {
-		fds[3 * n] = (struct pollfd){ first[n].time, POLLIN, 0 };
-		fds[3 * n + 1] = (struct pollfd){ first[n].time_listener, POLLIN, 0 };
-		fds[3 * n + 2] = (struct pollfd){ first[n].wake_listener, POLLIN, 0 };
+	for (n = 0; n < n_guests; n++) {
+		fds[3 * n] = (struct pollfd){ guests[n].time, POLLIN, 0 };
+		fds[3 * n + 1] = (struct pollfd){ guests[n].time_listener, POLLIN, 0 };
+		fds[3 * n + 2] = (struct pollfd){ guests[n].wake_listener, POLLIN, 0 };
 	}
-	if (poll(fds, 3 * count, -1) < 0 && errno != EINTR)
+	if (poll(fds, 3 * n_guests, -1) < 0 && errno != EINTR)
 		fail("poll: %s", strerror(errno));
-	for (n = 0; n < count; n++) {
+	for (n = 0; n < n_guests; n++) {
 		if (fds[3 * n].revents)
-			take_message(&first[n]);
+			take_message(&guests[n]);
 		if (fds[3 * n + 1].revents)
-			first[n].time = accepted(&first[n].time_listener);
+			guests[n].time = accepted(&guests[n].time_listener);
 		if (fds[3 * n + 2].revents)
-			first[n].wake = accepted(&first[n].wake_listener);
+			guests[n].wake = accepted(&guests[n].wake_listener);
 	}
 }
 
@@ -469,7 +469,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	for (;;) {
 		while (!all_stand_still())
-			listen_to(guests, n_guests);
+			listen_to_guests();
 		if (all_gone())
 			return 0;
 		take_connections();
