@@ -116,6 +116,7 @@ def test_copies_and_originals_that_end_early(
 ) -> None:
     out = tmp_path / "out"
     digests = {run(scenario, out) for _ in range(2)}
+    assert Path(f"/proc/{made[-1].pid}").exists()  # no other process can have its number yet
     with pytest.raises(TimedOut, match="killed at its wall limit"):
         run(scenario, out, wall_limit_s=0.05)
     digests.add(run(scenario, out))

@@ -398,22 +398,25 @@ static void serve(void)
 {
 	char line[4200], *folder;
 	FILE *orders = fdopen(control, "r");
+	pid_t pid = 0;
 
 	if (!orders || take_stock())
 		_exit(1);
 	dprintf(control, "ready\n");
 	while (fgets(line, sizeof(line), orders)) {
 		int cpu = strtol(line, &folder, 10);
-		pid_t pid;
 
 		line[strcspn(line, "\n")] = '\0';
+		/* Its PID may be used again only now: the launcher ends the session of that number. */
+		if (pid && libc_waitpid(pid, NULL, 0) < 0)
+			_exit(1);
 		if (copy_memory())
 			_exit(1);
 		pid = fork();
 		if (!pid)
 			become_copy(cpu, folder + 1);
 		dprintf(control, "%d\n", pid);
-		if (pid < 0 || libc_waitpid(pid, NULL, 0) < 0)
+		if (pid < 0)
 			_exit(1);
 	}
 	_exit(0);
