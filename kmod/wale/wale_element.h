@@ -16,8 +16,8 @@ struct wale_sched_data;
 
 /**
  * struct wale_element_params - which rate is told, and how often
- * @rate: that is said, bytes/s; 0: see @share
- * @share: the link's by the number of active flows, not the link's
+ * @rate: as the request gives it, bytes/s; 0: that of the link
+ * @share: not that of the link, but that divided by the number of active flows
  * @period_ns: the monitoring period
  * @average_ns: the mean over so long is told; 0: the rate at the instant
  */

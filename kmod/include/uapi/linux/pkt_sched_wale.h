@@ -514,10 +514,10 @@ enum {
 /* generated: end */
 
 /*
- * A policer: a bucket of tokens, before the buffer.  It holds at most BURST bytes of
- * tokens, and RATE comes in, but for those for which there is no room.  A packet for
- * whose bytes on the wire there are tokens takes them; any other is dropped, or with
- * WALE_POLICER_EXCESS_MARK marked and let in, if it can be marked, and takes none.
+ * A policer: a bucket of tokens, before the buffer.  A token is worth a byte.  They come
+ * in at RATE, and the bucket holds at most BURST of them: the rest is lost.  A packet
+ * takes as many as it has bytes on the wire.  If there are fewer, it takes none and is
+ * dropped, or with WALE_POLICER_EXCESS_MARK marked and let in, if it can be marked.
  * Packets that the policer lets in may still find the buffer full.
  *
  * RATE and BURST are needed; EXCESS is to drop if it is not given.  A new bucket is
@@ -657,8 +657,9 @@ enum {
  * AVERAGE.  No packet is changed while that rate is unlimited.  A flow, by addresses
  * and ports, has a few of its packets changed in a PERIOD, more if the signal changes.
  *
- * OF share needs feedback, which then counts flows of QUIC, too.  Without PERIOD, it is
- * 67 s; without AVERAGE, it is as long as PERIOD.  An empty nest ends it.
+ * OF share needs feedback.  Feedback counts flows of QUIC, too, for as long as the link
+ * has SCONE.  Without PERIOD, it is 67 s; without AVERAGE, it is as long as PERIOD.  An
+ * empty nest ends SCONE.
  */
 /* generated: scone */
 enum {
