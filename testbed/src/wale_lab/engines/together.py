@@ -82,21 +82,20 @@ def run_together(
 ) -> list[Outcome | None]:
     """Run each guest's job; when one of them fails, the others are ended, and have no outcome."""
     _check(members, wires)
+    members = [(k, replace(job, seed=seed_of(job.seed, n))) for n, (k, job) in enumerate(members)]
     began = time.monotonic()
     with ExitStack() as stack:
         memory = stack.enter_context(_memory(len(members), wires))
         folders = [stack.enter_context(job_folder()) for _ in members]
-        for number, (folder, (kernel, job)) in enumerate(zip(folders, members, strict=True)):
-            own = replace(job, seed=seed_of(job.seed, number))
-            write_job(folder, kernel, own, after=None)
+        for folder, (kernel, job) in zip(folders, members, strict=True):
+            write_job(folder, kernel, job, after=None)
             (folder / "wire").symlink_to(memory)
         windows = stack.enter_context(_windows(lookahead_ns(wires), memory, folders))
         guests: list[Guest] = []
         try:
             for number, (folder, (kernel, job)) in enumerate(zip(folders, members, strict=True)):
-                own = replace(job, seed=seed_of(job.seed, number))
                 cpu = stack.enter_context(one_cpu(number))
-                guests.append(Guest(kernel, folder, own, cpu, number))
+                guests.append(Guest(kernel, folder, job, cpu, number))
             return _Group(guests, windows, began).outcomes()
         finally:
             for guest in guests:
