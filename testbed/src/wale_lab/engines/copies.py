@@ -3,9 +3,9 @@
 
 A job says by a text (Job.shared) what it does up to the moment at which it can be copied.  The
 first job with some text, seed, kernel and so on starts an original, which stops at that moment;
-each such job is a copy of it, with the same result as if it had been started for itself.  If no
-job was like the one before, only the second of a kind starts an original.  How a guest is copied
-is told in guest_copy.c.
+each such job is a copy of it, with the same result as if it had been started for itself.  After a
+kind of which there was only one job, a new kind starts its original with its second job.  How a
+guest is copied is told in guest_copy.c.
 
 Only a process that does one job after the other has originals (once.py).
 """
@@ -29,7 +29,7 @@ from wale_lab.once import kept
 
 #: Lines of the kernel whose guests can be copied.
 LINES = {(6, 12)}
-#: So many originals exist at a time: each keeps the memory that it uses twice.
+#: At most so many originals are kept: each takes its memory twice, its own and a copy's.
 MOST = 2
 
 #: Starts a guest, which listens to a socket; a context that ends it.

@@ -174,7 +174,7 @@ static struct fp_regs {
 	unsigned char regs[16384];
 } known[64];
 
-/* Those that are known are of other processes. */
+/* In a copy, what is known is of the original's processes. */
 void forget_fp(void)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)

@@ -44,7 +44,7 @@ _LEAST_RING, _LARGEST_RING = 1 << 20, 1 << 28
 #: Without links, windows of this length.
 _UNLINKED_NS = 10_000_000
 
-#: A guest of its own has each its own randomness: the golden ratio, as elsewhere.
+#: The seeds of guests are so far apart: 2^64 by the golden ratio.
 _GAMMA, _MASK = 0x9E3779B97F4A7C15, 2**64 - 1
 
 
