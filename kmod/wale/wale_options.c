@@ -543,7 +543,8 @@ static const struct wale_range wale_scone_ranges[] = {
 		.attr = TCA_WALE_SCONE_OF,
 		.min = 0,
 		.max = __WALE_SCONE_OF_MAX - 1,
-		.refusal = "wale: of of scone must be 0 or 1: link or share",
+		.refusal =
+			"wale: rate source of scone must be 0 or 1: link or share",
 	},
 	{
 		.attr = TCA_WALE_SCONE_RATE,
