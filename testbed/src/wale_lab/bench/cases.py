@@ -61,8 +61,14 @@ def _scone_case(packets: int) -> Case:
     return Case("scone-1500B-1gbit", Traffic(1500, 1_000, GBIT), subjects, packets)
 
 
+def _trace_case(packets: int) -> Case:
+    """A link of which the rate, or all, follows a trace."""
+    subjects = (BASELINE, "netem", "wale", "wale rates", "wale columns")
+    return Case("trace-1500B-1gbit", Traffic(1500, 1_000, GBIT, loss=LOSS), subjects, packets)
+
+
 def packet_cases(quick: bool) -> list[Case]:
-    """Sizes and lengths of the line at one rate; then rates; then GSO; policies; SCONE."""
+    """Sizes and lengths of the line at one rate; then rates; then GSO; policies; SCONE; traces."""
     packets = PACKETS // 2 if quick else PACKETS
     sizes, lines = ((1500,), (1_000,)) if quick else (SIZES, LINES)
     rates = (10**10,) if quick else (10**7, 10**8, 10**10, 10**11)
@@ -71,7 +77,7 @@ def packet_cases(quick: bool) -> list[Case]:
     cases += [_case(1500, 1_000, rate, packets) for rate in rates]
     cases += [_case(GSO_SIZE, line, 10 * GBIT, packets) for line in lines]
     cases += [_policy_case(count, packets) for count in flows]
-    return [*cases, _scone_case(packets)]
+    return [*cases, _scone_case(packets), _trace_case(packets)]
 
 
 def counted_cases() -> list[Case]:

@@ -113,6 +113,19 @@ POLICIES = {
     "wale fba": _policy("fba", _FLOWS),
 }
 
+
+def _trace(traffic: Traffic, columns: bool) -> list[str]:
+    """The same link on average, which changes each ms: its rate, or its delay and loss as well."""
+    steps = []
+    for sign in (1, -1):
+        step = f"1ms:{traffic.rate_bps + sign * traffic.rate_bps // 100}bit"
+        if columns:
+            step += f",{traffic.delay_ns + sign * 10_000}ns,{traffic.loss * 100:g}%"
+        steps.append(step)
+    fixed = "" if columns else f" delay {traffic.delay_ns}ns{_loss(traffic)}"
+    return [f"root handle 1: wale trace {' '.join(steps)} limit {BUFFER}p{fixed} seed 1"]
+
+
 #: What each is, as words of `tc qdisc add dev DEVICE` (or of `tc class add`).
 SUBJECTS: dict[str, Callable[[Traffic], list[str]]] = {
     "none": lambda _: ["root noqueue"],
@@ -124,6 +137,8 @@ SUBJECTS: dict[str, Callable[[Traffic], list[str]]] = {
     "wale": lambda t: [_wale(t)],
     "wale slack": lambda t: [_wale(t, more=" slack 10us")],
     "wale scone": lambda t: [_wale(t, more=" scone link")],
+    "wale rates": lambda t: _trace(t, columns=False),
+    "wale columns": lambda t: _trace(t, columns=True),
     "wale keep": lambda t: [_wale(t, more=" gso keep")],
     **POLICIES,
 }
