@@ -276,9 +276,9 @@ class _Repository:
         name, _, address = _signer().rpartition(" ")
         date = _git("log", "-1", "--format=%cI") or "1970-01-01T00:00:00Z"
         self.env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
-        for who in ("AUTHOR", "COMMITTER"):
-            self.env |= {f"GIT_{who}_NAME": name, f"GIT_{who}_EMAIL": address.strip("<>")}
-            self.env[f"GIT_{who}_DATE"] = date
+        for role in ("AUTHOR", "COMMITTER"):
+            self.env |= {f"GIT_{role}_NAME": name, f"GIT_{role}_EMAIL": address.strip("<>")}
+            self.env[f"GIT_{role}_DATE"] = date
         self.run("init", "--quiet", "--initial-branch=series")
         self.run("config", "user.name", name)
         self.run("config", "user.email", address.strip("<>"))

@@ -44,7 +44,6 @@
 #define COPY_POINT	0x57414c45
 #define STACK_BYTES	(256 << 10)
 #define TRACED_MAX	512
-#define FP_BYTES	16384
 
 struct mapping {
 	unsigned long start, end;

@@ -6,6 +6,9 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+/* As many as the floating point registers of a process may take. */
+#define FP_BYTES	16384
+
 /* guest_preload.c */
 extern long (*libc_ptrace)(int request, ...);
 void forget_fp(void);

@@ -171,7 +171,7 @@ int lstat64(const char *path, struct stat64 *st)
 static struct fp_regs {
 	pid_t pid;	/* 0: not known */
 	size_t len;
-	unsigned char regs[16384];
+	unsigned char regs[FP_BYTES];
 } known[64];
 
 /* In a copy, what is known is of the original's processes. */
