@@ -149,6 +149,19 @@ def test_tunnel_between_routers() -> None:
     assert (again[0].text == command.text, other[0].text == command.text) == (True, False)
 
 
+@needs("wg")
+def test_one_end_begins_the_handshake() -> None:
+    """With keepalive both ends have something to send at once, and would refuse each other."""
+    assert not any(ns.late_commands for ns in make_plan(check(SITES), 1).namespaces)
+    plan = make_plan(check(SITES, "topology.tunnels.t.keepalive=25s"), 1)
+    late = {ns.name: ns.late_commands for ns in plan.namespaces if ns.late_commands}
+    assert [*late] == ["ra", "rb"]
+    assert late["ra"][0].argv[-2:] == ["persistent-keepalive", "25"]
+    assert late["ra"][0].before_ns > late["rb"][0].before_ns > 0
+    texts = [command.text for ns in plan.namespaces for command in ns.commands]
+    assert len(texts) == 2 and not any("Keepalive" in text for text in texts)
+
+
 def test_tags() -> None:
     """Nodes with a tag are a subnet; a router has a device for each."""
     scenario = check(TAGS)
@@ -377,6 +390,8 @@ def test_shipped_wireguard(tmp_path: Path) -> None:
     assert first["digest"] == again["digest"]
     download, ping = first["flows"]
     assert ping["metrics"]["received"] >= 15 and ping["metrics"]["rtt_ms"] >= 40
+    begin = (tmp_path / "1/ping.out").read_text().splitlines()[1]
+    assert "icmp_seq=1 " in begin and "time=40" in begin, "the tunnel is there when flows begin"
     without = load_scenario(find_scenario("wireguard"), ["topology.tunnels.wg.cost=100"])
     plain = run(without, tmp_path / "3")["flows"][0]
     assert plain["mss_bytes"] == download["mss_bytes"] + 80

@@ -7,11 +7,12 @@ import os
 import struct
 
 from wale_lab.guest.namespaces import tcp_counter
-from wale_lab.guest.shared import AgentError, joined, read
+from wale_lab.guest.shared import AgentError, joined, now, read, sleep_until
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from wale_lab.guest.processes import Processes
     from wale_lab.guest.shared import Plan
@@ -24,6 +25,9 @@ _OFFLOADS = {"tso": 0x1F, "gso": 0x24, "gro": 0x2C}
 
 #: That one ip makes: it leaves the two namespaces of each open, of 1024 files that it may have.
 _MOST_WIRES = 400
+
+#: In real time: so long after the network is there the flows may begin, for late commands.
+_READY_NS = 3 * 10**9
 
 #: With more namespaces than this, a process for each takes too long.
 _MANY = 450
@@ -65,16 +69,21 @@ class Hosts:
             for number, name in enumerate(names):
                 self._receive_on(name, number % cpus)
         for ns in namespaces:
-            self._commands(ns)
+            self._run(ns, ns["commands"])
+            for key, value in ns["late_sysctls"].items():
+                self.processes.netns.enter(ns["name"])
+                _set_sysctl(ns["name"], key, value)
+        begin = self.plan["flows_ns"] if self.plan["virtual"] else now() + _READY_NS
+        late = [(ns, command) for ns in namespaces for command in ns["late_commands"]]
+        for ns, command in sorted(late, key=lambda one: -one[1]["before_ns"]):
+            sleep_until(begin - command["before_ns"])
+            self._run(ns, [command])
 
-    def _commands(self, ns: "Plan") -> None:
-        """Run the commands of a namespace once the network exists."""
-        for command in ns["commands"]:
+    def _run(self, ns: "Plan", commands: "list[dict[str, Any]]") -> None:
+        """Run commands in a namespace; the network exists."""
+        for command in commands:
             of = {"host": ns["name"], "command": command["argv"][0], "setup": command["setup"]}
             self.processes.run(command["argv"], ns["name"], command["text"] or None, [of])
-        for key, value in ns["late_sysctls"].items():
-            self.processes.netns.enter(ns["name"])
-            _set_sysctl(ns["name"], key, value)
 
     def load_modules(self) -> None:
         """Load the modules that the user asks for, by the kernel's own helper."""

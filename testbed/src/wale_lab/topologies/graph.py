@@ -27,6 +27,7 @@ from wale_lab.topologies.overlays import (
     tunnel_line,
     vlan_line,
     wireguard,
+    wireguard_keepalive,
 )
 from wale_lab.topologies.plan import (
     Command,
@@ -191,6 +192,7 @@ class _Copy:
             self.up(own)
             if tunnel.kind == "wireguard":
                 space.commands.append(wireguard(tunnel, k, number, self.seed, addresses[1]))
+                space.late_commands += wireguard_keepalive(tunnel, k, number, self.seed)
             self.into.names[f"{self.prefix}{name}.{tunnel.name}"] = own.address
 
     def outside(self, space: Namespace) -> None:

@@ -10,7 +10,7 @@ from functools import cache
 from wale_lab.engines.base import EngineError
 from wale_lab.overlays import Bond, Kind, Nat, Tunnel
 from wale_lab.routing import Interface
-from wale_lab.topologies.plan import Command, draw
+from wale_lab.topologies.plan import Command, LateCommand, draw
 
 #: Bytes that a tunnel adds to a packet of IP, by the version of IP below it. WireGuard has what
 #: wg-quick leaves it, for both versions.
@@ -22,6 +22,9 @@ _ADDED: dict[Kind, dict[int, int]] = {
 }
 
 _WIREGUARD_PORT, _VXLAN_PORT = 51820, 4789
+
+#: So long before the flows each end of a tunnel with `keepalive` begins its handshake.
+_HANDSHAKES_NS = (1_000_000_000, 500_000_000)
 
 #: The private keys of tunnel n follow from draws of the run's seed, from here on.
 _FIRST_KEY = 1 << 34
@@ -75,10 +78,22 @@ def wireguard(tunnel: Tunnel, end: int, number: int, seed: int, remote: str) -> 
         "AllowedIPs = 0.0.0.0/0, ::/0",
         f"Endpoint = {f'[{remote}]' if ':' in remote else remote}:{port}",
     ]
-    if tunnel.keepalive is not None:
-        lines.append(f"PersistentKeepalive = {tunnel.keepalive // 10**9}")
     text = "\n".join(lines) + "\n"
     return Command(["wg", "setconf", tunnel.name, "/dev/stdin"], text)
+
+
+def wireguard_keepalive(tunnel: Tunnel, end: int, number: int, seed: int) -> list[LateCommand]:
+    """What has one end begin a handshake, if the other has not done so before.
+
+    An end that knows no peer yet drops the handshake, and two that begin at once drop those of each
+    other: they would try again after 5 s.
+    """
+    if tunnel.keepalive is None:
+        return []
+    peer = _public_key(_private_key(seed, number, 1 - end))
+    seconds = str(tunnel.keepalive // 10**9)
+    words = ["wg", "set", tunnel.name, "peer", peer, "persistent-keepalive", seconds]
+    return [LateCommand(words, before_ns=_HANDSHAKES_NS[end])]
 
 
 def _private_key(seed: int, number: int, end: int) -> str:

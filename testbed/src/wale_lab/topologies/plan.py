@@ -42,6 +42,13 @@ class Command:
 
 
 @dataclass
+class LateCommand(Command):
+    """A program to run at a time, when all other commands of all namespaces are done."""
+
+    before_ns: int = 0  # so long before the flows begin
+
+
+@dataclass
 class Namespace:
     """One host or router: what to do in it."""
 
@@ -52,6 +59,7 @@ class Namespace:
     offloads: dict[str, dict[str, bool]] = field(default_factory=dict)  # device: {tso: False}
     commands: list[Command] = field(default_factory=list)  # when all namespaces are there
     late_sysctls: dict[str, str] = field(default_factory=dict)  # then
+    late_commands: list[LateCommand] = field(default_factory=list)
 
 
 @dataclass
