@@ -3,6 +3,9 @@
 # backport features, so version numbers say little.  The macros are used only in
 # compat.h.
 
+# The KUnit tests take as long to build as the modules; WALE_KUNIT=n leaves them out.
+with-tests = $(and $(CONFIG_KUNIT),$(filter-out n,$(or $(WALE_KUNIT),y)),$(wildcard $(src)/tests))
+
 # $(call compat-probe,MACRO,FIXED STRING,HEADER)
 compat-probe = $(if $(shell grep -sF '$(2)' $(srctree)/include/$(3)),-D$(1))
 

@@ -20,6 +20,9 @@ from wale_lab.engines.base import Kernel
 
 TESTBED = Path(__file__).resolve().parents[1]
 
+# Built once, before workers that run side by side use the modules.
+os.environ.setdefault("WALE_KUNIT", "y")
+
 #: A kernel with sanitizers or counters takes so many times as long, at most.
 SLOWNESS = 20 if "+" in os.environ.get("WALE_KERNEL", "") else 1
 

@@ -4,6 +4,9 @@
 What another checkout has built from the same sources is copied from the cache (products.py).
 Modules that are built elsewhere are files given by the user.
 
+The KUnit tests, which take as long to build as the modules, are built when one of them is wanted,
+or with WALE_KUNIT=y in the environment.
+
 With WALE_NO_BUILD in the environment existing files are used as they are.  An installed package
 builds in the user's cache; if the tools were installed with it (testbed/setup/install-lab), it
 uses those.
@@ -92,10 +95,9 @@ def _newest(sources: Iterable[str]) -> float:
     return max((path.stat().st_mtime for path in _files(sources)), default=0.0)
 
 
-def _build(log: Log, name: str, command: Sequence[str | Path]) -> None:
+def _build(log: Log, name: str, command: Sequence[str | Path], **env: str) -> None:
     """Run what builds; `name` is what a person would have typed."""
-    env = without_make()
-    env["WALE_BUILD"] = str(BUILD)
+    env = {**without_make(), "WALE_BUILD": str(BUILD), **env}
     log(f"running {name}")
     with tempfile.TemporaryFile("w+", errors="replace") as said:  # a pipe to us ends too early
         code = run_make(command, stdout=said, stderr=said, env=env)
@@ -214,33 +216,47 @@ def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
         with locked(BUILD / "modules.lock", log):
             if not current():
                 began = time.time()
-                key = _modules_key(kernel, tree)
-                fill(folder, key, lambda: _make_modules(kernel, tree, folder, began, log), log)
-                _mark_current(folder.rglob("*.ko"), began)
+                tests = os.environ.get("WALE_KUNIT") == "y" or any(map(_is_test, names))
+                key = _modules_key(kernel, tree, tests)
+                fill(
+                    folder, key, lambda: _make_modules(kernel, tree, folder, tests, began, log), log
+                )
+                _mark_current(_made(folder, tests), began)
     missing = set(names) - {p.stem for p in built()}
     if missing:
         raise EngineError(f"`make modules` built no {', '.join(sorted(missing))} in {folder}")
     return built()
 
 
+def _is_test(name: str) -> bool:
+    """Whether a module is one of KUnit tests."""
+    return name.endswith("_kunit")
+
+
+def _made(folder: Path, tests: bool) -> list[Path]:
+    """The modules that a build with or without the tests makes."""
+    return sorted(path for path in folder.rglob("*.ko") if tests or not _is_test(path.stem))
+
+
 def _make_modules(
-    kernel: Kernel, tree: Path, folder: Path, began: float, log: Log
+    kernel: Kernel, tree: Path, folder: Path, tests: bool, began: float, log: Log
 ) -> Sequence[Path]:
-    """Build all modules of the tree; return what other checkouts may have of them."""
+    """Build the modules of the tree; return what other checkouts may have of them."""
     words = [str(tree)] + ([kernel.arch] if kernel.arch else [])
     script = SOURCES / "testbed/setup/build-modules"
-    _build(log, f"make modules KDIR={' ARCH='.join(words)}", [script, *words])
-    modules = sorted(folder.rglob("*.ko"))
-    return [*modules, folder / "config"] if _newest(_MODULE_SOURCES) < began else []
+    name = f"make modules KDIR={' ARCH='.join(words)}"
+    _build(log, name, [script, *words], WALE_KUNIT="y" if tests else "n")
+    made = [*_made(folder, tests), folder / "config"]
+    return made if _newest(_MODULE_SOURCES) < began else []
 
 
-def _modules_key(kernel: Kernel, tree: Path) -> str | None:
+def _modules_key(kernel: Kernel, tree: Path, tests: bool) -> str | None:
     """The name of the modules for this kernel; none if gcov's notes belong to them."""
     if kernel.flavour == "coverage":
         return None
     of_kernel = [kernel.image, tree / "include/generated/autoconf.h", tree / "Module.symvers"]
     against = [_digest(path) for path in of_kernel if path and path.exists()]
-    against += [kernel.module_folder, kernel.source]
+    against += [kernel.module_folder, kernel.source, "tests" if tests else ""]
     return key_of(_files(_MODULE_SOURCES), SOURCES, against)
 
 
