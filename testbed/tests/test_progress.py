@@ -92,6 +92,24 @@ def test_waiting_shows_the_progress_of_another(
             assert len(calls) >= 3
 
 
+def test_waiting_shows_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is not known how far the other is, such as with modules."""
+    monkeypatch.setattr(kernel_build, "WAITING_S", 0.01)
+    said: list[str] = []
+    with (tmp_path / "lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+        def log(text: str) -> None:
+            said.append(text)
+            if len(said) == 3:
+                fcntl.flock(file, fcntl.LOCK_UN)
+
+        with kernel_build.locked(tmp_path / "lock", log):
+            pass
+    first = f"waiting for another process that builds the same ({tmp_path / 'lock'})"
+    assert said == [first, f"{first}, 0 s", f"{first}, 0 s"]
+
+
 def test_builder_ahead_needs_no_packages() -> None:
     """pip installs them at the same time."""
     command = [sys.executable, "-S", "-c", "import wale_lab.engines.ahead"]

@@ -30,7 +30,7 @@ from typing import IO
 
 from wale_lab.engines import kernel_source
 from wale_lab.engines.base import EngineError, Kernel, Log
-from wale_lab.engines.kernel_progress import REPORT_S, KernelProgress
+from wale_lab.engines.kernel_progress import POLL_S, REPORT_S, WAITING_S, KernelProgress
 from wale_lab.engines.kernel_source import Source
 from wale_lab.engines.processes import (
     GRACE_S,
@@ -179,19 +179,30 @@ def cache_root() -> Path:
 def locked(
     path: Path, waiting: Log | None = None, meanwhile: Callable[[], None] | None = None
 ) -> Iterator[None]:
-    """Hold a lock file; says so once if another process has it, and calls `meanwhile` then."""
+    """Hold a lock file. While another process has it, `waiting` is told how long, and `meanwhile`
+    is called each second."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if waiting:
-                waiting(f"waiting for another process that builds the same ({path})")
-            while meanwhile and not _taken(file):
-                time.sleep(REPORT_S)
-                meanwhile()
-            fcntl.flock(file, fcntl.LOCK_EX)
+            _wait(file, waiting or (lambda _: None), meanwhile)
         yield
+
+
+def _wait(file: IO[str], log: Log, meanwhile: Callable[[], None] | None) -> None:
+    """Take a lock when another process lets go of it."""
+    text = f"waiting for another process that builds the same ({file.name})"
+    log(text)
+    began = said = time.monotonic()
+    while not _taken(file):
+        time.sleep(REPORT_S if meanwhile else POLL_S)
+        now = time.monotonic()
+        if meanwhile:
+            meanwhile()
+        elif now - said >= WAITING_S:
+            said = now
+            log(f"{text}, {now - began:.0f} s")
 
 
 def _taken(file: IO[str]) -> bool:

@@ -18,6 +18,12 @@ STEPS = {"6.1": 1300, "6.12": 1380, "7.2": 1470}
 #: How often is said how far it is.
 REPORT_S = 1
 
+#: How often those who wait say for how long, where nobody knows how far it is.
+WAITING_S = 5
+
+#: How often they look.
+POLL_S = 0.1
+
 
 class KernelProgress:
     """What to say of the build in a folder."""
