@@ -38,6 +38,7 @@
  * struct loop - the process
  * @server: shared with the connections
  * @listeners: sockets that listen
+ * @locals: their addresses, "" of one that listens on all of the host
  * @n_listeners: how many
  * @listening: they are in the epoll
  * @full_conns: connections when it was left
@@ -52,6 +53,7 @@
 struct loop {
 	struct server server;
 	struct watch listeners[SERVE_LISTENERS_MAX];
+	char locals[SERVE_LISTENERS_MAX][ADDRESS_MAX];
 	unsigned int n_listeners;
 	bool listening;
 	unsigned int full_conns;
@@ -135,6 +137,9 @@ static int open_listener(const struct addrinfo *info, bool dual)
 	if (fd < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	/* each connection begins with these */
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
 	if (info->ai_family == AF_INET6 &&
 	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6only, sizeof(v6only)) <
 		    0)
@@ -170,6 +175,23 @@ static void announce(const struct loop *loop, const struct serve_options *opt)
 	serve_notify("READY=1");
 }
 
+/* The address of listener @fd, which is that of its connections; "" if it has no single one. */
+static void note_local(int fd, char local[ADDRESS_MAX])
+{
+	struct sockaddr_storage address = { 0 };
+	const struct sockaddr_in6 *in6 = (const void *)&address;
+	const struct sockaddr_in *in = (const void *)&address;
+	socklen_t len = sizeof(address);
+
+	*local = '\0';
+	if (getsockname(fd, (struct sockaddr *)&address, &len))
+		return;
+	if (address.ss_family == AF_INET
+		    ? in->sin_addr.s_addr != htonl(INADDR_ANY)
+		    : !IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr))
+		address_text(&address, local);
+}
+
 /* Listen on every address of @name; NULL: on all, IPv6 and IPv4 together. */
 static int listen_on(struct loop *loop, const struct serve_options *opt,
 		     const char *name)
@@ -196,6 +218,7 @@ static int listen_on(struct loop *loop, const struct serve_options *opt,
 			err = errno;
 			break;
 		}
+		note_local(fd, loop->locals[loop->n_listeners]);
 		loop->listeners[loop->n_listeners++] =
 			(struct watch){ .kind = WATCH_LISTENER, .fd = fd };
 	}
@@ -253,9 +276,11 @@ static bool refuse_without_fds(struct loop *loop, int listener)
 	return fd >= 0;
 }
 
-static void accept_some(struct loop *loop, int listener)
+static void accept_some(struct loop *loop, const struct watch *watch)
 {
+	const char *local = loop->locals[watch - loop->listeners];
 	struct server *server = &loop->server;
+	int listener = watch->fd;
 
 	for (int i = 0; i < ACCEPT_TURN; i++) {
 		struct sockaddr_storage peer = { 0 };
@@ -265,7 +290,7 @@ static void accept_some(struct loop *loop, int listener)
 		fd = accept4(listener, (struct sockaddr *)&peer, &len,
 			     SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd >= 0) {
-			conn_open(server, fd, &peer);
+			conn_open(server, fd, &peer, *local ? local : NULL);
 			continue;
 		}
 		if (errno == EAGAIN)
@@ -351,7 +376,7 @@ static void serve_events(struct loop *loop, struct epoll_event *events, int n)
 			conn_ready((struct conn *)watch, events[i].events);
 			break;
 		case WATCH_LISTENER:
-			accept_some(loop, watch->fd);
+			accept_some(loop, watch);
 			break;
 		case WATCH_SIGNAL:
 			read_signal(loop);

@@ -169,9 +169,8 @@ static void note_ends(struct transfer *t)
 
 	if (!getsockname(t->socket.fd, (struct sockaddr *)&address, &len))
 		address_text(&address, t->local);
-	len = sizeof(address);
-	if (!getpeername(t->socket.fd, (struct sockaddr *)&address, &len))
-		address_text(&address, t->remote);
+	memcpy(&address, t->address->ai_addr, t->address->ai_addrlen);
+	address_text(&address, t->remote);
 }
 
 /* Return: false: there is no other address. */
@@ -186,34 +185,25 @@ static bool connect_elsewhere(struct transfer *t)
 	return true;
 }
 
-/* connect(2) is over, one way or the other. */
+/* connect(2) is over, one way or the other: if it failed, the request cannot be sent. */
 static void connected(struct transfer *t)
 {
 	char line[WALE_REQUEST_MAX];
-	socklen_t len = sizeof(int), peer_len = sizeof(struct sockaddr_storage);
-	struct sockaddr_storage peer;
-	int err = 0;
-	size_t n;
+	size_t n = wale_request_format(line, sizeof(line), &t->request);
 
-	getsockopt(t->socket.fd, SOL_SOCKET, SO_ERROR, &err, &len);
-	/* the event was of an address that was tried before */
-	if (!err &&
-	    getpeername(t->socket.fd, (struct sockaddr *)&peer, &peer_len) < 0)
-		return;
-	if (err && connect_elsewhere(t))
-		return;
-	if (err) {
-		transfer_fail(t, "cannot connect to %s port %u: %s", t->host,
-			      t->opt->port, strerror(err));
-		return;
-	}
-	note_ends(t);
-	n = wale_request_format(line, sizeof(line), &t->request);
 	/*
 	 * Nothing else is in the socket's buffer, which has room for it.  A
 	 * server that is busy may have closed already: what it said is read.
 	 */
-	(void)!send(t->socket.fd, line, n, MSG_NOSIGNAL);
+	if (send(t->socket.fd, line, n, MSG_NOSIGNAL) < 0) {
+		/* the event was of an address that was tried before */
+		if (errno == EAGAIN || connect_elsewhere(t))
+			return;
+		transfer_fail(t, "cannot connect to %s port %u: %s", t->host,
+			      t->opt->port, strerror(errno));
+		return;
+	}
+	note_ends(t);
 	t->state = GET_REPLY;
 	watch_events(t, EPOLLIN | EPOLLRDHUP);
 }

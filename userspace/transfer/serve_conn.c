@@ -3,8 +3,8 @@
  * serve_conn.c - one connection of "wale serve": see serve_conn.h
  *
  * The data go out with sendfile(2): from the page cache, through no buffer of
- * this process.  TCP_CORK holds back a last short segment until the trailer
- * is there to fill it.
+ * this process.  TCP_CORK, which a connection has from its listener, holds back a
+ * last short segment until the trailer is there to fill it.
  */
 #include "serve_conn.h"
 
@@ -268,8 +268,10 @@ static bool apply_cc(struct conn *conn, const char *cc)
 				   "cannot set congestion control '%s': %s", cc,
 				   strerror(errno));
 	}
-	if (getsockopt(conn->watch.fd, IPPROTO_TCP, TCP_CONGESTION, conn->cc,
-		       &len) < 0)
+	if (*cc)
+		snprintf(conn->cc, sizeof(conn->cc), "%s", cc);
+	else if (getsockopt(conn->watch.fd, IPPROTO_TCP, TCP_CONGESTION,
+			    conn->cc, &len) < 0)
 		conn->cc[0] = '\0';
 	conn->cc[WALE_CC_MAX] = '\0';
 	return true;
@@ -368,9 +370,7 @@ static void take_request(struct conn *conn, size_t len)
 		     conn->digest != NULL);
 	set_out(conn, n);
 	conn->head_len = conn->out_len;
-	set_option(conn, TCP_CORK, 1);
 	set_state(conn, CONN_DATA);
-	wait_for(conn, EPOLLIN | EPOLLOUT);
 	send_data(conn);
 }
 
@@ -492,10 +492,12 @@ static void send_data(struct conn *conn)
 	enum flow flow = flush_out(conn, MSG_MORE);
 	uint64_t turn = SEND_TURN;
 
-	if (flow == FLOW_GONE)
+	if (flow == FLOW_GONE) {
 		client_closed(conn);
-	if (flow != FLOW_DONE)
 		return;
+	}
+	if (flow == FLOW_WAIT)
+		turn = 0;
 	for (int i = 0; i < SEND_CALLS && turn && conn->sent < conn->length;
 	     i++) {
 		uint64_t size = (uint64_t)conn->file->stat.st_size;
@@ -523,16 +525,19 @@ static void send_data(struct conn *conn)
 		conn->written += (uint64_t)n;
 		turn -= (uint64_t)n;
 	}
-	if (conn->sent == conn->length)
+	if (flow == FLOW_DONE && conn->sent == conn->length) {
 		data_sent(conn);
-	else if (conn->digest)
+		return;
+	}
+	if (conn->digest)
 		served_digest_allow(conn->digest, conn->sent);
+	wait_for(conn, EPOLLIN | EPOLLOUT);
 }
 
 /* The client closed after END: it has everything.  Tell it what TCP knows. */
 static void finish(struct conn *conn)
 {
-	struct tcp_info info;
+	const struct tcp_info *info;
 
 	if (conn_unacked(conn)) {
 		client_closed(conn);
@@ -551,8 +556,8 @@ static void finish(struct conn *conn)
 			conn->out, sizeof(conn->out),
 			WALE_PROTO
 			" DONE retransmits=%u min_rtt_us=%u rtt_us=%u rttvar_us=%u\n",
-			info.tcpi_total_retrans, info.tcpi_min_rtt,
-			info.tcpi_rtt, info.tcpi_rttvar));
+			info->tcpi_total_retrans, info->tcpi_min_rtt,
+			info->tcpi_rtt, info->tcpi_rttvar));
 	flush_out(conn, 0);
 	conn_close(conn);
 }
@@ -640,7 +645,7 @@ void conn_tick(struct conn *conn)
 			return;
 		}
 		conn->status = "complete";
-		conn->idle_ns = conn_tcp_info(conn).tcpi_last_ack_recv *
+		conn->idle_ns = conn_tcp_info(conn)->tcpi_last_ack_recv *
 				UINT64_C(1000000);
 		conn_close(conn);
 		return;
@@ -705,7 +710,7 @@ static bool conn_admit(struct conn *conn, const struct sockaddr_storage *peer)
 }
 
 void conn_open(struct server *server, int fd,
-	       const struct sockaddr_storage *peer)
+	       const struct sockaddr_storage *peer, const char *local)
 {
 	struct conn *conn = calloc(1, sizeof(*conn));
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = conn };
@@ -723,6 +728,7 @@ void conn_open(struct server *server, int fd,
 	conn->watch = (struct watch){ .kind = WATCH_CONN, .fd = fd };
 	conn->events = EPOLLIN;
 	conn->server = server;
+	conn->local = local;
 	conn->next = server->conns;
 	if (conn->next)
 		conn->next->prev = conn;
@@ -730,7 +736,6 @@ void conn_open(struct server *server, int fd,
 	server->n_conns++;
 	server->n_active++;
 	address_text(peer, conn->peer);
-	set_option(conn, TCP_NODELAY, 1);
 	if (!conn_admit(conn, peer))
 		refuse(conn);
 }

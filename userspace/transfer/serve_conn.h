@@ -123,6 +123,9 @@ enum conn_state {
  * @idle_ns: how long the client has had everything, and did not close
  * @cc: congestion control in force
  * @peer: address of the client
+ * @local: the server's own address, NULL if its listener has it not
+ * @info: what the kernel knew of it when it was over
+ * @has_info: it was asked
  * @status: how it ended; NULL before it did
  * @why: what went wrong
  * @recorded: the result was printed and counted
@@ -154,14 +157,20 @@ struct conn {
 	uint64_t idle_ns;
 	char cc[WALE_CC_MAX + 1];
 	char peer[ADDRESS_MAX];
+	const char *local;
+	struct tcp_info info;
+	bool has_info;
 	const char *status;
 	struct wale_refusal why;
 	bool recorded;
 };
 
-/* Take over @fd, just accepted; closes it if that fails. */
+/*
+ * Take over @fd, just accepted; closes it if that fails.  Its listener had TCP_NODELAY and
+ * TCP_CORK set; @local is the listener's address, which stays, or NULL if it has no single one.
+ */
 void conn_open(struct server *server, int fd,
-	       const struct sockaddr_storage *peer);
+	       const struct sockaddr_storage *peer, const char *local);
 
 /* epoll says that @conn has @events. */
 void conn_ready(struct conn *conn, uint32_t events);
@@ -182,8 +191,11 @@ void conn_record(struct conn *conn);
 /* Bytes of data that the client's TCP acknowledged (serve_record.c). */
 uint64_t conn_data_acked(const struct conn *conn);
 
-/* What the kernel knows of it; zeros if that is gone (serve_record.c). */
-struct tcp_info conn_tcp_info(const struct conn *conn);
+/*
+ * What the kernel knows of @conn, which is over: it is asked only once.  Zeros if that is
+ * gone (serve_record.c).
+ */
+const struct tcp_info *conn_tcp_info(struct conn *conn);
 
 /* Bytes that are not acknowledged yet (serve_record.c). */
 uint64_t conn_unacked(const struct conn *conn);

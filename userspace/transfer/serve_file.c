@@ -177,6 +177,13 @@ static struct served_file *take_known(const struct stat *stat)
 	return NULL;
 }
 
+/* Put it into the list. */
+static void keep_file(struct served_file *file)
+{
+	file->next = files;
+	files = file;
+}
+
 static void free_file(struct served_file *file)
 {
 	while (file->digests) {
@@ -206,13 +213,38 @@ static void trim_files(unsigned int keep)
 	}
 }
 
-struct served_file *served_file_open(int folder_fd, const char *name,
-				     struct wale_refusal *why)
+/*
+ * A file that is open, or NULL.  A name that leads through no folder and is no link stands for
+ * the file itself, which need not be opened again.
+ */
+static struct served_file *take_open(int folder_fd, const char *name)
 {
 	struct served_file *file;
 	struct stat stat;
+
+	if (!files || strchr(name, '/') ||
+	    fstatat(folder_fd, name, &stat, AT_SYMLINK_NOFOLLOW))
+		return NULL;
+	file = take_known(&stat);
+	if (file && file->fd < 0) {
+		keep_file(file);
+		return NULL;
+	}
+	return file;
+}
+
+struct served_file *served_file_open(int folder_fd, const char *name,
+				     struct wale_refusal *why)
+{
+	struct served_file *file = take_open(folder_fd, name);
+	struct stat stat;
 	int fd;
 
+	if (file) {
+		file->users++;
+		keep_file(file);
+		return file;
+	}
 	fd = open_regular(folder_fd, name, &stat);
 	if (fd < 0) {
 		refuse_open(why, name);
@@ -235,8 +267,7 @@ struct served_file *served_file_open(int folder_fd, const char *name,
 	else
 		close(fd);
 	file->users++;
-	file->next = files;
-	files = file;
+	keep_file(file);
 	return file;
 }
 

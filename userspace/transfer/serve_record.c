@@ -23,8 +23,11 @@ uint64_t conn_unacked(const struct conn *conn)
 
 uint64_t conn_data_acked(const struct conn *conn)
 {
-	uint64_t unacked = conn_unacked(conn), acked;
+	uint64_t unacked, acked;
 
+	if (conn->status && !strcmp(conn->status, "complete"))
+		return conn->sent;
+	unacked = conn_unacked(conn);
 	if (conn->written < unacked + conn->head_len)
 		return 0;
 	acked = conn->written - unacked - conn->head_len;
@@ -38,6 +41,10 @@ static void record_local(struct json_line *json, const struct conn *conn)
 	socklen_t len = sizeof(address);
 	char text[ADDRESS_MAX];
 
+	if (conn->local) {
+		json_text(json, "local", conn->local);
+		return;
+	}
 	if (getsockname(conn->watch.fd, (struct sockaddr *)&address, &len)) {
 		json_null(json, "local");
 		return;
@@ -46,19 +53,21 @@ static void record_local(struct json_line *json, const struct conn *conn)
 	json_text(json, "local", text);
 }
 
-struct tcp_info conn_tcp_info(const struct conn *conn)
+const struct tcp_info *conn_tcp_info(struct conn *conn)
 {
-	struct tcp_info info = { 0 };
-	socklen_t len = sizeof(info);
+	socklen_t len = sizeof(conn->info);
 
-	getsockopt(conn->watch.fd, IPPROTO_TCP, TCP_INFO, &info, &len);
-	return info;
+	if (!conn->has_info)
+		getsockopt(conn->watch.fd, IPPROTO_TCP, TCP_INFO, &conn->info,
+			   &len);
+	conn->has_info = true;
+	return &conn->info;
 }
 
-static void record_json(FILE *out, const struct conn *conn, uint64_t bytes,
+static void record_json(FILE *out, struct conn *conn, uint64_t bytes,
 			uint64_t ns)
 {
-	const struct tcp_info info = conn_tcp_info(conn);
+	const struct tcp_info *info = conn_tcp_info(conn);
 	struct json_line json;
 
 	json_begin(&json, out);
@@ -79,20 +88,20 @@ static void record_json(FILE *out, const struct conn *conn, uint64_t bytes,
 	json_text(&json, "cc", conn->cc);
 	json_u64(&json, "bytes", bytes);
 	json_seconds(&json, "seconds", ns);
-	json_u64(&json, "retransmits", info.tcpi_total_retrans);
-	json_u64(&json, "retransmitted_bytes", info.tcpi_bytes_retrans);
-	json_u64(&json, "data_segments", info.tcpi_data_segs_out);
-	json_u64(&json, "delivered_segments", info.tcpi_delivered);
-	json_u64(&json, "mss_bytes", info.tcpi_snd_mss);
-	json_u64(&json, "min_rtt_us", info.tcpi_min_rtt);
-	json_u64(&json, "rtt_us", info.tcpi_rtt);
-	json_u64(&json, "rttvar_us", info.tcpi_rttvar);
-	json_u64(&json, "rto_us", info.tcpi_rto);
-	json_u64(&json, "cwnd_segments", info.tcpi_snd_cwnd);
-	json_u64(&json, "ssthresh_segments", info.tcpi_snd_ssthresh);
-	json_u64(&json, "busy_us", info.tcpi_busy_time);
-	json_u64(&json, "rwnd_limited_us", info.tcpi_rwnd_limited);
-	json_u64(&json, "sndbuf_limited_us", info.tcpi_sndbuf_limited);
+	json_u64(&json, "retransmits", info->tcpi_total_retrans);
+	json_u64(&json, "retransmitted_bytes", info->tcpi_bytes_retrans);
+	json_u64(&json, "data_segments", info->tcpi_data_segs_out);
+	json_u64(&json, "delivered_segments", info->tcpi_delivered);
+	json_u64(&json, "mss_bytes", info->tcpi_snd_mss);
+	json_u64(&json, "min_rtt_us", info->tcpi_min_rtt);
+	json_u64(&json, "rtt_us", info->tcpi_rtt);
+	json_u64(&json, "rttvar_us", info->tcpi_rttvar);
+	json_u64(&json, "rto_us", info->tcpi_rto);
+	json_u64(&json, "cwnd_segments", info->tcpi_snd_cwnd);
+	json_u64(&json, "ssthresh_segments", info->tcpi_snd_ssthresh);
+	json_u64(&json, "busy_us", info->tcpi_busy_time);
+	json_u64(&json, "rwnd_limited_us", info->tcpi_rwnd_limited);
+	json_u64(&json, "sndbuf_limited_us", info->tcpi_sndbuf_limited);
 	json_end(&json);
 }
 
