@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import math
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -313,6 +315,9 @@ def test_a_transport_in_user_space(
         assert "what own-1 received is not known: its sockets are no TCP" in rate["unable"]
 
 
+RATCP = Subject("ratcp", "ratcp")
+
+
 @pytest.mark.parametrize("path", sorted(ROWS.glob("*/*.yaml")), ids=lambda path: path.stem)
 def test_each_row_makes_scenarios(path: Path) -> None:
     named = load_row(path)
@@ -327,6 +332,8 @@ def test_each_row_makes_scenarios(path: Path) -> None:
                 yaml_lines.parse(text, f"{path.name}, {cell_name}"), [], path.parent
             )
             assert not named.row.window or named.row.window[1] <= made.virtual_limit
+        own = scene(named, cell_name, named.row.cells[cell_name], "main", RATCP, 1)
+        assert "tcp_ratcp" in check_scenario(yaml_lines.parse(own, "x"), [], path.parent).modules()
 
 
 def data(mean: float) -> dict[str, Any]:
@@ -433,6 +440,27 @@ def test_how_far_an_evaluation_is(
         "wale-lab: 0 of 30 runs",
         "wale-lab: 1 of 30 runs, about 12 min left",
     ]
+
+
+@pytest.mark.parametrize("chosen", [["one"], []])
+def test_the_command_of_a_report_has_rows_of_ones_own(
+    chosen: list[str], rows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it is printed, it finds them, be they asked for or not."""
+    (rows.parent / "a b").mkdir()
+    rows.rename(rows.parent / "a b/mine")
+    monkeypatch.setenv("WALE_ROWS", str(rows.parent / "a b"))
+    args = argparse.Namespace(
+        cc="cubic", rows=chosen, quick=True, kernel=None, against=None, module_files=[],
+        program=None, serve=None, out=None,
+    )  # fmt: skip
+    evaluation = command.Evaluation(args)
+    words = shlex.split(evaluation._repeat())
+    told = ["--rows=one"] if chosen else []
+    assert words[0] == f"WALE_ROWS={rows.parent}/a b"
+    assert words[1:] == ["wale-lab", "evaluate", "cubic", *told, "--quick"]
+    evaluation.rows = choose(["bufferbloat"])
+    assert evaluation._repeat().startswith("wale-lab evaluate cubic")
 
 
 @pytest.mark.guest

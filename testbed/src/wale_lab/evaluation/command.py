@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -142,10 +143,16 @@ class Evaluation:
             "kernel": kernel.release,
             "against": labels,
             "quick": self.args.quick,
-            "command": _repeat(self.args),
+            "command": self._repeat(),
             "digest": digest_of(rows),
             "rows": rows,
         }
+
+    def _repeat(self) -> str:
+        """The command line, for the report; with WALE_ROWS if a row is from there."""
+        own = [named for named in self.rows if not named.is_ours]
+        rows = f"WALE_ROWS={shlex.quote(os.environ['WALE_ROWS'])} " if own else ""
+        return rows + _command_line(self.args)
 
 
 def _subjects(args: argparse.Namespace) -> tuple[Subject, list[Subject]]:
@@ -176,10 +183,8 @@ def _subjects(args: argparse.Namespace) -> tuple[Subject, list[Subject]]:
     return subject, others
 
 
-def _repeat(args: argparse.Namespace) -> str:
-    """The command line, for the report."""
-    import shlex
-
+def _command_line(args: argparse.Namespace) -> str:
+    """The command that repeats an evaluation."""
     words = ["wale-lab", "evaluate", *([args.cc] if args.cc else [])]
     words += [f"--module={path}" for path in args.module_files]
     for option in ("against", "kernel"):

@@ -240,6 +240,11 @@ class Named:
         """Where its file is."""
         return Path(self.document.name).parent
 
+    @property
+    def is_ours(self) -> bool:
+        """Is it one of ours, rather than of WALE_ROWS?"""
+        return self.folder.parent == ROWS
+
 
 def _folders() -> list[Path]:
     own = os.environ.get("WALE_ROWS")
