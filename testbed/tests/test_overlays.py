@@ -88,6 +88,25 @@ topology:
 flows: [{name: one, from: a, to: b, duration: 4s}]
 """
 
+SHARED = """\
+name: shared
+topology:
+  type: graph
+  hosts: [one, two, server]
+  routers: [r]
+  switches: [nic]
+  macvlans: {nic: {uplink: cable}}
+  links:
+    - {ends: [one, nic]}
+    - {ends: [two, nic]}
+    - {ends: [nic, r], name: cable, both: {rate: 10mbit, delay: 5ms}}
+    - {ends: [r, server]}
+flows:
+  - {name: out, from: one, to: server, duration: 1s}
+  - {name: in, from: server, to: two, duration: 1s, start: 2s}
+  - {name: beside, from: one, to: two, size: 1MB, start: 4s}
+"""
+
 NAT = """\
 name: nat
 topology:
@@ -189,6 +208,41 @@ def test_bond() -> None:
     assert way(BOND) == ["l1.forward", "fast.forward"]
 
 
+def test_macvlan() -> None:
+    """Hosts have a device each over that of the uplink, in another namespace than theirs."""
+    plan = make_plan(check(SHARED), 1)
+    assert plan.namespaces[0].name == "nic", "the hosts' devices are made there"
+    (_, *lines) = plan.namespaces[0].ip
+    assert lines == [
+        "link set port0 up",
+        "link add link port0 name eth0 netns one address 02:00:00:00:00:01 mtu 1500 "
+        "type macvlan mode bridge",
+        "link add link port0 name eth0 netns two address 02:00:00:00:00:02 mtu 1500 "
+        "type macvlan mode bridge",
+    ]
+    assert [wire.split()[2] for wire in plan.wires] == ["port0", "eth1"]
+    assert way(SHARED) == ["cable.forward"]
+    assert "link set eth0 arp off up" in network(SHARED, "two")
+    default = SHARED.replace("  links:", "  link: {rate: 5mbit}\n  links:", 1)
+    assert [link.name for link in make_plan(check(default), 1).links] == [
+        "cable.forward", "cable.reverse", "r-server.forward", "r-server.reverse"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("ip", [4, 6])
+def test_devices_of_programs(ip: int) -> None:
+    """What tun and tap carry is sent and received by programs, in UDP."""
+    for kind, mtu in (("tun", {4: 1472, 6: 1452}), ("tap", {4: 1458, 6: 1438})):
+        scenario = check(TUNNEL, f"topology.tunnels.t.kind={kind}", f"ip={ip}")
+        lines = lines_of(scenario, "a")
+        assert f"tuntap add dev t mode {kind}" in lines
+        (set_up,) = [line for line in lines if line.startswith(f"link set dev t mtu {mtu[ip]}")]
+        assert ("address 02:00" in set_up) == (kind == "tap")
+        assert any(line.endswith("dev t nud permanent") for line in lines) == (kind == "tap")
+        assert make_plan(scenario, 1).modules == ["tun"]
+    assert make_plan(check(TUNNEL), 1).modules == []
+
+
 def test_nat() -> None:
     router = next(ns for ns in make_plan(check(NAT), 1).namespaces if ns.name == "r")
     (command,) = router.commands
@@ -220,6 +274,14 @@ def test_nat() -> None:
         (BOND, "topology.bonds={down: {}}", "bonds.down: expected links with bond: down"),
         (BOND, "topology.bonds.up.mode=x", "topology.bonds.up.mode: expected 'active-backup'"),
         (BOND, "topology.bonds.up.monitor=5us", "expected whole milliseconds, at least 1ms"),
+        (SHARED, "topology.macvlans={r: {uplink: cable}}", "macvlans.r: expected the name of a switch"),
+        (SHARED, "topology.macvlans.nic.uplink=x", "macvlans.nic.uplink: expected a link of nic, got 'x'"),
+        (SHARED, "topology.macvlans.nic.mode=x", "topology.macvlans.nic.mode: expected 'bridge'"),
+        (SHARED, "topology.macvlans.nic.mode=private", "one and two share the private macvlan nic"),
+        (SHARED, "topology.links.0.both={rate: 1mbit}", "links.0: expected a wire without vlan"),
+        (SHARED, "topology.links.0.vlan=5", "links.0: expected a wire without vlan"),
+        (SHARED.replace("[nic]", "[nic, s]").replace("[two, nic]}", "[two, s]}\n    - {ends: [s, nic]}"),
+         "name=x", "links.2.ends: expected a host or a router beside the macvlan nic"),
         (NAT, "topology.routers.r.nat=x", "nat.outside: expected links of r, got 'x'"),
         (NAT, "topology.routers.r.nat.udp=1.5s", "nat.udp: expected whole seconds"),
         (NAT, "topology.routers.r.nat.forward.0.to=x", "expected another host or router, got 'x'"),
@@ -245,7 +307,7 @@ def test_tools_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_which_kernel() -> None:
     """Only what lies on links takes another kernel than before."""
-    assert all(check(text).needs_net() for text in (TUNNEL, SITES, TAGS, BOND, NAT))
+    assert all(check(text).needs_net() for text in (TUNNEL, SITES, TAGS, BOND, SHARED, NAT))
     assert check(TUNNEL, "topology.tunnels=null", "modprobe=[tun]").needs_net()
     plain = ["topology.tunnels=null", "topology.links.middle.both.loss=null"]
     assert not check(TUNNEL, *plain).needs_net()
@@ -253,7 +315,7 @@ def test_which_kernel() -> None:
 
 
 def test_drawing(tmp_path: Path) -> None:
-    for n, text in enumerate((SITES, TAGS, BOND, NAT)):
+    for n, text in enumerate((SITES, TAGS, BOND, SHARED, NAT)):
         path = draw_topology(check(text).resolved(), "x", tmp_path / f"{n}.png")
         assert path.stat().st_size > 5000
 
@@ -321,6 +383,55 @@ def test_bond_in_turn_has_the_rate_of_both(tmp_path: Path) -> None:
     result = run(check(BOND, mode, "flows.one.duration=3s"), tmp_path)
     assert errors(result) == [None]
     assert result["flows"][0]["goodput_Bps"] > 1_500_000
+
+
+@pytest.mark.guest
+@pytest.mark.slow
+def test_macvlans_carry(tmp_path: Path) -> None:
+    """Out of the shared interface, into it, and between those that share it."""
+    result = run(check(SHARED), tmp_path)
+    assert errors(result) == [None] * 3
+    out, into, beside = (flow["goodput_Bps"] for flow in result["flows"])
+    assert out > 800_000 and into > 800_000 and beside > 2_000_000
+
+
+#: Copies packets between a device and UDP: the first word is its kind.
+CARRIER = """
+import fcntl, os, select, socket, struct, sys
+kind, device, own, peer = sys.argv[1:]
+tun = os.open("/dev/net/tun", os.O_RDWR)
+flags = {"tun": 0x1001, "tap": 0x1002}[kind]
+fcntl.ioctl(tun, 0x400454CA, struct.pack("16sH22x", device.encode(), flags))
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+udp.bind((own, 7000))
+while True:
+    ready, _, _ = select.select([tun, udp], [], [])
+    if tun in ready:
+        udp.sendto(os.read(tun, 2000), (peer, 7000))
+    if udp in ready:
+        os.write(tun, udp.recv(2000))
+"""
+
+
+@pytest.mark.guest
+@pytest.mark.slow
+@needs("ping")
+@pytest.mark.parametrize("kind", ["tun", "tap"])
+def test_programs_carry(tmp_path: Path, kind: str) -> None:
+    """What the link in between adds to a ping is the delay of the way below."""
+    (tmp_path / "carrier.py").write_text(CARRIER)
+    words = f"python3 {tmp_path}/carrier.py {kind} t"
+    flows = (
+        f"flows=[{{name: at-a, host: a, serve: on, ready: 100ms, run: {words} 10.0.0.1 10.0.2.2}},"
+        f" {{name: at-b, host: b, serve: on, ready: 100ms, run: {words} 10.0.2.2 10.0.0.1}},"
+        " {name: ping, host: a, after: at-b, run: ping -c 3 -i 0.2 b.t}]"
+    )
+    plain = "topology.links.middle.both.loss=null"
+    (tmp_path / "out").mkdir()
+    result = run(check(TUNNEL, f"topology.tunnels.t.kind={kind}", plain, flows), tmp_path / "out")
+    assert errors(result) == [None] * 3, (tmp_path / "out/at-a.err").read_text()
+    said = (tmp_path / "out/ping.out").read_text()
+    assert "3 received" in said and said.count("time=20") == 3, said
 
 
 PROGRAMS = """\

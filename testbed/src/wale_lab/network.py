@@ -20,7 +20,7 @@ from pydantic import (
 from wale_lab.fields import STRICT, Name, Or
 from wale_lab.host_settings import SenderSettings
 from wale_lab.link import Link
-from wale_lab.overlays import Bond, Nat, RouterSettings, Tunnel
+from wale_lab.overlays import BY_PROGRAM, Bond, Macvlan, Nat, RouterSettings, Tunnel
 from wale_lab.yaml_lines import KeyPath
 
 #: Nodes of a network, and links.
@@ -118,7 +118,7 @@ def _listed(value: object) -> object:
 
 
 #: Keys that are in no digest unless they are given.
-_NEWER = ("tunnels", "bonds", "outside")
+_NEWER = ("tunnels", "bonds", "macvlans", "outside")
 
 _NODES = Or(type="array", items={"type": "string"})
 
@@ -153,6 +153,8 @@ class Graph(BaseModel):
     """links that lie over the others"""
     bonds: dict[Name, Bond] = {}
     """how links that are used as one are, by the word in their `bond`"""
+    macvlans: dict[Name, Macvlan] = {}
+    """switches that are one interface, which their hosts share by a macvlan device each"""
     outside: str | None = None
     """a router that leads on to the outside network, by passt: in real time, in the uml engine.
     There `host.outside` is the machine itself, with what listens on its 127.0.0.1"""
@@ -208,6 +210,7 @@ class Graph(BaseModel):
             raise ValueError(f"outside: expected one of {known}, got {self.outside!r}")
         self._check_tunnels(names)
         self._check_tags_and_bonds()
+        self._check_macvlans()
         self._check_nat()
         return self
 
@@ -241,6 +244,30 @@ class Graph(BaseModel):
             if name not in ends:
                 raise ValueError(f"bonds.{name}: expected links with bond: {name}")
 
+    def _check_macvlans(self) -> None:
+        for name, macvlan in self.macvlans.items():
+            if name not in self.switches:
+                raise ValueError(f"macvlans.{name}: expected the name of a switch")
+            own = [n for n, link in enumerate(self.links) if name in link.ends]
+            if macvlan.uplink not in [self.link_names[n] for n in own]:
+                raise ValueError(
+                    f"macvlans.{name}.uplink: expected a link of {name}, got {macvlan.uplink!r}"
+                )
+            for n in own:
+                link = self.links[n]
+                if self.link_names[n] == macvlan.uplink:
+                    if len({*link.ends} & self.macvlans.keys()) > 1:
+                        raise ValueError(f"links.{n}: expected one end that is a macvlan")
+                elif not {*link.ends} - {name} <= {*self.nodes}:
+                    raise ValueError(
+                        f"links.{n}.ends: expected a host or a router beside the macvlan {name}"
+                    )
+                elif link.both or link.forward or link.reverse or link.vlan:
+                    raise ValueError(
+                        f"links.{n}: expected a wire without vlan: {name} is a macvlan, and only "
+                        "its uplink has a rate or a delay"
+                    )
+
     def _check_nat(self) -> None:
         for name, router in self.routers.items():
             if router.nat is None:
@@ -271,7 +298,7 @@ class Graph(BaseModel):
     def is_plain(self) -> bool:
         """Nothing but hosts, routers, switches and links: what each kernel has."""
         more = any(link.vlan or link.bond for link in self.links)
-        more = more or self.outside is not None
+        more = more or self.outside is not None or bool(self.macvlans)
         return not (more or self.tunnels or any(r.nat for r in self.routers.values()))
 
     def link_name(self, n: int) -> str:
@@ -283,6 +310,21 @@ class Graph(BaseModel):
         """The names of all links, in order."""
         return [link.name or "-".join(link.ends) for link in self.links]
 
+    @property
+    def device_modules(self) -> list[str]:
+        """Modules of the kernel with a file in /dev, which the kernel does not load by itself."""
+        return ["tun"] if any(tunnel.kind in BY_PROGRAM for tunnel in self.tunnels) else []
+
+    @cached_property
+    def shared(self) -> dict[int, str]:
+        """Links by which hosts have a macvlan device, by number: the switch."""
+        return {
+            n: end
+            for n, link in enumerate(self.links)
+            for end in link.ends
+            if end in self.macvlans and self.link_names[n] != self.macvlans[end].uplink
+        }
+
     @cached_property
     def nodes(self) -> list[str]:
         """Hosts and routers: the nodes with addresses."""
@@ -291,6 +333,8 @@ class Graph(BaseModel):
     def direction(self, n: int, direction: Direction) -> tuple[KeyPath, Link] | None:
         """Where one direction of a link is described, below the graph, and how."""
         link = self.links[n]
+        if n in self.shared:
+            return None
         own: Link | None = getattr(link, direction)
         if own is not None:
             return ("links", n, direction), own

@@ -28,7 +28,13 @@ _TAKEN = re.compile(
 )
 
 Port = Annotated[int, Field(ge=1, le=65535)]
-Kind = Literal["wireguard", "gre", "vxlan", "ipip"]
+Kind = Literal["wireguard", "gre", "vxlan", "ipip", "tun", "tap"]
+
+#: Tunnels whose packets a program carries.
+BY_PROGRAM: tuple[Kind, ...] = ("tun", "tap")
+
+#: Tunnels whose ends have Ethernet addresses.
+ETHERNET: tuple[Kind, ...] = ("vxlan", "tap")
 
 
 def _whole_seconds(value: int | None) -> int | None:
@@ -49,13 +55,15 @@ class Tunnel(BaseModel):
     name: Name
     """name of its devices, at most 15 characters"""
     kind: Kind
-    """what carries the packets"""
+    """what carries the packets: of tun and tap, a program of yours at each end, which opens the
+    device of that name (tun has packets of IP, tap has Ethernet frames)"""
     ends: Annotated[list[str], Field(min_length=2, max_length=2)]
     """the names of two hosts or routers"""
     cost: Annotated[int, Field(ge=0, le=65_535)] = 0
     """as that of a link; 0 is preferred to any link"""
     mtu: Annotated[int, Field(ge=576, le=65_535)] | None = None
-    """bytes of IP inside (what the mtu of its ends leaves; 1420 for wireguard over 1500)"""
+    """bytes of IP inside (what the mtu of its ends leaves; 1420 for wireguard over 1500, 1472 for
+    tun, in UDP)"""
     port: Port | None = None
     """of wireguard and vxlan: the UDP port at both ends (51820, 4789)"""
     keepalive: TimeNs | None = None
@@ -110,6 +118,17 @@ class Bond(BaseModel):
         if value < 10**6 or value % 10**6:
             raise ValueError("expected whole milliseconds, at least 1ms")
         return value
+
+
+class Macvlan(BaseModel):
+    """A switch that is one interface, which hosts share by a macvlan device each."""
+
+    model_config = STRICT
+
+    uplink: str
+    """the link of the switch that is the interface, by name; its others are wires to the hosts"""
+    mode: Literal["bridge", "private"] = "bridge"
+    """do the hosts reach each other?"""
 
 
 class Forward(BaseModel):

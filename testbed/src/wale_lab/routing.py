@@ -337,6 +337,13 @@ class Routing:
         if out.link == into.link:
             return [self._direction(out.link, out.node)]
         tree = self._switches
+        of = self.graph.shared.get(out.link)
+        if of == self.graph.shared.get(into.link) and of in self.graph.macvlans:
+            if self.graph.macvlans[of].mode == "private":
+                raise NoWayError(
+                    f"expected hosts that reach each other, {out.node} and {into.node} share the "
+                    f"private macvlan {of}"
+                )
         switches = nx.shortest_path(tree, out.peer, into.peer) if out.peer != into.peer else []
         inner = [self._direction(tree[a][b]["link"], a) for a, b in pairwise(switches)]
         return [

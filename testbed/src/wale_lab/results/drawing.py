@@ -119,7 +119,7 @@ def _draw_links(axes: Axes, described: dict[str, Any], places: Places, labels: b
     behind = [matplotlib.patheffects.withStroke(linewidth=3, foreground="white")]
     for link in described["links"]:
         one, other = (places[end] for end in link["ends"])
-        label = link_label(link, described.get("link"))
+        label = link_label(link, None if _is_shared(link, described) else described.get("link"))
         axes.plot(*np.array([one, other]).T, color="#8a8a8a", lw=1.8 if label else 0.8, zorder=1)
         if label and labels:
             text = f"{link['name']}\n{label}" if link.get("name") else label
@@ -129,6 +129,13 @@ def _draw_links(axes: Axes, described: dict[str, Any], places: Places, labels: b
                 x, y, text, ha="center", va="center", fontsize=7.5, color=INK,
                 path_effects=behind, zorder=3,
             )  # fmt: skip
+
+
+def _is_shared(link: dict[str, Any], described: dict[str, Any]) -> bool:
+    """Is it a wire to a macvlan?"""
+    name = link.get("name") or "-".join(link["ends"])
+    macvlans = described.get("macvlans") or {}
+    return any(name != macvlans[end]["uplink"] for end in link["ends"] if end in macvlans)
 
 
 def _over(link: dict[str, Any]) -> list[str]:

@@ -16,15 +16,16 @@ from wale_lab.advice import Advice
 from wale_lab.engines import outside
 from wale_lab.link import wire_bytes
 from wale_lab.models.max_min import Share, max_min
-from wale_lab.overlays import Bond, Tunnel
+from wale_lab.overlays import ETHERNET, Bond, Tunnel
 from wale_lab.routing import Interface, Routing, Subnet
 from wale_lab.scenario import Flow, Scenario
 from wale_lab.topologies.overlays import (
     bond_lines,
     inner_mtu,
+    macvlan_line,
     nat_rules,
     nat_sysctls,
-    tunnel_line,
+    tunnel_lines,
     vlan_line,
     wireguard,
     wireguard_keepalive,
@@ -99,15 +100,22 @@ class _Copy:
             self.spaces[name] = space
         for name in self.graph.switches:
             self.spaces[name] = new_namespace(self.prefix + name, self.ip)
-            self.spaces[name].ip.append("link add bridge type bridge forward_delay 0 ageing_time 0")
-        self.into.namespaces += self.spaces.values()
+            if name not in self.graph.macvlans:
+                line = "link add bridge type bridge forward_delay 0 ageing_time 0"
+                self.spaces[name].ip.append(line)
+        # those that make devices of others come first
+        first = [self.spaces[name] for name in self.graph.macvlans]
+        self.into.namespaces += first
+        self.into.namespaces += [space for space in self.spaces.values() if space not in first]
         for _, flow in flows:
             assert flow.from_ and flow.to
             self.peers.setdefault(flow.from_, set()).add(flow.to)
             self.peers.setdefault(flow.to, set()).add(flow.from_)
         self.wires()
+        self.macvlans()
         for name in self.graph.switches:
-            self.spaces[name].ip.append("link set bridge up")
+            if name not in self.graph.macvlans:
+                self.spaces[name].ip.append("link set bridge up")
         for name in self.graph.nodes:
             self.over_links(name)
         for number, tunnel in enumerate(self.graph.tunnels):
@@ -118,6 +126,8 @@ class _Copy:
             self.neighbours(subnet)
             for interface in subnet.interfaces:
                 for switch, link in self.routing.ports_to(interface):
+                    if switch in self.graph.macvlans:
+                        continue
                     port = self.ports[switch, link]
                     self.spaces[switch].bridge.append(
                         f"fdb add {interface.mac} dev {port} master static"
@@ -138,6 +148,8 @@ class _Copy:
         """A pair of devices for each link, with their addresses if they have some."""
         at = {(i.node, i.device): i for node in self.routing.interfaces.values() for i in node}
         for n, link in enumerate(self.graph.links):
+            if n in self.graph.shared:
+                continue
             mtus = [self.end_mtu(name) for name in link.ends]
             if all(mtus):
                 mtus = [max(mtus) if name in self.graph.routers else mtus[k] or self.mtu
@@ -149,7 +161,8 @@ class _Copy:
                 if name in self.graph.switches:
                     count = sum(1 for switch, _ in self.ports if switch == name)
                     device = self.ports[name, n] = f"port{count}"
-                    space.ip.append(f"link set {device} master bridge up")
+                    master = "" if name in self.graph.macvlans else " master bridge"
+                    space.ip.append(f"link set {device}{master} up")
                 else:
                     device = self.routing.devices[name, n]
                     if own := at.get((name, device)):
@@ -157,6 +170,19 @@ class _Copy:
                         self.up(own)
                 ends.append((space.name, device, mac, mtus[k] or self.mtu))
             self.into.wires.append(veth(ends[0], ends[1]))
+
+    def macvlans(self) -> None:
+        """The devices by which hosts share an interface."""
+        for n, switch in self.graph.shared.items():
+            parent = next(port for (name, _), port in self.ports.items() if name == switch)
+            (name,) = {*self.graph.links[n].ends} - {switch}
+            own = next(i for i in self.routing.interfaces[name] if i.link == n)
+            line = macvlan_line(
+                parent, self.spaces[name].name, own.device, own.mac,
+                self.end_mtu(name) or self.mtu, self.graph.macvlans[switch],
+            )  # fmt: skip
+            self.spaces[switch].ip.append(line)
+            self.up(own)
 
     def over_links(self, name: str) -> None:
         """The bonds of a node and its devices with a tag."""
@@ -188,7 +214,7 @@ class _Copy:
             own = next(i for i in self.routing.interfaces[name] if i.device == tunnel.name)
             addresses = (over[k].address, over[1 - k].address)
             space = self.spaces[name]
-            space.ip.append(tunnel_line(tunnel, self.ip, inner, addresses, own.mac))
+            space.ip += tunnel_lines(tunnel, self.ip, inner, addresses, own.mac)
             self.up(own)
             if tunnel.kind == "wireguard":
                 space.commands.append(wireguard(tunnel, k, number, self.seed, addresses[1]))
@@ -241,7 +267,7 @@ class _Copy:
     def neighbours(self, subnet: Subnet) -> None:
         """What each node of a subnet knows of the others; and by which port a switch has them."""
         tunnel = subnet.interfaces[0].link - len(self.graph.links) if subnet.interfaces else -1
-        if tunnel >= 0 and self.graph.tunnels[tunnel].kind != "vxlan":
+        if tunnel >= 0 and self.graph.tunnels[tunnel].kind not in ETHERNET:
             return
         few = len(subnet.interfaces) <= MOST_NEIGHBOURS
         for own in subnet.interfaces:

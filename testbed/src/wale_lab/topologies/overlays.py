@@ -8,17 +8,19 @@ import subprocess
 from functools import cache
 
 from wale_lab.engines.base import EngineError
-from wale_lab.overlays import Bond, Kind, Nat, Tunnel
+from wale_lab.overlays import BY_PROGRAM, Bond, Kind, Macvlan, Nat, Tunnel
 from wale_lab.routing import Interface
 from wale_lab.topologies.plan import Command, LateCommand, draw
 
 #: Bytes that a tunnel adds to a packet of IP, by the version of IP below it. WireGuard has what
-#: wg-quick leaves it, for both versions.
+#: wg-quick leaves it, for both versions; tun and tap have UDP.
 _ADDED: dict[Kind, dict[int, int]] = {
     "wireguard": {4: 80, 6: 80},
     "gre": {4: 24, 6: 44},
     "vxlan": {4: 50, 6: 70},
     "ipip": {4: 20, 6: 40},
+    "tun": {4: 28, 6: 48},
+    "tap": {4: 42, 6: 62},
 }
 
 _WIREGUARD_PORT, _VXLAN_PORT = 51820, 4789
@@ -41,6 +43,14 @@ def bond_lines(device: str, members: list[str], bond: Bond, mac: str, mtu: int) 
     return [*lines, *(f"link set {member} master {device}" for member in members)]
 
 
+def macvlan_line(parent: str, netns: str, device: str, mac: str, mtu: int, own: Macvlan) -> str:
+    """A device of another namespace that shares one of this."""
+    return (
+        f"link add link {parent} name {device} netns {netns} address {mac} mtu {mtu} "
+        f"type macvlan mode {own.mode}"
+    )
+
+
 def vlan_line(parent: str, own: Interface) -> str:
     """A device whose packets are tagged, over another."""
     return f"link add link {parent} name {own.device} address {own.mac} type vlan id {own.vlan}"
@@ -51,9 +61,15 @@ def inner_mtu(tunnel: Tunnel, ip: int, mtu: int) -> int:
     return tunnel.mtu or mtu - _ADDED[tunnel.kind][ip]
 
 
-def tunnel_line(tunnel: Tunnel, ip: int, mtu: int, ends: tuple[str, str], mac: str) -> str:
+def tunnel_lines(tunnel: Tunnel, ip: int, mtu: int, ends: tuple[str, str], mac: str) -> list[str]:
     """One end of a tunnel between two addresses, its own first."""
     local, remote = ends
+    if tunnel.kind in BY_PROGRAM:
+        address = f" address {mac}" if tunnel.kind == "tap" else ""
+        return [
+            f"tuntap add dev {tunnel.name} mode {tunnel.kind}",
+            f"link set dev {tunnel.name} mtu {mtu}{address}",
+        ]
     kind = {
         "wireguard": "wireguard",
         "gre": "gre ttl 64" if ip == 4 else "ip6gre hoplimit 64 encaplimit none",
@@ -62,7 +78,7 @@ def tunnel_line(tunnel: Tunnel, ip: int, mtu: int, ends: tuple[str, str], mac: s
     }[tunnel.kind]
     address = f"address {mac} " if tunnel.kind == "vxlan" else ""
     place = "" if tunnel.kind == "wireguard" else f" local {local} remote {remote}"
-    return f"link add name {tunnel.name} mtu {mtu} {address}type {kind}{place}"
+    return [f"link add name {tunnel.name} mtu {mtu} {address}type {kind}{place}"]
 
 
 def wireguard(tunnel: Tunnel, end: int, number: int, seed: int, remote: str) -> Command:

@@ -12,6 +12,7 @@ def make_plan(scenario: Scenario, seed: int) -> Plan:
     """The plan of a scenario."""
     topology = dumbbell if scenario.graph is None else graph
     result: Plan = topology.plan(scenario, seed)
-    result.modules = list(scenario.modprobe)
+    by_itself = () if scenario.graph is None else scenario.graph.device_modules
+    result.modules = [*dict.fromkeys((*scenario.modprobe, *by_itself))]
     result.programs = [planned_program(program, scenario) for program in scenario.programs]
     return result

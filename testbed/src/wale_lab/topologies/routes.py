@@ -168,6 +168,8 @@ class Changes:
         """The devices of a link go down, or up: there the kernel forgets what lay on them."""
         n = self.number(event)
         for end in self.graph.links[n].ends:
+            if self.graph.shared.get(n) == end:
+                continue
             device = self.ports.get((end, n)) or self.routing.devices[end, n]
             lines = [f"link set {device} {event.state}"]
             if end in self.graph.nodes and not self.graph.links[n].bond:
