@@ -461,7 +461,7 @@ def test_a_link_that_stays_closed_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch, end: str, trace: list[str], rate: int, line: int, looks: range
 ) -> None:
     clock, seen = [1_500_000_000], []
-    link = {"name": "a", "trace": {"lines": trace, "end": end}}
+    link = {"name": "a", "netns": "one", "shown": True, "trace": {"lines": trace, "end": end}}
     installed = links.Links({"virtual": True, "links": [link]}, Processes())
 
     def statistics() -> dict[str, Any]:

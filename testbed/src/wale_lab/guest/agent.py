@@ -17,8 +17,8 @@ import sys
 
 #: The modules beside this one that it consists of, each after those that it needs.
 PARTS = [
-    "shared", "namespaces", "processes", "hosts", "links", "rate_advice", "commands", "programs",
-    "flows", "recorders",
+    "shared", "namespaces", "processes", "hosts", "tc", "links", "rate_advice", "commands",
+    "programs", "flows", "recorders",
 ]  # fmt: skip
 
 
@@ -153,6 +153,7 @@ def run_shell(plan: "Plan", processes: "Processes") -> "NoReturn":
     Links(plan, processes).install(now(), now())
     set_advice(plan, processes)
     processes.netns.enter(None)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it
     os.execvp(plan["shell"][0], plan["shell"])
 
 
@@ -160,7 +161,6 @@ def main() -> None:
     """Carry out the plan, and write the result."""
     plan, result_path = read_plan(), sys.argv[2]
     os.makedirs(WORK, exist_ok=True)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, what we start should not
     processes = Processes()
     try:
         if plan.get("shell"):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The links of a scenario: their qdiscs, from set-up until they have drained."""
 
-import json
 import time
 
 from wale_lab.guest.shared import WORK, joined, now, write
+from wale_lab.guest.tc import Tc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 DRAIN_NS = 60_000_000_000
 #: The longest time between two looks at them.
 MAX_PAUSE_S = 5
-#: With more links than this, a process for each takes too long.
-_MANY = 450
 
 
 class Links:
@@ -28,6 +26,7 @@ class Links:
         self.links: list[Plan] = plan["links"]
         self.virtual: bool = plan["virtual"]
         self.processes = processes
+        self._tc = Tc(processes, [link["netns"] for link in self.links if link["shown"]])
 
     def install(self, begin: int, start: int) -> None:
         """Install all qdiscs, with one tc per namespace; traces and sessions `begin` together.
@@ -65,23 +64,9 @@ class Links:
 
     def statistics(self) -> "dict[str, Any]":
         """The statistics of every link, as tc shows them."""
-        if len(self.links) > _MANY:
-            return self._many_statistics()
-        result = {}
-        for link in self.links:
-            if not link["shown"]:
-                continue
-            shown = result[link["name"]] = self._qdisc(link, "root")
-            if link["queue"]:
-                shown["queue"] = self._qdisc(link, "parent", "1:1")
-        return result
-
-    def _many_statistics(self) -> "dict[str, Any]":
-        """The same with one tc per namespace."""
         found: dict[tuple[str, str, str], dict[str, Any]] = {}
-        for netns in dict.fromkeys(link["netns"] for link in self.links if link["shown"]):
-            said = self.processes.run(["tc", "-s", "-j", "qdisc", "show"], netns)
-            for qdisc in json.loads(said):
+        for netns in self._tc.namespaces:
+            for qdisc in self._tc.qdiscs(netns):
                 found[netns, qdisc["dev"], "" if qdisc.get("root") else qdisc["parent"]] = qdisc
         result = {}
         for link in self.links:
@@ -90,12 +75,6 @@ class Links:
                 if link["queue"]:
                     shown["queue"] = found[link["netns"], link["dev"], "1:1"]
         return result
-
-    def _qdisc(self, link: "Plan", *where: str) -> "dict[str, Any]":
-        """A qdisc with its statistics, as tc shows it."""
-        words = ["tc", "-s", "-j", "qdisc", "show", "dev", link["dev"], *where]
-        found: dict[str, Any] = json.loads(self.processes.run(words, link["netns"]))[0]
-        return found
 
     def drained_statistics(self) -> "dict[str, Any]":
         """The statistics once no link holds a packet that can still leave it."""
@@ -113,7 +92,7 @@ class Links:
             if not moving or now() > end:
                 return result
             time.sleep(pause)
-            pause = min(pause * 1.5, MAX_PAUSE_S)  # each look starts a tc for every link
+            pause = min(pause * 1.5, MAX_PAUSE_S)
 
 
 def _words_of_qdisc(link: "Plan", trace_path: str, start_at: int) -> list[str]:

@@ -29,13 +29,12 @@ class Processes:
         out: str | None = None,
         text: str | None = None,
         on_exit: "Callable[[int], None] | None" = None,
+        source: str = "/dev/null",
     ) -> tuple[int, str]:
         """Start a program; its output goes to files OUT.1 and OUT.2. Return its PID and OUT."""
-        self._serial += 1
-        out = out or f"{WORK}/{self._serial}"
-        source = "/dev/null"
+        out = out or self.new_out()
         if text is not None:
-            source = f"{WORK}/{self._serial}.in"
+            source = out + ".in"
             write(source, text)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         actions = [
@@ -45,12 +44,32 @@ class Processes:
         ]
         self.netns.enter(netns)
         pid = os.posix_spawnp(
-            argv[0], argv, os.environ, file_actions=actions, setsigmask=[], setsigdef=[]
-        )
+            argv[0], argv, os.environ, file_actions=actions, setsigmask=[],
+            setsigdef=[signal.SIGPIPE],
+        )  # fmt: skip
         self.children[pid] = argv[0]
         if on_exit:
             self.on_exit[pid] = on_exit
         return pid, out
+
+    def spawn_to_talk(self, argv: list[str], netns: str | None) -> tuple[int, str, int, int]:
+        """Start a program that reads what we write, and the other way round.
+
+        Return its PID, OUT, and our descriptors: to write to, and to read from.
+        """
+        out = self.new_out()
+        os.mkfifo(out + ".in")
+        os.mkfifo(out + ".1")
+        to = os.open(out + ".in", os.O_RDWR | os.O_CLOEXEC)  # to write alone, we would wait for it
+        answers = os.open(out + ".1", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        pid, _ = self.spawn(argv, netns, out, source=out + ".in")
+        os.set_blocking(answers, True)
+        return pid, out, to, answers
+
+    def new_out(self) -> str:
+        """An OUT that no program had."""
+        self._serial += 1
+        return f"{WORK}/{self._serial}"
 
     def run(
         self,
@@ -68,11 +87,7 @@ class Processes:
         del self.children[pid]
         said = read(out + ".1")
         if status:
-            where = f" in {netns}" if netns else ""
-            said = (read(out + ".2") + said).strip()
-            line = _failed_line(said) or (1 if len(of_lines) == 1 else 0)
-            of = dict(of_lines[line - 1], said=said) if of_lines and line else {}
-            raise AgentError(f"{' '.join(argv)}{where} failed: {said}", **of)
+            raise failed(argv, netns, read(out + ".2") + said, of_lines)
         return said
 
     def take_ended(self) -> bool:
@@ -99,6 +114,16 @@ class Processes:
         self.on_exit.pop(pid, None)
         os.kill(pid, number)
         return os.waitpid(pid, 0)[1]
+
+
+def failed(
+    argv: list[str], netns: str | None, said: str, of_lines: "Sequence[dict[str, str]]" = ()
+) -> AgentError:
+    """The error of a program that has failed, from what it said."""
+    where, said = f" in {netns}" if netns else "", said.strip()
+    line = _failed_line(said) or (1 if len(of_lines) == 1 else 0)
+    of = dict(of_lines[line - 1], said=said) if of_lines and line else {}
+    return AgentError(f"{' '.join(argv)}{where} failed: {said}", **of)
 
 
 def _failed_line(said: str) -> int:
