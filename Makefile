@@ -94,7 +94,7 @@ check-programs: packages-check userspace kernel programs	## their scenarios, eac
 generate: packages-check	## what follows from the contract of the qdisc (Documentation/netlink/specs/sch_wale.yaml)
 	@testbed/wale-lab python testbed/codegen
 
-upstream: packages-check	## the tree as patches for Linux, into build/upstream (KERNEL=7.2)
+upstream: packages-check	## the tree as patches for Linux and iproute2, into build/upstream (KERNEL=7.2)
 	@testbed/wale-lab python testbed/upstream $(KERNEL_ARG)
 
 lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck

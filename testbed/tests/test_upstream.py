@@ -19,7 +19,7 @@ import fold  # noqa: E402
 import pages  # noqa: E402
 import specs  # noqa: E402
 from checkpatch import findings  # noqa: E402
-from series import Series  # noqa: E402
+from linux import LinuxSeries  # noqa: E402
 from wale_lab.engines.kernel_build import cache_root  # noqa: E402
 from wale_lab.engines.kernel_source import newest_at_hand  # noqa: E402
 
@@ -33,7 +33,7 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]:
     if source is None:
         pytest.skip("there is no source of a kernel: no package linux-source is installed")
     folder = tmp_path_factory.mktemp("upstream")
-    made = Series(source, folder / "linux")
+    made = LinuxSeries(source, folder / "linux")
     patches = made.write()
     made.base(folder / "tree")
     command = ["git", "am", "--quiet", *map(str, patches[1:])]

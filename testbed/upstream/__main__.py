@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tree as patches for Linux: `make upstream`.
+"""The tree as patches for Linux and for iproute2: `make upstream`.
 
-linux.yaml says what each patch has.  A patch brings whole files; headers that they include come
-with the first patch that needs them.  Written is what `git am` takes, for the kernel line that
-is asked for (default: the newest whose source is at hand).
+linux.yaml and iproute2.yaml say what each patch has: whole files.  Written is what `git am` takes,
+for the kernel line that is asked for (default: the newest whose source is at hand), and for the
+newest iproute2 of Debian.
 """
 
 from __future__ import annotations
@@ -12,11 +12,16 @@ import argparse
 import sys
 from pathlib import Path
 
+import iproute2
 from fold import TOP
-from series import Series
+from linux import LinuxSeries
 from wale_lab.engines.base import EngineError
 from wale_lab.engines.kernel_build import cache_root
 from wale_lab.engines.kernel_source import find, newest_at_hand
+
+
+def _say(said: str) -> None:
+    print(said, flush=True)
 
 
 def main() -> int:
@@ -26,8 +31,10 @@ def main() -> int:
     asked = parser.parse_args()
     try:
         source = None if asked.kernel else newest_at_hand(cache_root())
-        source = source or find(asked.kernel, cache_root(), lambda said: print(said, flush=True))
-        patches = Series(source, asked.out / "linux").write()
+        source = source or find(asked.kernel, cache_root(), _say)
+        patches = LinuxSeries(source, asked.out / "linux").write()
+        tools = iproute2.find(cache_root(), _say)
+        patches += iproute2.Iproute2Series(tools, asked.out / "iproute2").write()
     except EngineError as error:
         print(f"upstream: {error}", file=sys.stderr)
         return 2

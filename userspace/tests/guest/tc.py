@@ -83,6 +83,23 @@ TYPED: list[tuple[str, dict[str, Any]]] = [
     ("policy tail", {"policy": None, "input_rate": None}),
 ]
 
+#: What is refused, by tc or by the kernel, and part of what is said then.
+WRONG = (
+    ("help", "Usage:"),
+    ("frob", '"frob" is not an option: help lists them'),
+    ("rate 10 mbit", '"mbit" is not an option: write 10mbit'),
+    ("rate", '"rate" is not complete'),
+    ("rate 10foo", '"10foo" is wrong'),
+    ("rate 1mbit rate 2mbit", '"rate" is given twice: "2mbit" is the second value'),
+    ("feedback nofeedback", '"nofeedback" is given twice, or after its opposite'),
+    ("loss 101%", "out of range"),
+    ("rate 0", "rate must be"),
+    ("feedback idle", '"idle" is not complete: expected an idle time'),
+    ("feedback idle 0", "1ms to 3600s"),
+    ("feedback idle 7200s", "idle of feedback must be"),
+    ("feedback 2s", '"2s" is not an option, nor part of the one before it'),
+)
+
 
 def stage() -> net.Namespace:
     """Return a namespace with a device."""
@@ -210,21 +227,7 @@ def test_classes() -> None:
 def test_wrong_words() -> None:
     """tc says what is wrong, and help what is right."""
     ns = stage()
-    for words, says in (
-        ("help", "Usage:"),
-        ("frob", '"frob" is not an option: help lists them'),
-        ("rate 10 mbit", '"mbit" is not an option: write 10mbit'),
-        ("rate", '"rate" is not complete'),
-        ("rate 10foo", '"10foo" is wrong'),
-        ("rate 1mbit rate 2mbit", '"rate" is given twice: "2mbit" is the second value'),
-        ("feedback nofeedback", '"nofeedback" is given twice, or after its opposite'),
-        ("loss 101%", "out of range"),
-        ("rate 0", "rate must be"),
-        ("feedback idle", '"idle" is not complete: expected an idle time'),
-        ("feedback idle 0", "1ms to 3600s"),
-        ("feedback idle 7200s", "idle of feedback must be"),
-        ("feedback 2s", '"2s" is not an option, nor part of the one before it'),
-    ):
+    for words, says in WRONG:
         result = call(ns, "tc", "qdisc", "add", "dev", "d0", "root", "wale", *words.split())
         true(result.returncode and says in result.stderr, f"{words}: {result.stderr}")
         if words != "help":

@@ -29,6 +29,7 @@ class Suite:
 
     name: str  # "sid"
     folder: Path  # for its lists; one process at a time may use it
+    kind: str = "deb"  # or "deb-src", for sources
 
     @property
     def config(self) -> Path:
@@ -89,10 +90,30 @@ def fetch_and_unpack(package: str, folder: Path, log: Log, suite: Suite | None =
         return run("dpkg-deb", "-f", str(file), "Version").strip()
 
 
+def fetch_source(package: str, folder: Path, log: Log, suite: Suite) -> str:
+    """Unpack the source of a package into `folder`, with the distribution's patches; return its
+    version.  It comes from `suite`, after update()."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".source-", dir=folder.parent) as work:
+        log(f"fetching the source of {package} of Debian {suite.name}")
+        asked = ["apt-get", *_SANDBOX, "source", "--download-only", package]
+        run(*asked, cwd=Path(work), suite=suite)
+        (described,) = Path(work).glob("*.dsc")
+        run("dpkg-source", "--no-check", "-x", str(described), str(folder))
+        version = re.search(r"^Version: (\S+)$", described.read_text(), re.M)
+    return version[1] if version else "0"
+
+
 def offered(pattern: str, suite: Suite | None = None) -> list[str]:
     """The names of offered packages that a regular expression matches wholly."""
     names = run("apt-cache", "pkgnames", suite=suite).splitlines()
     return sorted(name for name in names if re.fullmatch(pattern, name))
+
+
+def release() -> str:
+    """The suite that runs here, such as bookworm."""
+    found = re.search(r"^VERSION_CODENAME=(\w+)$", Path("/etc/os-release").read_text(), re.M)
+    return found[1] if found else "stable"
 
 
 def _main_archive() -> tuple[str, str]:
@@ -125,7 +146,7 @@ def update(suite: Suite, log: Log) -> None:
     for name in ("lists/partial", "cache/archives/partial", "sources"):
         (suite.folder / name).mkdir(parents=True, exist_ok=True)
     uri, entry = _main_archive()
-    fields = ["Types: deb", f"URIs: {uri}", f"Suites: {suite.name}", "Components: main"]
+    fields = [f"Types: {suite.kind}", f"URIs: {uri}", f"Suites: {suite.name}", "Components: main"]
     source = "\n".join([*fields, _signed_by(entry)]).strip()
     (suite.folder / "sources" / f"{suite.name}.sources").write_text(source + "\n")
     suite.config.write_text(
