@@ -32,12 +32,14 @@ struct wire_end {
  * @tx: the direction in which it sends
  * @rx: the direction from which it receives
  * @arriving: packets on their way, each with its arrival in its struct wire_skb_cb
+ * @stopped_ns: when the device was last stopped, in the time of all
  */
 struct wire_port {
 	struct net_device *dev;
 	struct wire_end tx;
 	struct wire_end rx;
 	struct sk_buff_head arriving;
+	u64 stopped_ns;
 };
 
 /* What a packet on its way carries. */

@@ -166,6 +166,13 @@ void wire_device_take_in(struct wire_port *port)
 	smp_store_release(&end->ring->tail, tail);
 }
 
+/* A link that goes down at both ends loses what is on its way, also if it comes back before. */
+static bool wire_device_is_lost(const struct wire_port *port, u64 arrival_ns)
+{
+	return !netif_running(port->dev) ||
+	       arrival_ns < port->stopped_ns + port->rx.entry->delay_ns;
+}
+
 /**
  * wire_device_release() - the next packet that is on its way has arrived
  * @port: its receiver
@@ -175,8 +182,14 @@ void wire_device_take_in(struct wire_port *port)
 void wire_device_release(struct wire_port *port)
 {
 	struct sk_buff *skb = __skb_dequeue(&port->arriving);
+	u64 arrival_ns = wire_skb_cb(skb)->arrival_ns;
 	struct net_device *dev = port->dev;
 
+	if (wire_device_is_lost(port, arrival_ns)) {
+		dev->stats.rx_dropped++;
+		kfree_skb(skb);
+		return;
+	}
 	dev->stats.rx_packets++;
 	dev->stats.rx_bytes += skb->len;
 	memset(skb->cb, 0, sizeof(struct wire_skb_cb));
@@ -184,7 +197,18 @@ void wire_device_release(struct wire_port *port)
 	netif_receive_skb(skb);
 }
 
+static int wire_device_stop(struct net_device *dev)
+{
+	struct wire_port *port = netdev_priv(dev);
+	u64 now_ns;
+
+	if (wire_guest_time(ktime_get_ns(), &now_ns))
+		port->stopped_ns = now_ns;
+	return 0;
+}
+
 static const struct net_device_ops wire_device_ops = {
+	.ndo_stop		= wire_device_stop,
 	.ndo_start_xmit		= wire_device_xmit,
 	.ndo_set_mac_address	= eth_mac_addr,
 	.ndo_validate_addr	= eth_validate_addr,
@@ -198,9 +222,9 @@ static void wire_device_setup(struct net_device *dev)
 	dev->max_mtu = ETH_MAX_MTU;
 	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
 	dev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
-	/* as veth, of which two are a link within a guest */
-	dev->hw_features = NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HW_CSUM | NETIF_F_RXCSUM |
-			   NETIF_F_HIGHDMA | NETIF_F_GSO_SOFTWARE;
+	/* as veth, but for packets that are lists of packets: a record of a ring is flat */
+	dev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_RXCSUM | NETIF_F_HIGHDMA |
+			   NETIF_F_ALL_TSO | NETIF_F_GSO_UDP_L4;
 	dev->features |= dev->hw_features;
 	dev->hw_enc_features = dev->hw_features;
 	eth_hw_addr_random(dev);

@@ -123,6 +123,17 @@ def test_a_ring_that_is_full_ends_the_run(kernel: Kernel, monkeypatch: pytest.Mo
         both([kernel] * 2, [flood, ":"], Wire((0, 1), (10_000_000,) * 2, 10**6))
 
 
+def test_a_device_that_is_down_gets_nothing(kernel: Kernel) -> None:
+    ping = "sleep 0.1; ping -q -c 3 -i 0.1 -W 1 10.0.0.2 || :"
+    down = "ip link set wire0 down; sleep 2; cat /sys/class/net/wire0/statistics/rx_packets"
+    down += "; ethtool -k wire0"
+    here, there = consoles(both([kernel] * 2, [ping, down]))
+    assert "3 packets transmitted, 0 received" in here
+    assert "\n0\n" in f"\n{there}"
+    # what is a list of packets would arrive as one that is none
+    assert "tx-gso-list: off [fixed]" in there and "tx-sctp-segmentation: off [fixed]" in there
+
+
 def test_links_that_are_too_short_are_refused(kernel: Kernel) -> None:
     with pytest.raises(EngineError, match="a delay of at least 50 us on a link between guests"):
         both([kernel] * 2, [":", ":"], Wire((0, 1), (10_000_000, 49_999), None))
