@@ -62,5 +62,6 @@ void wire_device_release(struct wire_port *port);
 /* wire_guest.c */
 const struct wire_memory *wire_guest_memory(void);
 bool wire_guest_time(u64 ktime_ns, u64 *ns);
+u64 wire_guest_clock(u64 ns);
 
 #endif /* _WIRE_H */

@@ -13,6 +13,9 @@
 #include "wale.h"
 #include "wire.h"
 
+#define CREATE_TRACE_POINTS
+#include "wire_trace.h"
+
 /* Of the ring's data, which may go round its end. */
 static void wire_end_write(struct wire_end *end, u64 at, const void *from, u32 len)
 {
@@ -194,6 +197,7 @@ void wire_device_release(struct wire_port *port)
 	dev->stats.rx_bytes += skb->len;
 	memset(skb->cb, 0, sizeof(struct wire_skb_cb));
 	skb->protocol = eth_type_trans(skb, dev);
+	trace_wire_arrival(dev, wire_guest_clock(arrival_ns));
 	netif_receive_skb(skb);
 }
 

@@ -74,6 +74,17 @@ bool wire_guest_time(u64 ktime_ns, u64 *ns)
 	return guest.introduced;
 }
 
+/**
+ * wire_guest_clock() - from the time of all to this guest's clock
+ * @ns: the time of all, once that is known
+ *
+ * Return: what ktime_get_ns() is then.
+ */
+u64 wire_guest_clock(u64 ns)
+{
+	return ns - guest.offset_ns;
+}
+
 /* Of the packets on their way, that which arrives first. */
 static struct wire_port *wire_guest_first(u64 *arrival_ns)
 {
@@ -107,7 +118,7 @@ static enum hrtimer_restart wire_guest_release(struct hrtimer *timer)
 
 	if (!wire_guest_release_due(&arrival_ns))
 		return HRTIMER_NORESTART;
-	hrtimer_set_expires(timer, ns_to_ktime(arrival_ns - guest.offset_ns));
+	hrtimer_set_expires(timer, ns_to_ktime(wire_guest_clock(arrival_ns)));
 	return HRTIMER_RESTART;
 }
 
@@ -119,7 +130,7 @@ static void wire_guest_take_in(struct tasklet_struct *unused)
 	for (u32 n = 0; n < guest.count; n++)
 		wire_device_take_in(guest.ports[n]);
 	if (wire_guest_release_due(&arrival_ns))
-		hrtimer_start(&guest.release, ns_to_ktime(arrival_ns - guest.offset_ns),
+		hrtimer_start(&guest.release, ns_to_ktime(wire_guest_clock(arrival_ns)),
 			      HRTIMER_MODE_ABS_SOFT);
 }
 
@@ -262,11 +273,24 @@ static int wire_stage_set(const char *text, const struct kernel_param *param)
 	return 0;
 }
 
+/*
+ * Wait for what the beginning of a window changes.  Whoever reads or writes a parameter of a module
+ * has its lock, which others need meanwhile.
+ */
+#define wire_guest_wait(condition)						\
+({										\
+	int __err;								\
+										\
+	kernel_param_unlock(THIS_MODULE);					\
+	__err = wait_event_interruptible(guest.staged, condition);		\
+	kernel_param_lock(THIS_MODULE);						\
+	__err;									\
+})
+
 /* It is read when a window begins in which every guest is as far as this one. */
 static int wire_stage_get(char *buffer, const struct kernel_param *param)
 {
-	int err = wait_event_interruptible(guest.staged,
-					   READ_ONCE(memory->stage_seen) >= wire_stage_here());
+	int err = wire_guest_wait(READ_ONCE(memory->stage_seen) >= wire_stage_here());
 
 	return err ?: sysfs_emit(buffer, "%u\n", READ_ONCE(memory->stage_seen));
 }
@@ -278,5 +302,35 @@ static const struct kernel_param_ops wire_stage_ops = {
 
 module_param_cb(stage, &wire_stage_ops, NULL, 0600);
 MODULE_PARM_DESC(stage, "written: how far this guest is; a read waits until all are as far");
+
+/* The experiment is to end in all guests. */
+static int wire_over_set(const char *text, const struct kernel_param *param)
+{
+	bool over;
+	int err = kstrtobool(text, &over);
+
+	if (err)
+		return err;
+	if (!over)
+		return -EINVAL;
+	WRITE_ONCE(memory->over, 1);
+	return 0;
+}
+
+/* It is read when a window begins before which a guest wanted that. */
+static int wire_over_get(char *buffer, const struct kernel_param *param)
+{
+	int err = wire_guest_wait(READ_ONCE(memory->over_seen));
+
+	return err ?: sysfs_emit(buffer, "%u\n", READ_ONCE(memory->over_seen));
+}
+
+static const struct kernel_param_ops wire_over_ops = {
+	.set = wire_over_set,
+	.get = wire_over_get,
+};
+
+module_param_cb(over, &wire_over_ops, NULL, 0600);
+MODULE_PARM_DESC(over, "written 1: all guests are to end; a read waits until one says so");
 MODULE_DESCRIPTION("Links between User-Mode Linux guests of one virtual time");
 MODULE_LICENSE("GPL");

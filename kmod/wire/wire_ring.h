@@ -25,7 +25,7 @@
 #endif
 
 #define WIRE_MAGIC	0x57495245U
-#define WIRE_VERSION	1
+#define WIRE_VERSION	2
 
 /* Where guests have the memory, and their number in the page before: guest_preload.c. */
 #define WIRE_ADDRESS	0x500000000000UL
@@ -96,6 +96,8 @@ struct wire_ring_entry {
  * @end_ns: what no guest's time reaches before the next
  * @stage_seen: the least of @stage when this window began
  * @stage: how far the experiment is in each guest
+ * @over: 1: a guest wants the experiment to end everywhere
+ * @over_seen: @over when this window began
  * @unused: 0
  * @entry: of each ring
  */
@@ -108,6 +110,8 @@ struct wire_memory {
 	__u64 end_ns;
 	__u32 stage_seen;
 	__u32 stage[WIRE_GUESTS_MAX];
+	__u32 over;
+	__u32 over_seen;
 	__u32 unused;
 	struct wire_ring_entry entry[WIRE_RINGS_MAX];
 };

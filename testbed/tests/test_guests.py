@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from wale_lab.engines.base import EngineError, Job, Kernel, Outcome
 from wale_lab.errors import ScenarioError
 from wale_lab.guests import Observe, Prepare, _observed, check_shell, cut_of
 from wale_lab.progress import Progress
+from wale_lab.results.result import problems
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
 from wale_lab.topologies.cut import Cut
@@ -56,8 +58,8 @@ def dumbbell(folder: Path, flows: str, *overrides: str, more: str = "") -> Scena
     return scenario(folder, text.replace("}}\nflows", "}, reverse: *link}\nflows"), *overrides)
 
 
-def cut_in(made: Scenario, packets: str | None = None) -> Cut | None:
-    return cut_of(made, make_plan(made, 1), "uml", packets)
+def cut_in(made: Scenario) -> Cut | None:
+    return cut_of(made, make_plan(made, 1), "uml")
 
 
 def guests_of(made: Scenario) -> list[list[str]]:
@@ -115,11 +117,6 @@ def test_auto_cuts_no_short_link(tmp_path: Path) -> None:
 def test_what_cannot_be_is_refused(tmp_path: Path, overrides: list[str], why: str) -> None:
     with pytest.raises(ScenarioError, match=why):
         cut_in(dumbbell(tmp_path, TCP, *overrides))
-
-
-def test_a_log_of_packets_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match="guests: expected no log of packets"):
-        cut_in(dumbbell(tmp_path, TCP, "guests=2"), packets="csv")
 
 
 @pytest.mark.parametrize(
@@ -199,8 +196,9 @@ def test_packets_have_the_same_fate_in_one_guest_and_in_two(tmp_path: Path) -> N
         for n in (1, 2)
     ]
     one, two = ({**r["flows"][0], "links": r["links"]} for r in results)
-    same = ("packets_sent", "packets_received", "packets_lost", "bytes", "completed")
-    assert [one.get(key) for key in same] == [two.get(key) for key in same]
+    assert one["completed"] and one["bytes"] == two["bytes"]
+    for key in ("sent_packets", "received_packets", "lost_packets"):
+        assert one["constant"][key] == two["constant"][key] > 0
     for key in ("offered_packets", "sent_packets", "dropped_packets", "peak_backlog_packets"):
         assert [ln[key] for ln in one["links"]] == [ln[key] for ln in two["links"]]
     lines = [(tmp_path / n / "delays.csv").read_text().splitlines()[1:] for n in ("1", "2")]
@@ -241,6 +239,89 @@ def test_a_chain_of_guests(tmp_path: Path) -> None:
     result = result_of(scenario(tmp_path, CHAIN, "guests=per-host"), tmp_path / "out")
     assert [flow["completed"] for flow in result["flows"]] == [True, True]
     assert all(link["balanced"] for link in result["links"])
+
+
+SERVED = """[
+  {name: server, host: pair1-sender, serve: on, ready: {tcp: 8000},
+   sh: 'cd /; exec python3 -m http.server'},
+  {name: get, host: pair1-receiver, start: 2s, exit: any,
+   sh: 'curl -sSo /dev/null -w "%{http_code}" http://pair1-sender:8000/etc/passwd'},
+  {name: long, host: pair1-sender, start: 2s, run: sleep SECONDS}
+]"""
+
+
+@pytest.mark.guest
+def test_programs_are_in_the_guests_of_their_hosts(tmp_path: Path) -> None:
+    made = dumbbell(tmp_path, SERVED.replace("SECONDS", "5"), "guests=2")
+    result = result_of(made, tmp_path / "out")
+    assert [flow["completed"] for flow in result["flows"]] == [True] * 3
+    long = result["flows"][2]
+    assert long["end_s"] - long["start_s"] == pytest.approx(5, abs=0.1)
+    assert (tmp_path / "out/get.out").read_text() == "200"  # the server was there until the end
+
+
+@pytest.mark.guest
+def test_a_program_that_fails_ends_those_of_all_guests(tmp_path: Path) -> None:
+    text = SERVED.replace("exit: any", "ready: {time: 1s}").replace("curl", "false; exit 3; curl")
+    made = dumbbell(tmp_path, text.replace("SECONDS", "500"), "guests=2")
+    result = result_of(made, tmp_path / "out")
+    trouble = problems(result)
+    assert any("get" in line and "3" in line for line in trouble), trouble
+    assert all((flow.get("end_s") or 0) < 10 for flow in result["flows"])
+
+
+LINKS = """
+events: [{at: 200ms, link: left-right, state: down}, {at: 500ms, link: left-right, state: up}]
+"""
+
+
+@pytest.mark.guest
+def test_a_link_between_guests_fails_and_comes_back(tmp_path: Path) -> None:
+    udp = "{name: udp, from: a, to: c, constant: {rate: 800kbit, packet: 1000}, duration: 1s}"
+    text = CHAIN[: CHAIN.index("flows:")] + f"flows: [{udp}]\n{LINKS}"
+    text = text.replace("{ends: [left, right]", "{name: left-right, ends: [left, right]")
+    lost = [
+        result_of(scenario(tmp_path, text, f"guests={n}"), tmp_path / str(n))["flows"][0][
+            "constant"
+        ]["lost_packets"]
+        for n in (1, "per-host")
+    ]
+    # 0.3 s, of 10 ms for each packet; and what was on its way
+    assert lost[0] == lost[1] >= 30
+
+
+def packets_of(made: Scenario, out: Path) -> tuple[dict[str, Any], list[dict[str, str]]]:
+    result = run_scenario(made, 1, out, packets="csv")
+    with (out / "packets.csv").open() as file:
+        return result, list(csv.DictReader(file))
+
+
+@pytest.mark.guest
+def test_a_log_has_the_packets_of_all_guests(tmp_path: Path) -> None:
+    one, two = (
+        packets_of(dumbbell(tmp_path, PACKETS, f"guests={n}", more=", loss: 1%"), tmp_path / str(n))
+        for n in (1, 2)
+    )
+    assert len(one[1]) == len(two[1]) == two[0]["packets"]["rows"] > 1000
+    for alone, across in zip(one[1], two[1], strict=True):
+        for key, value in alone.items():
+            if key.endswith("_ns") and value:  # two grains of the clock
+                assert abs(int(value) - int(across[key])) <= 512
+            elif key != "source_port":  # of the guest's random numbers
+                assert value == across[key]
+
+
+@pytest.mark.guest
+def test_a_log_changes_nothing_and_knows_senders(tmp_path: Path) -> None:
+    made = dumbbell(tmp_path, TCP, "guests=2")
+    result, rows = packets_of(made, tmp_path / "logged")
+    assert result["digest"] == result_of(made, tmp_path / "out")["digest"]
+    times = [int(row["arrival_ns"]) for row in rows]
+    assert times == sorted(times)
+    assert {row["link"] for row in rows} == {"forward", "reverse"}
+    data = [row for row in rows if row["link"] == "forward" and int(row["payload_bytes"] or 0)]
+    windows = [int(row["cwnd_packets"]) for row in data if row["cwnd_packets"]]
+    assert len(windows) == len(data) and len(set(windows)) > 5
 
 
 def test_shared_has_both_ends(tmp_path: Path) -> None:

@@ -83,17 +83,18 @@ class Run:
             assert table.schema.names == list(PACKET_COLUMNS)
             self.rows: list[dict[str, Any]] = table.to_pylist()
 
-    def write_log(self, folder: Path, *arguments: Any) -> dict[str, Any]:
+    def write_log(self, folders: list[Path], *arguments: Any) -> dict[str, Any]:
+        (folder,) = folders
         for name in ("trace.json", "namespaces.json", "pages.raw"):
             shutil.copy(folder / name, self.raw)
         self.counters = arguments[3]
-        return write_log(folder, *arguments)
+        return write_log(folders, *arguments)
 
     def again(self, out: Path) -> dict[str, Any]:
         """Write the log once more."""
         out.mkdir(exist_ok=True)
         plan = make_plan(self.scenario, 1)
-        return write_log(self.raw, out, "parquet", plan, self.counters, lambda _: None)
+        return write_log([self.raw], out, "parquet", plan, self.counters, lambda _: None)
 
     def on(self, link: str) -> list[dict[str, Any]]:
         return [row for row in self.rows if row["link"] == link]

@@ -16,6 +16,7 @@ from wale_lab.errors import ScenarioError
 from wale_lab.guest.commands import client_command
 from wale_lab.pairs import ROLES
 from wale_lab.results.merge import merged
+from wale_lab.results.result import files_of
 from wale_lab.scenario import Scenario
 from wale_lab.topologies.cut import Cut, CutError, cut, part_of
 from wale_lab.topologies.plan import Plan
@@ -27,21 +28,21 @@ Prepare = Callable[[str | None], tuple[Kernel, list[Path], dict[str, str]]]
 Observe = Callable[[Path, Outcome], dict[str, Any]]
 
 
-def cut_of(scenario: Scenario, plan: Plan, engine: str, packets: str | None) -> Cut | None:
+def cut_of(scenario: Scenario, plan: Plan, engine: str) -> Cut | None:
     """How a scenario's network is cut; None: it runs in one guest."""
     kernels = _kernels(scenario, plan)
     if scenario.guests == 1:
         if kernels:
             _refuse(scenario, ("guests",), "more than one, where hosts ask for kernels")
         return None
-    _check(scenario, engine, packets)
+    _check(scenario, engine)
     try:
         made = cut(plan, scenario.guests, kernels)
     except CutError as error:
         _refuse(scenario, ("guests",), str(error))
     if made.guests == 1:
         return None
-    for n, flow in enumerate(scenario.transfers):
+    for n, flow in enumerate(scenario.flows):
         if flow.after is not None and _beginner(plan, flow.name, made) != _beginner(
             plan, flow.after, made
         ):
@@ -71,16 +72,10 @@ def _kernels(scenario: Scenario, plan: Plan) -> dict[str, str]:
     return {ns: wanted[name] for ns, name in bare.items() if name in wanted}
 
 
-def _check(scenario: Scenario, engine: str, packets: str | None) -> None:
+def _check(scenario: Scenario, engine: str) -> None:
     """Refuse what several guests do not have."""
     if engine != "uml" or scenario.time != "virtual":
         _refuse(scenario, ("guests",), "the uml engine and virtual time with several guests")
-    if scenario.programs:
-        _refuse(scenario, ("guests",), "no programs of yours with several guests")
-    if scenario.events:
-        _refuse(scenario, ("guests",), "no events with several guests")
-    if packets:
-        _refuse(scenario, ("guests",), "no log of packets with several guests")
 
 
 def _refuse(scenario: Scenario, path: KeyPath, why: str) -> NoReturn:
@@ -89,9 +84,17 @@ def _refuse(scenario: Scenario, path: KeyPath, why: str) -> NoReturn:
 
 
 def _beginner(plan: Plan, name: str, made: Cut) -> int:
-    """The guest in which a flow begins."""
+    """The guest in which a flow begins, or a program runs."""
+    for program in plan.programs:
+        if program.name == name:
+            return made.guest_of[program.netns]
     flow = next(flow for flow in plan.flows if flow.name == name)
     return made.guest_of[client_command(asdict(flow), 0, 0)[1]]
+
+
+def folder_of(out: Path, guest: int) -> Path:
+    """The folder of a guest within that of the run."""
+    return out / f"guest{guest}"
 
 
 def run_guests(
@@ -104,7 +107,7 @@ def run_guests(
     assert job.out is not None
     members, folders = [], []
     for guest in range(made.guests):
-        folder = job.out / f"guest{guest}"
+        folder = folder_of(job.out, guest)
         folder.mkdir()
         (folder / "plan.json").write_text(json.dumps(part_of(data, made, guest)))
         kernel, modules, env = prepare(made.kernels.get(guest))
@@ -112,9 +115,20 @@ def run_guests(
         folders.append(folder)
     ended = run_together(members, made.wires)
     raws = _observed(folders, ended, observe)
+    _collect_files(folders, data["programs"], job.out)
     outcomes = [outcome for outcome in ended if outcome]
     log = "".join(outcome.kernel_log for outcome in outcomes)
-    return merged(raws) | {"cut": made.described()}, replace(outcomes[0], kernel_log=log)
+    about = {"cut": made.described(), "wires_ns": made.delays_ns(data["links"])}
+    return merged(raws) | about, replace(outcomes[0], kernel_log=log)
+
+
+def _collect_files(folders: Sequence[Path], programs: Sequence[dict[str, Any]], out: Path) -> None:
+    """What programs printed and left, from the folders of their guests."""
+    for folder in folders:
+        for program in programs:
+            for name in files_of(program["name"]):
+                if (folder / name).exists():
+                    (folder / name).rename(out / name)
 
 
 def _observed(

@@ -36,7 +36,7 @@ from wale_lab.execute import write_through
 from wale_lab.files import make_folder, output_folder
 from wale_lab.guest import packet_recorder
 from wale_lab.guest.commands import server_command
-from wale_lab.guests import check_shell, cut_of, run_guests
+from wale_lab.guests import check_shell, cut_of, folder_of, run_guests
 from wale_lab.once import once
 from wale_lab.progress import Progress
 from wale_lab.refusal import check_controls, check_tools, refused
@@ -171,7 +171,7 @@ def run_scenario(
             results.replacing(out, Path(exchange, "earlier")),
         ):
             folder = Path(exchange)
-            made = cut_of(scenario, plan, engine.name, packets)
+            made = cut_of(scenario, plan, engine.name)
             data = results.plan_data(
                 plan,
                 scenario,
@@ -202,7 +202,8 @@ def run_scenario(
                 )
             else:
                 raw, outcome = _in_one(scenario, engine, kernel, job, out, packets, terminal)
-            logged = _log_packets(folder, out, packets, plan, raw, progress) if packets else None
+            folders = [folder_of(folder, n) for n in range(made.guests)] if made else [folder]
+            logged = _log_packets(folders, out, packets, plan, raw, progress) if packets else None
             about = {
                 "engine": engine.name,
                 "versions": once(
@@ -288,13 +289,13 @@ def _keep_files(folder: Path, out: Path, scenario: Scenario) -> None:
 
 
 def _log_packets(
-    folder: Path, out: Path, kind: str, plan: Plan, raw: dict[str, Any], log: Progress
+    folders: Sequence[Path], out: Path, kind: str, plan: Plan, raw: dict[str, Any], log: Progress
 ) -> dict[str, Any]:
     """Write the log of all packets; EngineError if it would not be complete."""
     from wale_lab.packets.log import TraceError, write_log  # pyarrow takes time to load
 
     try:
-        return write_log(folder, out, kind, plan, raw, log)
+        return write_log(folders, out, kind, plan, raw, log)
     except TraceError as error:
         raise EngineError(f"no log of packets: {error}") from None
 

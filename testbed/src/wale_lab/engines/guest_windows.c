@@ -394,6 +394,16 @@ static void look_at_stages(int *has_come)
 		has_come[n] = 1;
 }
 
+/* A guest in which something went wrong ends the experiment in all. */
+static void look_for_end(int *has_come)
+{
+	if (memory->over == memory->over_seen)
+		return;
+	memory->over_seen = memory->over;
+	for (unsigned int n = 0; n < n_guests; n++)
+		has_come[n] = 1;
+}
+
 static void run(struct guest *guest)
 {
 	guest->waiting = 0;
@@ -426,6 +436,7 @@ static void begin_window(uint64_t lookahead_ns)
 
 	look_at_rings(has_come);
 	look_at_stages(has_come);
+	look_for_end(has_come);
 	memory->now_ns = now_ns;
 	for (unsigned int n = 0; n < n_guests; n++) {
 		struct guest *guest = &guests[n];

@@ -30,9 +30,9 @@ from wale_lab.engines.uml import (
 
 #: Those of wire_ring.h.
 RINGS_MAX = 256
-_MAGIC, _VERSION = 0x57495245, 1
+_MAGIC, _VERSION = 0x57495245, 2
 _PAGE = mmap.PAGESIZE
-_HEAD, _ENTRY = struct.Struct(f"=IIIIQQI{GUESTS_MAX}II"), struct.Struct("=QQQII")
+_HEAD, _ENTRY = struct.Struct(f"=IIIIQQI{GUESTS_MAX}IIII"), struct.Struct("=QQQII")
 
 #: A packet leaves its sender's link a little before the timer that sends it on.
 _LATENESS_NS = 8192
@@ -128,7 +128,7 @@ def _memory(guests: int, wires: Sequence[Wire]) -> Iterator[Path]:
         for ends, delay_ns in zip((wire.ends, wire.ends[::-1]), wire.delays_ns, strict=True):
             entries += _ENTRY.pack(at, wire.ring_bytes(), delay_ns, *ends)
             at += _PAGE + wire.ring_bytes()
-    head = _HEAD.pack(_MAGIC, _VERSION, guests, 2 * len(wires), 0, 0, 0, *[0] * (GUESTS_MAX + 1))
+    head = _HEAD.pack(_MAGIC, _VERSION, guests, 2 * len(wires), 0, 0, 0, *[0] * (GUESTS_MAX + 3))
     fd = os.memfd_create("wale-wire")
     try:
         os.truncate(fd, at)

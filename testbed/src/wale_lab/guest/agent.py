@@ -116,7 +116,6 @@ def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
     players = play_advice(plan, processes)
     flows.run(start)
     ended = flows.ended_ns()
-    meet(plan, 1)
     recorders.stop()
     for player in players:
         processes.stop(player)

@@ -7,7 +7,7 @@ import time
 
 from wale_lab.guest.commands import DATA, client_command, packets_log, server_command
 from wale_lab.guest.programs import Programs
-from wale_lab.guest.shared import WORK, joined, now, read
+from wale_lab.guest.shared import OVER, STAGE, WORK, joined, now, read, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ class Flows:
         names = {one["name"] for one in (*begun_here, *plan["programs"])}
         self._awaited = names - servers
         self._over = False  # nothing more is started
+        self._watch: int | None = None  # waits for another guest to end all before the time
+        self._others_ended = plan.get("guests", 1) == 1
 
     def make_file(self) -> None:
         """Make the file that is sent; the seed determines its bytes."""
@@ -120,14 +122,41 @@ class Flows:
         for change in self.plan["changes"]:
             self._at(start + change["at_ns"], self._change, change)
         self.programs.attach()
+        if self.plan.get("watched"):
+            self._watch, _ = self.processes.spawn(["cat", OVER], on_exit=lambda _: None)
         deadline = start + self.plan["virtual_limit_ns"]
         while not self._all_ended():
             if now() >= deadline:
                 self.end_late()
                 break
             self._wait_until(deadline)
+        self._wait_for_others()
         if self.plan["programs"]:
             self._end_programs()
+
+    def _wait_for_others(self) -> None:
+        """Of several guests, go on until the flows of all have ended: servers may be here."""
+        if self._others_ended:
+            return
+        if self._has_failed():
+            self._end_flows("cut")
+        write(STAGE, "1")
+        self.processes.spawn(["cat", STAGE], on_exit=self._all_are_there)
+        told = False
+        while not self._others_ended:
+            if self.programs.failed and not told:
+                write(OVER, "1")
+                told = True
+            if not self.processes.take_ended():
+                self._wait_until(now() + 10**9)
+
+    def _all_are_there(self, _status: int) -> None:
+        self._others_ended = True
+
+    def _has_failed(self) -> bool:
+        """Has a program failed, here or in another guest?"""
+        told = self._watch is not None and self._watch not in self.processes.children
+        return told or self.programs.failed is not None
 
     def _change(self, change: "Plan") -> None:
         """What happens to the network now."""
@@ -147,7 +176,7 @@ class Flows:
 
     def _all_ended(self) -> bool:
         """Note the processes that have ended; True if all flows have, or a program failed."""
-        while self._awaited - self._ended and not self.programs.failed:
+        while self._awaited - self._ended and not self._has_failed():
             if not self.processes.take_ended():
                 return False
         return True
@@ -156,13 +185,15 @@ class Flows:
         """End the programs that serve others, or all of them if one has failed."""
         self._over = True
         self._timers = [timer for timer in self._timers if timer[2] == self.programs.tell]
-        if self.programs.failed:
+        if self._has_failed():
             self._end_flows("cut")
         for name in self.programs.running():
             self.programs.tell(name)
         while self.programs.running():
             if not self.processes.take_ended():
                 self._wait_until(now() + 10**9)
+        if self._watch is not None:
+            self.processes.stop(self._watch)
 
     def end_late(self) -> None:
         """End those that are still running."""

@@ -30,7 +30,10 @@ TRACING = Path("/sys/kernel/tracing")
 NAME = "wale-packets-"
 
 #: The first must be there, the others come with modules that may not be loaded.
-EVENTS = ("wale/wale_packet", "wale/wale_release", "tcp/tcp_probe", "ratcp/ratcp_window")
+EVENTS = (
+    "wale/wale_packet", "wale/wale_release", "tcp/tcp_probe", "ratcp/ratcp_window",
+    "wale_wire/wire_arrival",
+)  # fmt: skip
 
 #: And these, where a link has another qdisc instead of its buffer.
 EVENTS_OF_CHILD = ("wale/wale_child_drop", "skb/kfree_skb")

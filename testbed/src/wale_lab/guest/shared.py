@@ -21,6 +21,8 @@ COPY_POINT = 0x57414C45
 
 #: Of a guest among several: how far it is is written; a read waits until all are (kmod/wire).
 STAGE = "/sys/module/wale_wire/parameters/stage"
+#: The same for an end before the time: it is written in one guest, and a read returns in all.
+OVER = "/sys/module/wale_wire/parameters/over"
 
 
 class AgentError(Exception):

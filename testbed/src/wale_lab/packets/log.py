@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The log of all packets of a run: from the kernel's trace to Parquet or CSV, and pcapng.
+"""The log of all packets of a run: from the kernels' traces to Parquet or CSV, and pcapng.
 
 The trace is read twice.  The first pass finds the events that are packets, and their arrival
 times at the links: it keeps 18 bytes for each packet, to sort them, and the state of senders.
 The counts must match those of the links.  The second pass reads the packets in that order, some
-ten thousand at a time, joins them with the state of their senders, and writes them.
+ten thousand at a time, joins them with the state of their senders, and writes them.  Of several
+guests each has left a trace; their packets are in the order of time, guest, and place in the trace.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from wale_lab.packets import heads as packet_heads
 from wale_lab.packets.child import ChildPackets, Fates, places_in
 from wale_lab.packets.heads import Heads, connection_keys, keys_in_copies
-from wale_lab.packets.senders import Senders
+from wale_lab.packets.senders import Senders, Series
 from wale_lab.packets.table import FORMATS, HEAD_BYTES, Chunk, Connections, Output, came_ns
 from wale_lab.packets.trace_pages import EventFormat, Trace, TraceError, page_size
 from wale_lab.results.result import wale_counters
@@ -35,7 +36,19 @@ _CHUNK = 65536
 
 _DEVICE_BYTES = 16
 
+#: Events that say when and where packets go on.
+_RELEASES = ("wale_release", "wire_arrival")
+
 Log = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class _Ordered:
+    """Packets by arrival."""
+
+    at: NDArray[np.int64]
+    arrival_ns: NDArray[np.int64]
+    link: NDArray[np.int16]
 
 
 @dataclass
@@ -47,7 +60,7 @@ class _Packets:
     link: list[NDArray[np.int16]] = field(default_factory=list)
     counts: Counter[tuple[int, str]] = field(default_factory=Counter)
 
-    def ordered(self, fates: Fates) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
+    def ordered(self, fates: Fates) -> _Ordered:
         """By arrival; of two at the same time, that is first whose fate was known first."""
         at = np.concatenate([np.zeros(0, np.int64), *self.at])
         arrival_ns = np.concatenate([np.zeros(0, np.int64), *self.arrival_ns])
@@ -58,13 +71,14 @@ class _Packets:
         )
         order = np.argsort(arrival_ns, kind="stable")
         order = order[~np.isin(at[order], fates.told_again)]
-        return at[order], link[order]
+        return _Ordered(at[order], arrival_ns[order], link[order])
 
 
 class _Log:
-    """What the recorder left of one run."""
+    """What the recorder of a guest left."""
 
-    def __init__(self, folder: Path, plan: Plan) -> None:
+    def __init__(self, folder: Path, plan: Plan, wires_ns: dict[str, int]) -> None:
+        """`wires_ns`: the delays of links whose packets have them on the wire to another guest."""
         about = json.loads((folder / "trace.json").read_text())
         if about["lost"]:
             what = f"the kernel's buffer had no place for {about['lost']:,} events"
@@ -75,16 +89,16 @@ class _Log:
         self.forms = {name: EventFormat.parse(text) for name, text in about["formats"].items()}
         self.trace = Trace(folder / "pages.raw", page_size(about["header"]))
         self.cookies: dict[str, int] = json.loads((folder / "namespaces.json").read_text())
-        prefixes = sorted({_prefix(ns.name) for ns in plan.namespaces})
-        # a copy of the topology is a number, 0 if there is but one
+        prefixes = _prefixes(plan)
         self.copies = {
-            self.cookies[ns.name]: prefixes.index(_prefix(ns.name)) for ns in plan.namespaces
+            cookie: prefixes.index(_prefix(name)) for name, cookie in self.cookies.items()
         }
-        self.link_copy = np.array([self.copies[self.cookies[ln.netns]] for ln in plan.links])
         self.links = {
             (self.cookies[link.netns], link.dev.encode()): number
             for number, link in enumerate(plan.links)
+            if link.netns in self.cookies
         }
+        self.wire_ns = np.array([wires_ns.get(link.name, 0) for link in plan.links], np.uint64)
         self.packets = _Packets()
         self.child = ChildPackets(about["has_times"])
         self.senders = Senders(self.copies, about["has_times"])
@@ -108,9 +122,10 @@ class _Log:
                 self.child.add_freed(*places["kfree_skb"], events["kfree_skb"])
                 self._scan_missing(*places["wale_child_drop"], events["wale_child_drop"])
             if "tcp_probe" in which:
-                before = np.searchsorted(which["wale_release"], which["tcp_probe"])
+                where, releases = _releases(which, events)
+                before = np.searchsorted(where, which["tcp_probe"])
                 times = found.time_ns[which["tcp_probe"]]
-                self.senders.add_probes(events["tcp_probe"], times, events["wale_release"], before)
+                self.senders.add_probes(events["tcp_probe"], times, releases, before)
             if "ratcp_window" in which:
                 self.senders.add_windows(events["ratcp_window"])
             log(f"packets: found {sum(map(len, self.packets.at)):,}")
@@ -164,7 +179,8 @@ class _Log:
 
     def check(self, qdiscs: dict[str, Any]) -> None:
         """Check that the log matches the links' counters; otherwise packets are missing."""
-        for number, link in enumerate(self.plan.links):
+        for number in self.links.values():
+            link = self.plan.links[number]
             if link.kind != "wale" or link.name not in qdiscs:
                 continue
             told = wale_counters(qdiscs[link.name])
@@ -178,24 +194,76 @@ class _Log:
                         f"the link counted {there}"
                     )
 
-    def chunks(self) -> tuple[int, Any]:
-        """How many packets there are, and the second reading."""
-        at, link = self.packets.ordered(self.fates)
-        return len(at), (
-            self._chunk(at[begin : begin + _CHUNK], link[begin : begin + _CHUNK])
-            for begin in range(0, len(at), _CHUNK)
-        )
+    def ordered(self) -> _Ordered:
+        """Its packets by arrival."""
+        return self.packets.ordered(self.fates)
 
-    def _chunk(self, at: NDArray[np.int64], link: NDArray[np.int16]) -> Chunk:
+    def read(
+        self, at: NDArray[np.int64], link: NDArray[np.int16]
+    ) -> tuple[NDArray[Any], NDArray[np.uint8], NDArray[np.int64]]:
+        """Of packets by their places: the events, their first bytes, and how many those are."""
         events = self.trace.fields(self.form, at)
+        events["departure"] += np.where(events["departure"] > 0, self.wire_ns[link], 0)
         here, known = places_in(self.fates.back, at)
         events["arrival"][here] = self.fates.arrival_ns[known]
         here, known = places_in(self.fates.dropped, at)
         events["now"][here] = self.fates.dropped_ns[known]
         purged = here[self.fates.dropped_ns[known] == 0]
         events["fate"][purged] = _number(self.form.symbols, "purge")
-        head, head_len = self.trace.variable(at, events["head"], HEAD_BYTES)
+        return events, *self.trace.variable(at, events["head"], HEAD_BYTES)
+
+
+def _releases(
+    which: dict[str, NDArray[np.int64]], events: dict[str, NDArray[Any]]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """When and where packets go on from a link, by their places: also those of other guests."""
+    kinds = [name for name in _RELEASES if name in which]
+    where = np.concatenate([which[name] for name in kinds])
+    order = np.argsort(where, kind="stable")
+    releases = np.zeros(len(where), [("netns_cookie", "u8"), ("now", "u8")])
+    for key in ("netns_cookie", "now"):
+        releases[key] = np.concatenate([events[name][key] for name in kinds])[order]
+    return where[order], releases
+
+
+def _prefixes(plan: Plan) -> list[str]:
+    """Of copies of the topology, of which each is a number here, 0 if there is but one."""
+    return sorted({_prefix(ns.name) for ns in plan.namespaces})
+
+
+def _copies_of_links(plan: Plan) -> NDArray[np.integer]:
+    """The copy of the topology that each link is in."""
+    prefixes = _prefixes(plan)
+    return np.array([prefixes.index(_prefix(link.netns)) for link in plan.links])
+
+
+class _Merged:
+    """The packets of all guests: by arrival, guest, and place in its trace."""
+
+    def __init__(self, logs: Sequence[_Log], link_copy: NDArray[np.integer]) -> None:
+        self.logs, self.link_copy = logs, link_copy
+        parts = [log.ordered() for log in logs]
+        self.at = np.concatenate([part.at for part in parts])
+        self.link = np.concatenate([part.link for part in parts])
+        self.guest = np.repeat(np.arange(len(parts)), [len(part.at) for part in parts])
+        arrival_ns = np.concatenate([part.arrival_ns for part in parts])
+        self.order = np.argsort(arrival_ns, kind="stable")
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The second reading."""
+        for begin in range(0, len(self.order), _CHUNK):
+            yield self._chunk(self.order[begin : begin + _CHUNK])
+
+    def _chunk(self, rows: NDArray[np.int64]) -> Chunk:
+        places, parts = [], []
+        for guest in np.unique(self.guest[rows]):
+            places.append(np.flatnonzero(self.guest[rows] == guest))
+            mine = rows[places[-1]]
+            parts.append(self.logs[guest].read(self.at[mine], self.link[mine]))
+        order = np.argsort(np.concatenate(places))
+        events, head, head_len = (np.concatenate(of)[order] for of in zip(*parts, strict=True))
         heads = packet_heads.parse(head, head_len, events["protocol"])
+        link = self.link[rows]
         key = keys_in_copies(_keys_of(heads), self.link_copy[link])
         return Chunk(events, link, head, head_len, heads, key)
 
@@ -235,29 +303,33 @@ def _comparison(found: dict[str, int], told: dict[str, Any]) -> dict[str, tuple[
 
 
 def write_log(
-    raw_folder: Path, out: Path, kind: str, plan: Plan, raw: dict[str, Any], log: Log
+    raw_folders: Sequence[Path], out: Path, kind: str, plan: Plan, raw: dict[str, Any], log: Log
 ) -> dict[str, Any]:
     """Write packets.parquet or .csv, and packets.pcapng; say in a few words what they are.
 
-    TraceError if it would not be complete; no file is left then.
+    `raw_folders`: of each guest, what its recorder left.  TraceError if it would not be complete;
+    no file is left then.
     """
-    found = _Log(raw_folder, plan)
+    found = [_Log(folder, plan, raw.get("wires_ns", {})) for folder in raw_folders]
     log("packets: reading the trace")
-    found.scan(log)
-    found.check(raw["qdiscs"])
+    for one in found:
+        one.scan(log)
+        one.check(raw["qdiscs"])
+    link_copy = _copies_of_links(plan)
     connections = Connections(
         plan,
         raw,
-        found.senders.windows_of_tcp(),
-        found.senders.rate_windows(),
-        found.link_copy,
+        Series.joined([one.senders.windows_of_tcp() for one in found]),
+        Series.joined([one.senders.rate_windows() for one in found]),
+        link_copy,
     )
-    count, chunks = found.chunks()
+    packets = _Merged(found, link_copy)
+    count = len(packets.order)
     names = [f"packets.{kind}", "packets.pcapng"]
     try:
         done = 0
-        with Output(out, kind, plan, found.form.symbols, connections, raw["start_ns"]) as output:
-            for chunk in chunks:
+        with Output(out, kind, plan, found[0].form.symbols, connections, raw["start_ns"]) as output:
+            for chunk in packets.chunks():
                 output.write(chunk)
                 done += len(chunk.link)
                 log(f"packets: wrote {done:,} of {count:,} ({100 * done // count} %)")

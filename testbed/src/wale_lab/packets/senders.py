@@ -7,14 +7,15 @@ between.  `ratcp_window` fires for each ACK of a listening socket, with the valu
 
 `tcp_probe` has no time (reading a virtual clock would move it), and not the namespace of its
 socket, which matters where copies of a topology use the same addresses.  But a segment is
-received where and when a link releases it: the release before it in the trace gives both.  A
+received where and when a link releases it, or it arrives from another guest: the event of that
+before it in the trace gives both.  A
 busy socket gets its segments a little later, sometimes after another release: so the most
 frequent namespace of a socket counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +43,15 @@ class Series:
         order = np.lexsort((self.time_ns, self.key))
         self.key, self.time_ns = self.key[order], self.time_ns[order]
         self.values = [values[order] for values in self.values]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Series]) -> Series:
+        """Those of several guests."""
+        return cls(
+            np.concatenate([part.key for part in parts]),
+            np.concatenate([part.time_ns for part in parts]),
+            [np.concatenate(of) for of in zip(*(part.values for part in parts), strict=True)],
+        )
 
     def find(self, key: Keys, time_ns: Numbers, after: bool) -> tuple[Numbers, NDArray[np.bool_]]:
         """For each connection and time, which value was next behind it, else the last; or
@@ -77,7 +87,7 @@ class Senders:
     def add_probes(
         self, probes: NDArray[Any], time_ns: Numbers, releases: NDArray[Any], before: Numbers
     ) -> None:
-        """Events `tcp_probe`, and `wale_release`; so many of these were before each probe."""
+        """Events `tcp_probe`, and releases; so many of these were before each probe."""
         times = np.append(self.last_release[0], releases["now"].astype(np.int64))
         copy = np.append(self.last_release[1], self._copies(releases["netns_cookie"]))
         self.last_release = int(times[-1]), int(copy[-1])

@@ -18,7 +18,7 @@ def merged(raws: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "ended_ns": max(raw["ended_ns"] for raw in raws),
         "kernel": kernels[0] if len(kernels) == 1 else ", ".join(raw["kernel"] for raw in raws),
         "flows": _flows(raws),
-        "programs": {},
+        "programs": {k: v for raw in raws for k, v in raw["programs"].items()},
         # guests learn of the flows' end a delay later
         "at_end_s": {
             k: (raw["at_end_ns"] - raw["start_ns"]) / 1e9

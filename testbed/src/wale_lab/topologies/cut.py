@@ -64,6 +64,15 @@ class Cut:
         """The namespaces of each guest, for the result."""
         return [[n for n, at in self.guest_of.items() if at == g] for g in range(self.guests)]
 
+    def delays_ns(self, links: Sequence[dict[str, Any]]) -> dict[str, int]:
+        """The delays that wires have instead of their links, of a plan's."""
+        of_wires = {
+            (port.netns, port.dev): self.wires[port.wire].delays_ns[number % 2]
+            for number, port in enumerate(self.ports)  # two of each wire
+        }
+        ends = {link["name"]: (link["netns"], link["dev"]) for link in links}
+        return {name: of_wires[end] for name, end in ends.items() if end in of_wires}
+
 
 @dataclass(frozen=True)
 class _Veth:
@@ -190,6 +199,7 @@ def _balanced(
     Before, each kernel and each guest has its first part.
     """
     ends = [end for flow in plan.flows for end in (flow.sender_netns, flow.receiver_netns)]
+    ends += [program.netns for program in plan.programs]
     weight = [1 + 10 * sum(end in part for end in ends) for part in parts]
     order = sorted(range(len(parts)), key=lambda n: -weight[n])
     firsts = {kernels[n]: n for n in reversed(order) if kernels[n]}
@@ -225,6 +235,9 @@ def part_of(data: dict[str, Any], made: Cut, guest: int) -> dict[str, Any]:
         "ports": [asdict(port) for port in made.ports if is_here(port.netns)],
         "links": [_at_ends(ln, made) for ln in data["links"] if is_here(ln["netns"])],
         "advice": [one for one in data["advice"] if is_here(one["netns"])],
+        "programs": [one for one in data["programs"] if is_here(one["netns"])],
+        "watched": bool(data["programs"]),
+        "changes": [change for change in data["changes"] if is_here(change["netns"])],
         "flows": [here for flow in data["flows"] if (here := _flow_here(flow, is_here))],
         "record": {
             **data["record"],
