@@ -62,8 +62,8 @@ struct wale_entry {
  * @server: the packet in service, the head of @waiting
  * @schedule: the rate of the server
  * @run: how far the link is replayed
- * @plain: rate, delay, a buffer and random loss are all that there is to it: see
- *	wale_link_set_plain()
+ * @plain: rate, delay, a buffer and random loss are all that there is to it, whether they
+ *	follow a trace or not: see wale_link_set_plain()
  * @element: not NULL: tells QUIC endpoints a rate; replaced with RTNL too
  * @buffer: occupancy and limits of @waiting
  * @policy: who is refused a place in @buffer

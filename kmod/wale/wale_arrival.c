@@ -44,6 +44,16 @@ static void wale_arrival_count_offered(struct wale_sched_data *q,
 		wale_count(&wale_skb_counts(q, skb)->offered, len);
 }
 
+/* Is the link down?  Its loss and limit are those of the present step from now on. */
+static inline bool wale_arrival_finds_down(struct wale_sched_data *q)
+{
+	if (!q->follow.on)
+		return false;
+	if (q->follow.step != q->schedule.step)
+		wale_follow_step(q);
+	return q->follow.down;
+}
+
 /* Is the flow cut off?  There is a breaker, and flows are told apart. */
 static bool wale_arrival_is_cut(struct wale_sched_data *q,
 				const struct sk_buff *skb, u64 now)
@@ -71,9 +81,7 @@ static void wale_arrival_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 		wale_element_see(sch, skb, now);
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
 	wale_arrival_count_offered(q, skb);
-	if (q->follow.on)
-		wale_follow_step(q);
-	if (wale_schedule_is_down(&q->schedule))
+	if (wale_arrival_finds_down(q))
 		wale_packet_refuse(sch, skb, WALE_DROP_DOWN, now, to_free);
 	else if (q->breaker && wale_arrival_is_cut(q, skb, now))
 		wale_packet_refuse(sch, skb, WALE_DROP_BREAKER, now, to_free);
@@ -227,6 +235,16 @@ void wale_arrival_accept_late(struct Qdisc *sch, struct sk_buff *skb)
 	kfree_skb_list(to_free);
 }
 
+/* Why does a plain link refuse a packet? */
+static enum wale_drop_reason
+wale_arrival_reason(const struct wale_sched_data *q, u32 len)
+{
+	if (q->follow.on && q->follow.down)
+		return WALE_DROP_DOWN;
+	return wale_buffer_fits(&q->buffer, len) ? wale_arrival_crowded(q) :
+						   WALE_DROP_BUFFER;
+}
+
 /*
  * One wire packet, or a GSO packet that is kept, of @len bytes on the wire, at a plain
  * link: what parents are to learn of it is known at once.
@@ -236,7 +254,6 @@ static int wale_arrival_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
-	bool fits;
 
 	if (!wale_link_run(sch, now))
 		return wale_arrival_accept_later(sch, skb, now, to_free);
@@ -244,11 +261,10 @@ static int wale_arrival_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
 		wale_element_see(sch, skb, now);
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
 	wale_count(&q->counts.offered, len);
-	fits = wale_buffer_fits(&q->buffer, len);
-	if (!fits || !wale_arrival_takes(q, skb)) {
-		wale_packet_count_drop(sch, skb,
-				       fits ? wale_arrival_crowded(q) :
-					      WALE_DROP_BUFFER, now);
+	if (wale_arrival_finds_down(q) || !wale_buffer_fits(&q->buffer, len) ||
+	    !wale_arrival_takes(q, skb)) {
+		wale_packet_count_drop(sch, skb, wale_arrival_reason(q, len),
+				       now);
 		__qdisc_drop(skb, to_free);
 		return q->drops == WALE_DROPS_LOCAL ?
 		       NET_XMIT_DROP : NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;

@@ -27,7 +27,9 @@ void wale_follow_restart(struct wale_sched_data *q)
 
 	follow->on = trace && (trace->columns & ~WALE_TRACE_RATE ||
 			       trace->total.down_ns);
+	follow->delays = trace && trace->delay_at;
 	follow->loss_given = false;
+	follow->down = false;
 	follow->step = U32_MAX;
 	follow->from_ns = 0;
 	follow->until_ns = 0;
@@ -66,7 +68,7 @@ static void wale_follow_limit(struct wale_sched_data *q, u32 step)
 }
 
 /**
- * wale_follow_step() - apply the loss and the limit of the current step
+ * wale_follow_step() - apply the loss and the limit of the current step, if it is a new one
  * @q: the link, which follows more than rates, run up to now
  */
 void wale_follow_step(struct wale_sched_data *q)
@@ -74,9 +76,10 @@ void wale_follow_step(struct wale_sched_data *q)
 	const struct wale_trace *trace = q->schedule.trace;
 	u32 step = min(q->schedule.step, trace->count - 1);
 
-	if (step == q->follow.step)
+	if (q->schedule.step == q->follow.step)
 		return;
-	q->follow.step = step;
+	q->follow.step = q->schedule.step;
+	q->follow.down = wale_schedule_is_down(&q->schedule);
 	if (trace->loss_at)
 		wale_follow_loss(q, step);
 	if (trace->limit_at)
@@ -98,8 +101,8 @@ static void wale_follow_note_end(struct wale_sched_data *q)
 }
 
 /**
- * wale_follow_end() - apply the delay for a packet whose service ends
- * @q: the link, which follows more than rates
+ * wale_follow_end() - apply the delay for a packet whose service ends, unless it is known
+ * @q: the link, whose delay follows the trace
  * @now: when it ends; the schedule is in the step that holds then, or until then
  */
 void wale_follow_end(struct wale_sched_data *q, u64 now)
@@ -108,9 +111,6 @@ void wale_follow_end(struct wale_sched_data *q, u64 now)
 	u64 delay_ns;
 	u32 step;
 
-	if ((now > follow->from_ns && now <= follow->until_ns) ||
-	    !q->schedule.trace->delay_at)
-		return;
 	step = wale_schedule_step_before(&q->schedule, now);
 	delay_ns = wale_trace_delay(q->schedule.trace, step);
 	q->delay_ns = delay_ns == WALE_TRACE_SAME ? follow->delay_ns : delay_ns;
@@ -121,17 +121,6 @@ void wale_follow_end(struct wale_sched_data *q, u64 now)
 }
 
 /**
- * wale_follow_moves_delay() - does the delay follow the trace?
- * @q: the link
- *
- * Return: true if they do.
- */
-bool wale_follow_moves_delay(const struct wale_sched_data *q)
-{
-	return q->follow.on && q->schedule.trace->delay_at;
-}
-
-/**
  * wale_follow_least_delay() - the smallest delay that a packet of the buffer can get
  * @q: the link
  *
@@ -139,7 +128,7 @@ bool wale_follow_moves_delay(const struct wale_sched_data *q)
  */
 u64 wale_follow_least_delay(const struct wale_sched_data *q)
 {
-	if (!wale_follow_moves_delay(q))
+	if (!q->follow.delays)
 		return q->delay_ns;
 	return min(q->follow.delay_ns, q->schedule.trace->least_delay_ns);
 }
@@ -152,7 +141,7 @@ u64 wale_follow_least_delay(const struct wale_sched_data *q)
  */
 u64 wale_follow_peak_delay(const struct wale_sched_data *q)
 {
-	if (!wale_follow_moves_delay(q))
+	if (!q->follow.delays)
 		return q->delay_ns;
 	return max(q->follow.delay_ns, q->schedule.trace->peak_delay_ns);
 }

@@ -12,9 +12,11 @@ struct wale_sched_data;
 /**
  * struct wale_follow - what follows the steps, and what the options say
  * @on: steps have more than a rate
+ * @delays: steps have delays
  * @cuts: what is on the line when the link goes down is dropped
  * @loss_given: the step says the loss
- * @step: the step that the link's loss and limit are of
+ * @down: the link is down in the step
+ * @step: that the link's loss and limit are of
  * @from_ns: the link's delay is that of services that end after this,
  * @until_ns: and not after this
  * @delay_ns: of the option
@@ -24,8 +26,10 @@ struct wale_sched_data;
  */
 struct wale_follow {
 	bool on;
+	bool delays;
 	bool cuts;
 	bool loss_given;
+	bool down;
 	u32 step;
 	u64 from_ns;
 	u64 until_ns;
@@ -38,7 +42,6 @@ struct wale_follow {
 void wale_follow_restart(struct wale_sched_data *q);
 void wale_follow_step(struct wale_sched_data *q);
 void wale_follow_end(struct wale_sched_data *q, u64 now);
-bool wale_follow_moves_delay(const struct wale_sched_data *q);
 u64 wale_follow_least_delay(const struct wale_sched_data *q);
 u64 wale_follow_peak_delay(const struct wale_sched_data *q);
 

@@ -59,7 +59,7 @@ void wale_impair_free(struct wale_impair *impair)
 /* Is the delay of each packet one of its own? */
 static bool wale_impair_varies(const struct wale_sched_data *q)
 {
-	return q->impair->params.jitter_ns || wale_follow_moves_delay(q);
+	return q->impair->params.jitter_ns || q->follow.delays;
 }
 
 /**

@@ -284,7 +284,7 @@ void wale_link_set_plain(struct wale_sched_data *q)
 	q->plain = q->station == &wale_queue_station &&
 		   q->policy.kind == WALE_POLICY_TAIL && !q->classes &&
 		   !q->feedback && !wale_link_tells_changes(q) &&
-		   !q->impair && !q->follow.on &&
+		   !q->impair && !(q->follow.on && q->follow.cuts) &&
 		   !wale_policer_is_on(&q->policer) &&
 		   q->line_bound.packets == U32_MAX &&
 		   q->line_bound.bytes == U64_MAX;

@@ -84,6 +84,17 @@ static __always_inline void __wale_packet_count_line(struct Qdisc *sch,
 	trace_wale_packet(sch, skb, __WALE_DROP_MAX, now);
 }
 
+/* A service ends: with which delay?  Most do in the step of the one before. */
+static __always_inline void wale_packet_follow(struct wale_sched_data *q,
+					       u64 now)
+{
+	const struct wale_follow *follow = &q->follow;
+
+	if (follow->delays &&
+	    (now <= follow->from_ns || now > follow->until_ns))
+		wale_follow_end(q, now);
+}
+
 /* Without impairments: it is lost, or departs after all that did so far. */
 static __always_inline void wale_packet_complete_plain(struct Qdisc *sch,
 						       struct sk_buff *skb,
@@ -112,8 +123,7 @@ static inline void wale_packet_complete(struct Qdisc *sch,
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
-	if (q->follow.on)
-		wale_follow_end(q, now);
+	wale_packet_follow(q, now);
 	if (q->impair)
 		wale_impair_complete(sch, skb, now);
 	else if (wale_skb_cb(skb)->lost ||

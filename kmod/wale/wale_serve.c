@@ -18,11 +18,13 @@ static __always_inline void wale_serve_end(struct Qdisc *sch, bool plain)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 
-	if (plain)
-		wale_packet_complete_plain(sch, __skb_dequeue(&q->waiting),
-					   q->server.time_ns);
-	else
+	if (!plain) {
 		q->station->served(sch);
+		return;
+	}
+	wale_packet_follow(q, q->server.time_ns);
+	wale_packet_complete_plain(sch, __skb_dequeue(&q->waiting),
+				   q->server.time_ns);
 }
 
 /* Is there something to be served next?  Then its length: a packet may have 0 bytes. */
