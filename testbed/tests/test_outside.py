@@ -24,7 +24,7 @@ from wale_lab.engines.base import EngineError
 from wale_lab.errors import ScenarioError
 from wale_lab.progress import Progress
 from wale_lab.refusal import check_tools
-from wale_lab.runner import get_engine, start
+from wale_lab.runner import get_engine, run_scenario, start
 from wale_lab.scenario import Scenario, check_scenario
 from wale_lab.topologies.planning import make_plan
 
@@ -154,8 +154,23 @@ def test_down_and_up_through_the_link(tmp_path: Path, served: tuple[Path, int]) 
 
 
 @pytest.mark.guest
-def test_names_are_asked_of_the_machines_server(tmp_path: Path) -> None:
-    """In namespaces of its own, whose only server of names is ours."""
+def test_several_hosts_at_once(tmp_path: Path, served: tuple[Path, int]) -> None:
+    """passt sends everything to the address that it has seen last: there is one only."""
+    folder, port = served
+    (folder / "big").write_bytes(bytes(300_000))
+    url = f"http://{outside.OWN_NAME}:{port}/big"
+    flows = [
+        f"{{name: {h}, host: {h}, run: curl -sS -m 20 -o /dev/null {url}}}"
+        for h in ("client", "other")
+    ]
+    several = scenario("topology.link={rate: 5mbit, limit: 1MB}", f"flows=[{', '.join(flows)}]")
+    result = run_scenario(several, 1, tmp_path)
+    assert [flow["error"] for flow in result["flows"]] == [None, None]
+
+
+@pytest.mark.guest
+def test_names_and_pings(tmp_path: Path) -> None:
+    """In namespaces of its own, whose only server of names is ours, and whose users may ping."""
     (tmp_path / "resolv.conf").write_text("nameserver 127.0.0.1\n")
     (tmp_path / "names.py").write_text(
         textwrap.dedent("""\
@@ -175,9 +190,11 @@ def test_names_are_asked_of_the_machines_server(tmp_path: Path) -> None:
         ip link set lo up && ip link add away type veth peer far && ip link set far up &&
         ip address add 192.0.2.1/24 dev away && ip link set away up &&
         ip route add default via 192.0.2.9 &&
+        echo 0 0 >/proc/sys/net/ipv4/ping_group_range &&
         mount --bind {tmp_path}/resolv.conf $(realpath /etc/resolv.conf) || exit 99
         {sys.executable} {tmp_path}/names.py & trap "kill $!" EXIT
-        {TESTBED}/wale-lab with -q --real --net -- getent ahostsv4 wale.example
+        {TESTBED}/wale-lab with -q --real --net -- \\
+            sh -c 'getent ahostsv4 wale.example && ping -c 2 -i 0.2 192.0.2.1'
     """
     done = subprocess.run(
         ["unshare", "--user", "--map-root-user", "--mount", "--net", "sh", "-c", script],
@@ -185,3 +202,4 @@ def test_names_are_asked_of_the_machines_server(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "192.0.2.7" in done.stdout
+    assert "2 received" in done.stdout

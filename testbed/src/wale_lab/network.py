@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -309,6 +309,10 @@ class Graph(BaseModel):
     def link_names(self) -> list[str]:
         """The names of all links, in order."""
         return [link.name or "-".join(link.ends) for link in self.links]
+
+    def many_outside(self, running: Iterable[str]) -> bool:
+        """May several nodes use the outside network: hosts, and routers with programs?"""
+        return self.outside is not None and len({*self.hosts, *running}) > 1
 
     @property
     def device_modules(self) -> list[str]:

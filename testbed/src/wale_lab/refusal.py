@@ -71,6 +71,8 @@ def check_tools(scenario: Scenario) -> None:
             wanted.append((("topology", "tunnels", n, "kind"), "wg", "wireguard-tools"))
     if graph.outside is not None:
         wanted.append((("topology", "outside"), "passt", "passt"))
+        if graph.many_outside(program.host for program in scenario.programs):
+            wanted.append((("topology", "outside"), "nft", "nftables"))
     for name, router in graph.routers.items():
         if router.nat is not None:
             wanted.append((("topology", "routers", name, "nat"), "nft", "nftables"))

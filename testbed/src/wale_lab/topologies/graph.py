@@ -25,6 +25,7 @@ from wale_lab.topologies.overlays import (
     macvlan_line,
     nat_rules,
     nat_sysctls,
+    outside_rules,
     tunnel_lines,
     vlan_line,
     wireguard,
@@ -228,6 +229,8 @@ class _Copy:
             f"link set {outside.DEVICE} up",
             f"address add {outside.GUEST}/{outside.BITS} dev {outside.DEVICE}",
         ]
+        if self.graph.many_outside(program.host for program in self.scenario.programs):
+            space.commands.append(Command(["nft", "-f", "/dev/stdin"], outside_rules()))
         self.into.names[outside.OWN_NAME] = outside.GATEWAY
         self.into.name_server = outside.NAMES
 

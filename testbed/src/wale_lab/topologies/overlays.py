@@ -7,6 +7,7 @@ import base64
 import subprocess
 from functools import cache
 
+from wale_lab.engines import outside
 from wale_lab.engines.base import EngineError
 from wale_lab.overlays import BY_PROGRAM, Bond, Kind, Macvlan, Nat, Tunnel
 from wale_lab.routing import Interface
@@ -132,9 +133,9 @@ def _public_key(private: str) -> str:
     return done.stdout.strip()
 
 
-def nat_rules(nat: Nat, ip: int, outside: list[str], targets: list[str]) -> str:
+def nat_rules(nat: Nat, ip: int, leaving: list[str], targets: list[str]) -> str:
     """The rules of a router for nft; targets are the addresses of `forward`."""
-    devices = "{ " + ", ".join(f'"{device}"' for device in outside) + " }"
+    devices = "{ " + ", ".join(f'"{device}"' for device in leaving) + " }"
     family = "ip" if ip == 4 else "ip6"
     to = f"masquerade to :{nat.ports[0]}-{nat.ports[1]}" if nat.ports else "masquerade"
     own = f"oifname {devices} meta l4proto {{ tcp, udp }} {to}" if nat.ports else ""
@@ -161,6 +162,19 @@ def nat_rules(nat: Nat, ip: int, outside: list[str], targets: list[str]) -> str:
         f"iifname {devices} ct state established,related accept",
         f"iifname {devices} ct status dnat accept",
         f"iifname {devices} drop",
+        "}",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def outside_rules() -> str:
+    """What gives all nodes the one address that passt sends to."""
+    lines = [
+        "table ip outside {",
+        "chain leaving {",
+        "type nat hook postrouting priority 100;",
+        f'oifname "{outside.DEVICE}" masquerade',
         "}",
         "}",
     ]
