@@ -134,6 +134,12 @@ def test_flows_of_one_link_see_different_sessions() -> None:
         ("flows.one.size=1MB", "expected either a size, a duration or arrivals"),
         ("flows.one.duration=1s", "expected either a size, a duration or arrivals"),
         ("flows.one.tool=iperf3", "expected tool: wale together with arrivals, got iperf3"),
+        (
+            "flows.one={name: one, tool: iperf3, batch: 1MB, size: 1MB}",
+            "expected tool: wale together with batch",
+        ),
+        ("flows.one.batch=4000", "expected a batch of 4KiB to 4MiB, got 4000"),
+        ("flows.one.batch=5MB", "expected a batch of 4KiB to 4MiB, got '5MB'"),
         ("flows.one.arrivals.rate=0", "flows.0.arrivals.rate: "),
         ("flows.one.arrivals.rate=fast", "flows.0.arrivals.rate: "),
         ("flows.one.arrivals.sessions=0", "flows.0.arrivals.sessions: "),
@@ -432,3 +438,21 @@ def test_without_samples_of_flows(tmp_path: Path) -> None:
     assert results.digest_of(result, series) == result["digest"]
     series["sessions.csv"] += "ratcp,3,1,2,3,1.5,0,0,4000\n"
     assert results.digest_of(result, series) != result["digest"]
+
+
+@pytest.mark.guest
+def test_a_batch_is_part_of_the_digest(tmp_path: Path) -> None:
+    """With one, the same sessions get the same bytes."""
+    digests, sizes = [], []
+    for number, batch in enumerate(("4KiB", "4KiB", "1MB")):
+        overrides = ["isolate=false", "record.flows=off", "record.links=off"]
+        for flow in ("ratcp", "reno"):
+            overrides += [f"flows.{flow}.arrivals.sessions=2", f"flows.{flow}.batch={batch}"]
+        folder = tmp_path / str(number)
+        result = run_scenario(load_scenario(find_scenario("web"), overrides), 1, folder)
+        assert results.problems(result) == []
+        assert [flow["sessions"]["completed"] for flow in result["flows"]] == [2, 2]
+        digests.append(result["digest"])
+        sizes.append([flow["bytes"] for flow in result["flows"]])
+    assert digests[0] == digests[1] != digests[2]
+    assert sizes[0] == sizes[1] == sizes[2]

@@ -43,7 +43,7 @@ def check(*overrides: str) -> Scenario:
 @pytest.mark.parametrize(
     ("override", "expected"),
     [
-        ("flows.alone.cc=reno", "expected constant with a duration, and without cc and tool"),
+        ("flows.alone.cc=reno", "expected constant with a duration and without cc, tool and batch"),
         ("flows.alone.size=1MB", "expected either a size, a duration or arrivals"),
         ("flows.alone.constant.rate=1mbit", "expected either a rate or packets_per_second"),
         ("flows.alone.constant={packet: 500}", "expected either a rate or packets_per_second"),

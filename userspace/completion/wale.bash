@@ -251,11 +251,12 @@ _wale_serve()
 		compgen -u -- "$1"
 		;;
 	-l | --listen | -p | --port | -m | --max-transfers | -1 | --once | \
-		-a | --max-per-address | -t | --idle-timeout) ;;
+		-a | --max-per-address | -t | --idle-timeout | --batch) ;;
 	*)
 		[[ $1 == -* ]] &&
 			echo --listen --port --max-transfers --max-per-address \
-				--user --idle-timeout --once --json --quiet --help
+				--user --idle-timeout --batch --once --json --quiet \
+				--help
 		;;
 	esac
 }
@@ -267,13 +268,13 @@ _wale_get()
 		cat /proc/sys/net/ipv4/tcp_available_congestion_control
 		;;
 	-n | --bytes | --offset | -d | --duration | --sha256 | -p | --port | \
-		-P | --parallel | -t | --timeout | --local-port | --rcvbuf | \
+		-P | --parallel | -t | --timeout | --local-port | --rcvbuf | --batch | \
 		--arrivals | --transfers | --mean-size | --seed) ;;
 	*)
 		[[ $1 == -* ]] &&
 			echo --cc --bytes --offset --repeat --duration --out --discard \
 				--sha256 --no-sha256 --port --parallel \
-				--timeout --local-port --rcvbuf --arrivals \
+				--timeout --local-port --rcvbuf --batch --arrivals \
 				--transfers --mean-size --seed --json \
 				--progress --no-progress --help
 		;;

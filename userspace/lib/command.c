@@ -48,6 +48,16 @@ bool parse_bytes(const char *text, uint64_t *bytes)
 	return !units_parse_size(text, bytes) && *bytes <= BYTES_MAX;
 }
 
+bool parse_batch(const char *text, unsigned int *bytes)
+{
+	uint64_t value;
+
+	if (!parse_bytes(text, &value) || value < 4 << 10 || value > 4 << 20)
+		return false;
+	*bytes = (unsigned int)value;
+	return true;
+}
+
 bool parse_count(const char *text, unsigned int min, unsigned int max,
 		 unsigned int *count)
 {

@@ -35,6 +35,10 @@ bool parse_time_ns(const char *text, uint64_t *ns);
 /* A size as tc users type it: "1500", "64kb", "10mb" (kb is 1024). */
 bool parse_bytes(const char *text, uint64_t *bytes);
 
+/* So much data is given to TCP, or taken from it, at a time. */
+#define BATCH_EXPECTED "a size from 4kb to 4mb"
+bool parse_batch(const char *text, unsigned int *bytes);
+
 /* Decimal digits only, no sign, no overflow. */
 bool parse_u64(const char *text, uint64_t *value);
 

@@ -127,8 +127,22 @@ static void drop_watch(struct loop *loop, const struct watch *watch)
 	epoll_ctl(loop->server.epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
 }
 
+/* What each connection has from its listener. */
+static void set_inherited(int fd, unsigned int batch)
+{
+	int on = 1, size = (int)batch;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
+	/* without privileges the system's limit holds */
+	if (size &&
+	    setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
 /* A socket that listens on @info; -1 with errno. */
-static int open_listener(const struct addrinfo *info, bool dual)
+static int open_listener(const struct addrinfo *info, bool dual,
+			 unsigned int batch)
 {
 	int on = 1, v6only = !dual, err, fd;
 
@@ -137,9 +151,7 @@ static int open_listener(const struct addrinfo *info, bool dual)
 	if (fd < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	/* each connection begins with these */
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
+	set_inherited(fd, batch);
 	if (info->ai_family == AF_INET6 &&
 	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6only, sizeof(v6only)) <
 		    0)
@@ -213,7 +225,7 @@ static int listen_on(struct loop *loop, const struct serve_options *opt,
 	for (info = list; info; info = info->ai_next) {
 		if (loop->n_listeners == SERVE_LISTENERS_MAX)
 			break;
-		fd = open_listener(info, !name);
+		fd = open_listener(info, !name, opt->batch);
 		if (fd < 0) {
 			err = errno;
 			break;

@@ -53,6 +53,8 @@ static void usage(FILE *out)
 	      "  -t, --timeout T         give up after T seconds without progress (default 60)\n"
 	      "      --local-port N      local port; for several names N, N+1, ...\n"
 	      "      --rcvbuf N          size of the receive buffer in bytes (SO_RCVBUF)\n"
+	      "      --batch SIZE        take the data when SIZE is there (default: a small part\n"
+	      "                          of the receive buffer)\n"
 	      "Output:\n"
 	      "  -j, --json              one JSON object per transfer on standard output\n"
 	      "      --progress, --no-progress   progress bar on standard error (default: if it\n"
@@ -76,6 +78,7 @@ enum {
 	OPT_NO_SHA256,
 	OPT_LOCAL_PORT,
 	OPT_RCVBUF,
+	OPT_BATCH,
 	OPT_DISCARD,
 	OPT_PROGRESS,
 	OPT_NO_PROGRESS,
@@ -100,6 +103,7 @@ static const struct option long_options[] = {
 	{ "timeout", required_argument, NULL, 't' },
 	{ "local-port", required_argument, NULL, OPT_LOCAL_PORT },
 	{ "rcvbuf", required_argument, NULL, OPT_RCVBUF },
+	{ "batch", required_argument, NULL, OPT_BATCH },
 	{ "json", no_argument, NULL, 'j' },
 	{ "progress", no_argument, NULL, OPT_PROGRESS },
 	{ "no-progress", no_argument, NULL, OPT_NO_PROGRESS },
@@ -186,6 +190,10 @@ static int parse_how(int c, struct get_options *opt)
 			return option_bad("--rcvbuf", optarg,
 					  "a size from 1 byte to 1gb");
 		opt->rcvbuf = (unsigned int)bytes;
+		return 0;
+	case OPT_BATCH:
+		if (!parse_batch(optarg, &opt->batch))
+			return option_bad("--batch", optarg, BATCH_EXPECTED);
 		return 0;
 	default:
 		return -1;

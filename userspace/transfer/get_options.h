@@ -25,6 +25,7 @@
  * @parallel: transfers at once
  * @local_port: of the first transfer, 0 for any
  * @rcvbuf: for SO_RCVBUF, 0 for the system's
+ * @batch: how much data must be there to be taken, 0 for a part of the receive buffer
  * @digest: compute the SHA-256 of what comes
  * @expected: digest that it must have, "" for any
  * @json: results as JSON objects
@@ -43,6 +44,7 @@ struct get_options {
 	unsigned int parallel;
 	uint16_t local_port;
 	unsigned int rcvbuf;
+	unsigned int batch;
 	bool digest;
 	char expected[WALE_SHA256_HEX];
 	bool json;

@@ -78,6 +78,21 @@ static void watch_events(struct transfer *t, uint32_t events)
 	epoll_ctl(t->epoll_fd, EPOLL_CTL_MOD, t->socket.fd, &event);
 }
 
+static void set_lowat(struct transfer *t, unsigned int lowat)
+{
+	if (lowat == t->lowat)
+		return;
+	setsockopt(t->socket.fd, SOL_SOCKET, SO_RCVLOWAT, &lowat,
+		   sizeof(lowat));
+	t->lowat = lowat;
+}
+
+/* SO_RCVLOWAT with --batch, when so many bytes are @missing. */
+static unsigned int batch_lowat(const struct transfer *t, uint64_t missing)
+{
+	return missing < t->opt->batch ? (unsigned int)missing : t->opt->batch;
+}
+
 /* Options that must be set before connect(2). */
 static bool prepare_socket(struct transfer *t)
 {
@@ -92,6 +107,10 @@ static bool prepare_socket(struct transfer *t)
 	if (size && setsockopt(t->socket.fd, SOL_SOCKET, SO_RCVBUF, &size,
 			       sizeof(size)) < 0)
 		return false;
+	t->lowat = 1;
+	/* a server that sends less ends the stream; without this number it need not */
+	if (t->opt->batch && t->request.has_bytes && t->request.bytes)
+		set_lowat(t, batch_lowat(t, t->request.bytes));
 	if (!t->local_port)
 		return true;
 	if (local.sa.sa_family == AF_INET6)
@@ -150,7 +169,6 @@ void transfer_start(struct transfer *t, int epoll_fd)
 	t->epoll_fd = epoll_fd;
 	t->socket = (struct get_watch){ GET_SOCKET, -1, t };
 	t->timer = (struct get_watch){ GET_DURATION, -1, t };
-	t->lowat = 1;
 	sha256_init(&t->context);
 	if ((!t->addresses && !transfer_resolve(t)) || !output_open(t)) {
 		over(t);
@@ -208,15 +226,6 @@ static void connected(struct transfer *t)
 	watch_events(t, EPOLLIN | EPOLLRDHUP);
 }
 
-static void set_lowat(struct transfer *t, unsigned int lowat)
-{
-	if (lowat == t->lowat)
-		return;
-	setsockopt(t->socket.fd, SOL_SOCKET, SO_RCVLOWAT, &lowat,
-		   sizeof(lowat));
-	t->lowat = lowat;
-}
-
 /*
  * How much must be there before the next wake-up: a share of the receive
  * buffer, which the kernel makes larger as the path needs it, and at the end
@@ -228,8 +237,15 @@ static void adapt_lowat(struct transfer *t)
 	socklen_t len = sizeof(int);
 	int size = 0;
 
+	/* the end of the stream comes with DONE, and wakes whoever waits */
+	if (t->opt->batch && t->state == GET_FINAL)
+		return;
 	if (t->state != GET_DATA) {
 		set_lowat(t, 1);
+		return;
+	}
+	if (t->opt->batch) {
+		set_lowat(t, batch_lowat(t, missing));
 		return;
 	}
 	if (t->received >= t->lowat_review) {

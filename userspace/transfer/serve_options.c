@@ -14,6 +14,8 @@
 #define DEFAULT_TRANSFERS 8192
 #define DEFAULT_IDLE_S 60
 
+enum { OPT_BATCH = 256 };
+
 static void usage(FILE *out)
 {
 	fputs("Usage: wale serve [OPTION]... DIR\n"
@@ -31,6 +33,8 @@ static void usage(FILE *out)
 	      "                          without progress, after T (default 60s)\n"
 	      "  -u, --user NAME[:GROUP] run as this user, without any privilege, once the port\n"
 	      "                          is open; must be started as root\n"
+	      "      --batch SIZE        have room for SIZE in the send buffer from the start\n"
+	      "                          (default: the kernel's, which grows)\n"
 	      "  -1, --once N            end after N transfers\n"
 	      "  -j, --json              one JSON object per transfer on standard output\n"
 	      "  -q, --quiet             print only errors\n"
@@ -80,6 +84,10 @@ static int parse_option(int c, struct serve_options *opt)
 	case 'u':
 		opt->user = optarg;
 		return 0;
+	case OPT_BATCH:
+		if (!parse_batch(optarg, &opt->batch))
+			return option_bad("--batch", optarg, BATCH_EXPECTED);
+		return 0;
 	case '1':
 		if (!parse_count(optarg, 1, UINT32_MAX, &opt->once))
 			return option_bad("--once", optarg, "a number from 1");
@@ -107,6 +115,7 @@ int serve_options_parse(int argc, char **argv, struct serve_options *opt)
 		{ "max-per-address", required_argument, NULL, 'a' },
 		{ "user", required_argument, NULL, 'u' },
 		{ "idle-timeout", required_argument, NULL, 't' },
+		{ "batch", required_argument, NULL, OPT_BATCH },
 		{ "once", required_argument, NULL, '1' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "quiet", no_argument, NULL, 'q' },

@@ -20,6 +20,7 @@
  * @max_per_address: of these, from one address; 0 for no limit
  * @user: NAME[:GROUP] to run as, or NULL
  * @idle_timeout_ns: for a request to come, and without progress
+ * @batch: for SO_SNDBUF, 0 for the system's
  * @once: end after so many transfers; 0 for never
  * @json: print JSON
  * @quiet: print errors only
@@ -33,6 +34,7 @@ struct serve_options {
 	unsigned int max_per_address;
 	const char *user;
 	uint64_t idle_timeout_ns;
+	unsigned int batch;
 	unsigned int once;
 	bool json;
 	bool quiet;

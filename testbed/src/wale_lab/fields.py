@@ -85,6 +85,13 @@ def _flow_size(value: object) -> int:
     return size
 
 
+def _batch(value: object) -> int:
+    size = units.parse_size_bytes(value)
+    if not 4 << 10 <= size <= 4 << 20:
+        raise ValueError(f"expected a batch of 4KiB to 4MiB, got {value!r}")
+    return size
+
+
 def _text(value: object) -> object:
     """A sysctl's value; YAML makes booleans of true, on and yes."""
     if isinstance(value, bool):
@@ -251,6 +258,7 @@ Date = Annotated[
     BeforeValidator(units.parse_date),
     WithJsonSchema({"type": "string", "quantity": "date: 2026-11-27, 2026-11-27T18:30:00Z"}),
 ]
+Batch = Annotated[int, *quantity(_batch, "size: 4KiB to 4MiB; a number: bytes")]
 FlowSize = Annotated[int, *quantity(_flow_size, "size: 3MB, 64KiB; a number: bytes")]
 Limit = Annotated[str, *amount("limit", "buffer: 30kB, 20p, 1000 cells")]
 Threshold = Annotated[

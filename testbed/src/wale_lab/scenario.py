@@ -36,6 +36,7 @@ from wale_lab.errors import ScenarioError
 from wale_lab.events import Event, check_events
 from wale_lab.fields import (
     STRICT,
+    Batch,
     ControlOrFile,
     Date,
     FlowSize,
@@ -191,12 +192,15 @@ class Flow(Strict):
     """wale serve and wale get, or iperf3 (which takes more wall time)"""
     sha256: Switch = True
     """for transfers with a size: both ends compute it, and it is compared; off is faster"""
+    batch: Batch | None = None
+    """programs give data to TCP, and take them from it, so much at a time: for many flows"""
 
     @model_serializer(mode="wrap")
     def _without_new_ones(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """A key that is newer than the others, and not given, is in no digest."""
         data: dict[str, Any] = handler(self)
         ends = {"from": data.pop("from_", data.pop("from", None)), "to": data.pop("to", None)}
+        ends["batch"] = data.pop("batch", None)
         return data | {name: end for name, end in ends.items() if end is not None}
 
     @model_validator(mode="after")
@@ -204,12 +208,13 @@ class Flow(Strict):
         given = [what for what in (self.size, self.duration, self.arrivals) if what is not None]
         if len(given) != 1:
             raise ValueError("expected either a size, a duration or arrivals")
-        if self.arrivals is not None and self.tool != "wale":
-            raise ValueError(f"expected tool: wale together with arrivals, got {self.tool}")
+        for key in ("arrivals", "batch"):
+            if getattr(self, key) is not None and self.tool != "wale":
+                raise ValueError(f"expected tool: wale together with {key}, got {self.tool}")
         if self.constant is not None:
-            wrong = sorted({"cc", "tool"} & self.model_fields_set)
+            wrong = sorted({"cc", "tool", "batch"} & self.model_fields_set)
             if self.duration is None or wrong:
-                raise ValueError("expected constant with a duration, and without cc and tool")
+                raise ValueError("expected constant with a duration and without cc, tool and batch")
         if self.size == 0 or self.duration == 0:
             raise ValueError("expected a size or duration above 0")
         if self.tool == "iperf3" and (self.duration or 0) % 10**9:

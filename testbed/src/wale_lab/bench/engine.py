@@ -17,18 +17,30 @@ from wale_lab.scenario import load_scenario
 
 SCENARIO = Path(__file__).with_name("engine.yaml")
 
-#: Rate of the link in Mbit/s, sessions, kB of all of them.
+
+@dataclass(frozen=True)
+class Case:
+    """A link, and what crosses it."""
+
+    mbit: int
+    sessions: int
+    kilobytes: int  # of all sessions together
+    batch: str = ""  # of the flow, or the default
+
+
 RUNS = [
-    (10, 1, 25_000),
-    (100, 1, 100_000),
-    (1000, 1, 400_000),
-    (1000, 100, 100_000),
-    (1000, 10_000, 100_000),
+    Case(10, 1, 25_000),
+    Case(100, 1, 100_000),
+    Case(1000, 1, 400_000),
+    Case(1000, 100, 100_000),
+    Case(1000, 100, 100_000, "1MB"),
+    Case(1000, 10_000, 100_000),
+    Case(1000, 10_000, 100_000, "1MB"),
 ]
-QUICK_RUNS = [(100, 1, 25_000)]
+QUICK_RUNS = [Case(100, 1, 25_000)]
 
 #: Next to nothing: what it takes to make the hosts and to write down what happened.
-NOTHING = (1000, 1, 1)
+NOTHING = Case(1000, 1, 1)
 
 
 #: Of each run, that of the least processor time counts.
@@ -54,17 +66,20 @@ def _boot(engine: Engine, kernel: Kernel) -> Run:
     return Run(outcome.wall_s, cpu_s() - before)
 
 
-def _settings(mbit: int, sessions: int, kilobytes: int) -> list[str]:
-    settings = [f"bottleneck.forward.rate={mbit}mbit"]
-    if sessions == 1:
-        return [*settings, f"flows.transfer.size={kilobytes}kB"]
-    arrivals = f"{{rate: 1e6, sessions: {sessions}, mean: {kilobytes // sessions}kB}}"
+def _settings(case: Case) -> list[str]:
+    settings = [f"bottleneck.forward.rate={case.mbit}mbit"]
+    if case.batch:
+        settings.append(f"flows.transfer.batch={case.batch}")
+    if case.sessions == 1:
+        return [*settings, f"flows.transfer.size={case.kilobytes}kB"]
+    mean = case.kilobytes // case.sessions
+    arrivals = f"{{rate: 1e6, sessions: {case.sessions}, mean: {mean}kB}}"
     return [*settings, "flows.transfer.size=null", f"flows.transfer.arrivals={arrivals}"]
 
 
-def _run(kernel_version: str | None, run: tuple[int, int, int]) -> Run:
+def _run(kernel_version: str | None, case: Case) -> Run:
     with tempfile.TemporaryDirectory(prefix="wale-bench-") as folder:
-        scenario = load_scenario(SCENARIO, _settings(*run))
+        scenario = load_scenario(SCENARIO, _settings(case))
         before = cpu_s()
         result = run_scenario(scenario, 1, Path(folder), kernel_version=kernel_version)
         used_s = cpu_s() - before
@@ -74,14 +89,15 @@ def _run(kernel_version: str | None, run: tuple[int, int, int]) -> Run:
     return Run(result["wall_s"], used_s, forward["offered_packets"], result["virtual_s"])
 
 
-def _least(kernel_version: str | None, run: tuple[int, int, int]) -> Run:
+def _least(kernel_version: str | None, case: Case) -> Run:
     """What it takes at least: what else the machine does only adds to it."""
-    runs = (_run(kernel_version, run) for _ in range(REPEATS))
+    runs = (_run(kernel_version, case) for _ in range(REPEATS))
     return min(runs, key=lambda found: found.cpu_s)
 
 
-def _row(run: tuple[int, int, int], found: Run, nothing: Run) -> list[str]:
-    row = ["transfer", str(run[0]), str(run[1]), str(found.packets), f"{found.virtual_s:.3f}"]
+def _row(case: Case, found: Run, nothing: Run) -> list[str]:
+    row = ["transfer", str(case.mbit), str(case.sessions), case.batch]
+    row += [str(found.packets), f"{found.virtual_s:.3f}"]
     busy_s = max(found.cpu_s - nothing.cpu_s, 1e-9)
     rates = [f"{found.virtual_s / busy_s:.2f}", f"{found.packets / busy_s:.0f}"]
     return [*row, f"{found.wall_s:.3f}", f"{found.cpu_s:.3f}", *rates]
@@ -95,12 +111,12 @@ def measure(
     boot = min((_boot(engine, kernel) for _ in range(5)), key=lambda run: run.wall_s)
     nothing = _least(version, NOTHING)
     rows = [
-        [name, "", "", "", "", f"{run.wall_s:.3f}", f"{run.cpu_s:.3f}", "", ""]
+        [name, "", "", "", "", "", f"{run.wall_s:.3f}", f"{run.cpu_s:.3f}", "", ""]
         for name, run in (("boot", boot), ("nothing", nothing))
     ]
-    for run in QUICK_RUNS if quick else RUNS:
-        progress(f"engine: {run[0]} Mbit/s, sessions: {run[1]}")
-        rows.append(_row(run, _least(version, run), nothing))
+    for case in QUICK_RUNS if quick else RUNS:
+        progress(f"engine: {case.mbit} Mbit/s, sessions: {case.sessions}")
+        rows.append(_row(case, _least(version, case), nothing))
     return Sheet(
         "engine",
         "Speed of the engine",
@@ -109,7 +125,7 @@ def measure(
         "one processor busy: where it has one for itself, wall time is processor time. Virtual "
         "seconds and packets are for each second of processor time beyond that of nothing. Of "
         f"{REPEATS} runs each, the one that took the least.",
-        "run,mbit_per_s,sessions,packets,virtual_s,wall_s,cpu_s,virtual_s_per_cpu_s,"
+        "run,mbit_per_s,sessions,batch,packets,virtual_s,wall_s,cpu_s,virtual_s_per_cpu_s,"
         "packets_per_cpu_s".split(","),
         rows,
     )

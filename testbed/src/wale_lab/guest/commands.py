@@ -21,7 +21,7 @@ def server_command(flow: "Plan") -> tuple[list[str], str]:
         return argv, flow["receiver_netns"]
     if flow["tool"] == "wale":
         argv = ["wale", "serve", "--json", "--listen", flow["sender_address"], "--port", port]
-        return [*argv, "--idle-timeout", "3600", DATA], flow["sender_netns"]
+        return [*argv, *_batch(flow), "--idle-timeout", "3600", DATA], flow["sender_netns"]
     argv = ["iperf3", "--server", "--one-off", "--json", "--port", port]
     return argv, flow["receiver_netns"]
 
@@ -67,7 +67,11 @@ def _get_command(flow: "Plan", file_bytes: int) -> list[str]:
         argv += ["--repeat", "--duration", f"{flow['duration_ns']}ns"]
     if not flow["sha256"]:
         argv += ["--no-sha256"]
-    return argv
+    return argv + _batch(flow)
+
+
+def _batch(flow: "Plan") -> list[str]:
+    return ["--batch", str(flow["batch"])] if flow["batch"] else []
 
 
 def _iperf3_command(flow: "Plan") -> list[str]:

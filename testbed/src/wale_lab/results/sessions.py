@@ -11,6 +11,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from statistics import fmean, pstdev
 from typing import Any
@@ -71,11 +72,16 @@ def _port(address: str | None) -> int | None:
 
 def sessions_of(record: dict[str, Any]) -> list[Session]:
     """The sessions of a flow that arrived and are over, by arrival, from what its programs said."""
+    return [*_sessions(record["server"], record["client"])]
+
+
+@lru_cache(maxsize=4)
+def _sessions(served: str, got: str) -> tuple[Session, ...]:
     servers: dict[str, list[dict[str, Any]]] = {}
-    for told in _objects(record["server"]):
+    for told in _objects(served):
         servers.setdefault(told["peer"], []).append(told)
     found = []
-    clients = [c for c in _objects(record["client"]) if "session" in c]
+    clients = [c for c in _objects(got) if "session" in c]
     for client in sorted(clients, key=lambda c: int(c["session"])):
         arrival_ns = int(client["epoch_ns"]) + round(client["arrival_s"] * 1e9)
         end_ns = arrival_ns + round(client["seconds"] * 1e9) if client["completed"] else None
@@ -92,7 +98,7 @@ def sessions_of(record: dict[str, Any]) -> list[Session]:
                 there.pop(0) if there else {},
             )
         )
-    return found
+    return tuple(found)
 
 
 def _quantile(ordered: list[float], share: float) -> float:

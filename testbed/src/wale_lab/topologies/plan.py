@@ -145,6 +145,7 @@ class PlannedFlow:
     start_ns: int
     after: str | None
     sha256: bool
+    batch: int | None
 
 
 @dataclass
@@ -309,6 +310,7 @@ def planned_flow(
         start_ns=flow.start,
         after=flow.after,
         sha256=flow.sha256,
+        batch=flow.batch,
     )
 
 
