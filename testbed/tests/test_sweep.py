@@ -296,7 +296,7 @@ def test_first_results_are_there_while_the_rest_runs(
     points = [Point(o, str(n), tmp_path / f"{n}.json", loaded) for n, o in enumerate(grid)]
     results = Results(grid, points, None, "flow", "goodput_Bps")
     shown = Live(results, tmp_path, quiet=False)
-    shown.begin(2)
+    shown.begin(points, 2)
     with shown.running():
         shown.tell(0)
         assert not (tmp_path / "sweep.csv").exists()
@@ -339,6 +339,18 @@ def test_expected_time(words: list[str], least: float, most: float, scenario: Pa
     points = [Point(order, "", Path(), loaded) for order in parse_grid([], "10")]
     assert least < live.expected_s(points, 1) < most
     assert live.expected_s(points, 20) <= live.expected_s(points, 1)
+
+
+def test_time_left_follows_from_what_runs_took() -> None:
+    """Four at a time; those that are left have ten times as many packets."""
+    few, many = [1000.0] * 8, [10_000.0] * 8
+    for setup_s in (0.1, 0.9):
+        took_s = (8 * setup_s + 8000 * live._PACKET_S) / 4
+        expected_s = (8 * setup_s + 80_000 * live._PACKET_S) / 4
+        assert live.left_s(took_s, 4, few, many) == pytest.approx(expected_s)
+    # on a machine that is faster than expected
+    assert live.left_s(0.8, 1, many, many[:4]) == pytest.approx(0.4)
+    assert live.left_s(2, 2, [0.0], [0.0] * 3) == pytest.approx(6)
 
 
 @pytest.mark.guest

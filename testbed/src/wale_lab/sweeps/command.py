@@ -42,18 +42,17 @@ def sweep_command(args: argparse.Namespace) -> int:
     write_orders(out / "sweep.json", scenario, grid, points, args.packets)
     results = Results(grid, points, args.x, args.kind, args.y)
     live = Live(results, out, args.quiet)
-    live.begin(args.jobs)
-    missing = results.missing()
+    # Runs with the same seed may be copies of one guest (engines/copies.py).
+    missing = sorted(results.missing(), key=lambda point: point.order.seed)
+    live.begin(missing, args.jobs)
     for point in missing:
         schedule.failure_of(point.path).unlink(missing_ok=True)
     failed: dict[str, str] = {}
     if missing and on_cluster:
         _make_on_cluster(args, out, missing, options, live)
     elif missing:
-        # Runs with the same seed may be copies of one guest (engines/copies.py).
-        by_seed = sorted(missing, key=lambda point: point.order.seed)
         with live.running():
-            failed = make(by_seed, _words(args, out), args.jobs, live.tell)
+            failed = make(missing, _words(args, out), args.jobs, live.tell)
     results.take(missing)
     return _finish(args, results, out, failed)
 

@@ -31,7 +31,8 @@ _REFRESH_SHARE = 0.05
 #: Lines of the table in a terminal.
 _ROWS = 16
 
-#: What a run takes of a core: its set-up, and each packet of data with what answers it, seconds.
+#: What a run takes of a core: its set-up, as long as none was measured, and each packet of data
+#: with what answers it, seconds.
 _SETUP_S = 0.45
 _PACKET_S = 12e-6
 _PACKET_BYTES = 1500
@@ -46,6 +47,19 @@ def expected_s(points: list[Point], jobs: int) -> float:
             cost[id(scenario)] = _SETUP_S + _PACKET_S * _packets(scenario)
     total = sum(cost[id(point.scenario)] for point in points)
     return total / max(min(jobs, len(points), os.cpu_count() or 1), 1)
+
+
+def left_s(elapsed_s: float, jobs: int, done: list[float], left: list[float]) -> float:
+    """How long the other runs will take, if some took so long together.
+
+    Of each run, the packets of data that are expected are given.  What those that are done took
+    beside their packets was set-up, which is the same for each; if they took less than that, each
+    packet takes less.
+    """
+    spent_s = elapsed_s * jobs
+    packet_s = min(_PACKET_S, spent_s / max(sum(done), 1))
+    setup_s = (spent_s - packet_s * sum(done)) / len(done)
+    return (setup_s * len(left) + packet_s * sum(left)) / jobs
 
 
 def _packets(scenario: Scenario) -> float:
@@ -83,17 +97,20 @@ class Live:
         self.refresh_at = self.said + _REFRESH_EACH_S
         self.shown = False  # files with first results are there
         self.first: tuple[float, int] | None = None  # when the first were done, and how many
+        self.packets: list[float] = []  # of the missing runs, in the order in which they are made
+        self.jobs = 1
         self.screen: Any = None
 
-    def begin(self, jobs: int) -> None:
-        """Say what is to be done, and how long that takes."""
+    def begin(self, missing: list[Point], jobs: int) -> None:
+        """Say what is to be done, in this order, and how long that takes."""
         if self.quiet:
             return
-        missing = self.results.missing()
+        known = {id(point.scenario): _packets(point.scenario) for point in missing}
+        self.packets = [known[id(point.scenario)] for point in missing]
+        self.jobs = min(jobs, len(missing) or 1)
         text = f"{self.total} runs, {self.there} of them are there"
         if missing:
-            at_once = min(jobs, len(missing))
-            text += f", {at_once} at once, about {show_span(expected_s(missing, jobs))}"
+            text += f", {self.jobs} at once, about {show_span(expected_s(missing, jobs))}"
         print(f"wale-lab: {text}", file=sys.stderr, flush=True)
 
     @contextmanager
@@ -125,8 +142,8 @@ class Live:
         began, before = self.first
         if done == before:
             return ""
-        left_s = (now - began) / (done - before) * (self.total - self.there - done)
-        return f", about {show_span(left_s)} left"
+        these, others = self.packets[before:done], self.packets[done:]
+        return f", about {show_span(left_s(now - began, self.jobs, these, others))} left"
 
     def refresh(self) -> None:
         """Write what is known so far, if that is due."""
