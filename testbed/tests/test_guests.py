@@ -79,6 +79,17 @@ def test_a_dumbbell_is_cut_at_its_bottleneck(tmp_path: Path) -> None:
         assert guests_of(dumbbell(tmp_path, TCP, f"guests={guests}")) == halves
 
 
+def test_each_direction_has_room_by_its_own_rate(tmp_path: Path) -> None:
+    """More would be touched in turn: each page that is new costs more than its packets."""
+    open_back = "bottleneck={forward: {rate: 1gbit, delay: 10ms}, reverse: {delay: 10ms}}"
+    for override, megabytes in (("name=n", (1, 1)), (open_back, (8, 256))):
+        made = dumbbell(tmp_path, TCP, "guests=2", override)
+        cut = cut_in(made)
+        assert cut is not None
+        (wire,) = cut.wires
+        assert tuple(wire.ring_bytes(n) >> 20 for n in (0, 1)) == megabytes
+
+
 def test_a_graph_is_cut_where_packets_take_time(tmp_path: Path) -> None:
     assert guests_of(scenario(tmp_path, CHAIN, "guests=per-host")) == [
         ["a"], ["b", "left"], ["c"], ["right"],

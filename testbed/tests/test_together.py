@@ -17,7 +17,7 @@ from wale_lab.engines.together import Wire, run_together
 pytestmark = pytest.mark.guest
 
 #: A link of 10 ms between two guests.
-LINK = Wire((0, 1), (10_000_000,) * 2, 10**9)
+LINK = Wire((0, 1), (10_000_000,) * 2, (10**9,) * 2)
 
 SLEEPS = "import time\nfor n in range({}): time.sleep(0.001)\nprint(time.clock_gettime_ns(1))"
 STAGE = "/sys/module/wale_wire/parameters/stage"
@@ -120,7 +120,7 @@ def test_a_ring_that_is_full_ends_the_run(kernel: Kernel, monkeypatch: pytest.Mo
     monkeypatch.setattr(together, "_LEAST_RING", 4096)
     flood = "ping -q -c 50 -l 50 -s 1000 10.0.0.2"
     with pytest.raises(EngineError, match=r"guest 0 to guest 1 failed at [\d.]+ s: it is full"):
-        both([kernel] * 2, [flood, ":"], Wire((0, 1), (10_000_000,) * 2, 10**6))
+        both([kernel] * 2, [flood, ":"], Wire((0, 1), (10_000_000,) * 2, (10**6,) * 2))
 
 
 def test_a_device_that_is_down_gets_nothing(kernel: Kernel) -> None:
@@ -136,11 +136,11 @@ def test_a_device_that_is_down_gets_nothing(kernel: Kernel) -> None:
 
 def test_links_that_are_too_short_are_refused(kernel: Kernel) -> None:
     with pytest.raises(EngineError, match="a delay of at least 50 us on a link between guests"):
-        both([kernel] * 2, [":", ":"], Wire((0, 1), (10_000_000, 49_999), None))
+        both([kernel] * 2, [":", ":"], Wire((0, 1), (10_000_000, 49_999), (None, None)))
 
 
 def test_what_guests_share_goes_with_the_launcher() -> None:
     with together._memory(2, [LINK]) as path:
         assert str(path.readlink()).startswith("/memfd:")
-        assert path.stat().st_size > 2 * LINK.ring_bytes()
+        assert path.stat().st_size > LINK.ring_bytes(0) + LINK.ring_bytes(1)
     assert not path.exists()

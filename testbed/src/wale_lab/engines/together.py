@@ -54,13 +54,14 @@ class Wire:
 
     ends: tuple[int, int]
     delays_ns: tuple[int, int]  # from the first to the second, and back
-    rate_bps: int | None  # of the faster direction; None: unlimited
+    rates_bps: tuple[int | None, int | None]  # of these directions; None: unlimited
 
-    def ring_bytes(self) -> int:
-        """How large its rings are."""
-        if self.rate_bps is None:
+    def ring_bytes(self, direction: int) -> int:
+        """How large the ring of a direction is: all of it is used, one part after another."""
+        rate_bps = self.rates_bps[direction]
+        if rate_bps is None:
             return _LARGEST_RING
-        wanted = _ROOM * self.rate_bps * max(self.delays_ns) // (8 * 10**9)
+        wanted = _ROOM * rate_bps * self.delays_ns[direction] // (8 * 10**9)
         size = _LEAST_RING
         while size < min(wanted, _LARGEST_RING):
             size *= 2
@@ -125,9 +126,10 @@ def _memory(guests: int, wires: Sequence[Wire]) -> Iterator[Path]:
     """The memory that guests share, as a file that goes with us, however we end."""
     entries, at = b"", -(-(_HEAD.size + RINGS_MAX * _ENTRY.size) // _PAGE) * _PAGE
     for wire in wires:
-        for ends, delay_ns in zip((wire.ends, wire.ends[::-1]), wire.delays_ns, strict=True):
-            entries += _ENTRY.pack(at, wire.ring_bytes(), delay_ns, *ends)
-            at += _PAGE + wire.ring_bytes()
+        for direction, ends in enumerate((wire.ends, wire.ends[::-1])):
+            size = wire.ring_bytes(direction)
+            entries += _ENTRY.pack(at, size, wire.delays_ns[direction], *ends)
+            at += _PAGE + size
     head = _HEAD.pack(_MAGIC, _VERSION, guests, 2 * len(wires), 0, 0, 0, *[0] * (GUESTS_MAX + 3))
     fd = os.memfd_create("wale-wire")
     try:

@@ -81,7 +81,7 @@ class _Veth:
     line: str
     ends: tuple[Port, Port]
     delays_ns: tuple[int, int] | None  # of a link that can be cut
-    rate_bps: int | None = None
+    rates_bps: tuple[int | None, int | None]
 
 
 _LINE = re.compile(
@@ -113,7 +113,7 @@ def cut(plan: Plan, guests: Guests, kernels: dict[str, str]) -> Cut:
         if at[0] != at[1]:
             assert veth.delays_ns is not None
             number = len(result.wires)
-            result.wires.append(Wire((at[0], at[1]), veth.delays_ns, veth.rate_bps))
+            result.wires.append(Wire((at[0], at[1]), veth.delays_ns, veth.rates_bps))
             result.ports += [Port(number, e.netns, e.dev, e.mac, e.mtu) for e in veth.ends]
             result.lines.add(veth.line)
     return result
@@ -132,9 +132,8 @@ def _veths(plan: Plan) -> list[_Veth]:
         of = [links.get((end.netns, end.dev)) for end in ends]
         delays = [fixed_delay_ns(link) if link else None for link in of]
         rates = [_rate_bps(link) if link else None for link in of]
-        rate = None if None in rates else max(rate or 0 for rate in rates)
         both = (delays[0], delays[1]) if delays[0] and delays[1] else None
-        found.append(_Veth(line, (ends[0], ends[1]), both, rate))
+        found.append(_Veth(line, (ends[0], ends[1]), both, (rates[0], rates[1])))
     return found
 
 
