@@ -9,7 +9,7 @@ import re
 import pytest
 
 from conftest import busy_cpus
-from wale_lab.engines import get_engine, together
+from wale_lab.engines import coverage, get_engine, together
 from wale_lab.engines.base import EngineError, Job, Kernel, Outcome
 from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.engines.together import Wire, run_together
@@ -132,6 +132,18 @@ def test_a_device_that_is_down_gets_nothing(kernel: Kernel) -> None:
     assert "\n0\n" in f"\n{there}"
     # what is a list of packets would arrive as one that is none
     assert "tx-gso-list: off [fixed]" in there and "tx-sctp-segmentation: off [fixed]" in there
+
+
+def test_what_all_guests_count_is_kept(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[str] = []
+    monkeypatch.setattr(coverage, "counts", lambda _: True)
+    monkeypatch.setattr(coverage, "AFTER", "echo after >>/run/wale/job/counts")
+    monkeypatch.setattr(
+        coverage, "keep", lambda folder: kept.append((folder / "counts").read_text())
+    )
+    count = "echo $GCOV_PREFIX >/run/wale/job/counts"
+    consoles(run_together([job(kernel, count) for _ in range(2)]))
+    assert kept == ["/run/wale/job/gcov\nafter\n"] * 2
 
 
 def test_links_that_are_too_short_are_refused(kernel: Kernel) -> None:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
-from wale_lab.engines.base import EngineError, Kernel
+from wale_lab.engines.base import EngineError, Job, Kernel
 from wale_lab.engines.kernel_build import locked
 from wale_lab.engines.modules import BUILD
 
@@ -34,6 +35,13 @@ AFTER = (
 def counts(kernel: Kernel) -> bool:
     """Does this kernel count lines?"""
     return kernel.release.endswith("-coverage")
+
+
+def counted(kernel: Kernel, job: Job) -> tuple[Job, str | None]:
+    """A job whose programs count where the kernel does, and what then follows it."""
+    if not counts(kernel):
+        return job, None
+    return replace(job, env={**ENV, **job.env}), AFTER
 
 
 def keep(exchange: Path) -> None:

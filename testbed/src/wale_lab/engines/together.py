@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from wale_lab.engines import coverage
 from wale_lab.engines.base import GUESTS_MAX, EngineError, Job, Kernel, Outcome
 from wale_lab.engines.processes import end_session, end_with_parent, ended_within
 from wale_lab.engines.uml import (
@@ -88,8 +89,11 @@ def run_together(
     with ExitStack() as stack:
         memory = stack.enter_context(_memory(len(members), wires))
         folders = [stack.enter_context(job_folder()) for _ in members]
+        counting = []
         for folder, (kernel, job) in zip(folders, members, strict=True):
-            write_job(folder, kernel, job, after=None)
+            job, after = coverage.counted(kernel, job)
+            counting += [folder] if after else []
+            write_job(folder, kernel, job, after)
             (folder / "wire").symlink_to(memory)
         windows = stack.enter_context(_windows(lookahead_ns(wires), memory, folders))
         guests: list[Guest] = []
@@ -97,10 +101,13 @@ def run_together(
             for number, (folder, (kernel, job)) in enumerate(zip(folders, members, strict=True)):
                 cpu = stack.enter_context(one_cpu(number))
                 guests.append(Guest(kernel, folder, job, cpu, number))
-            return _Group(guests, windows, began).outcomes()
+            outcomes = _Group(guests, windows, began).outcomes()
         finally:
             for guest in guests:
                 guest.kill()
+        for folder in counting:
+            coverage.keep(folder / "exchange")
+        return outcomes
 
 
 def _check(members: Sequence[tuple[Kernel, Job]], wires: Sequence[Wire]) -> None:

@@ -113,16 +113,14 @@ class UmlEngine:
 
     def _run(self, kernel: Kernel, job: Job) -> Outcome:
         began = time.monotonic()
-        counts = coverage.counts(kernel)
+        job, after = coverage.counted(kernel, job)
         way_out = (
             outside.leads_outside(programs_of_guests() / "outside_frames")
             if job.outside
             else nullcontext(None)
         )
         with job_folder() as folder, one_cpu() as cpu, way_out as frames_socket:
-            if counts:
-                job = replace(job, env={**coverage.ENV, **job.env})
-            write_job(folder, kernel, job, after=coverage.AFTER if counts else None)
+            write_job(folder, kernel, job, after)
             deadline = began + job.wall_limit_s
             start = partial(_original, kernel, job, cpu)
             copied = copies.copy_for(kernel, job, start, cpu, folder, deadline)
@@ -131,7 +129,7 @@ class UmlEngine:
                 timed_out = guest.wait(deadline)
             finally:
                 guest.kill()
-            if counts:
+            if after:
                 coverage.keep(folder / "exchange")
             return guest.outcome(timed_out, time.monotonic() - began)
 
