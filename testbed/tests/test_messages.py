@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from conftest import TESTBED
 from wale_lab.cli import main
 from wale_lab.errors import MAX_LINE, MAX_LINES, ScenarioError
 
@@ -113,3 +115,28 @@ def test_many_mistakes() -> None:
     lines = str(error).splitlines()
     assert len(lines) == MAX_LINES + 1
     assert lines[-1] == "... and 980 more"
+
+
+@pytest.mark.guest
+def test_without_the_module() -> None:
+    """`wale link` says what is missing, in words that say what to do."""
+    script = (
+        "ip link add eth0 type veth peer name far && ip link set eth0 up && "
+        "wale link add eth0 --rate 10mbit"
+    )
+    command = [
+        TESTBED / "wale-lab",
+        "exec",
+        "--quiet",
+        "--modules",
+        "none",
+        "--",
+        "sh",
+        "-c",
+        script,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr + done.stdout == (
+        "wale link: cannot add a link to eth0: there is no qdisc wale; is the module sch_wale loaded?\n"
+    )

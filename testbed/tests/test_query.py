@@ -43,6 +43,13 @@ def answer(where: Path, *words: str) -> Any:
     return json.loads(done.stdout)
 
 
+def test_folder_before_the_query(runs: Path) -> None:
+    done = sql(runs, "out/it's 1", "select 1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "expected the query first, then folders, got the folder out/it's 1" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_tables(runs: Path) -> None:
     query = (
         "select run, seed, goodput_Bps g, dropped_packets.loss n from runs join flows using (run)"

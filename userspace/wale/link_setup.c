@@ -46,8 +46,15 @@ int link_qdisc_set(struct rtnl *r, int ifindex, uint32_t handle,
 	/* one of more than 64 kB would be taken out again */
 	if (!err)
 		err = nla_nest_end(message, nest);
-	if (!err)
-		return rtnl_request(r, message);
+	if (!err) {
+		err = rtnl_request(r, message);
+		/* which is what the kernel says of a qdisc that it lacks */
+		if (err == -ENOENT && strstr(r->error, "kind is unknown"))
+			snprintf(
+				r->error, sizeof(r->error),
+				"there is no qdisc wale; is the module sch_wale loaded?");
+		return err;
+	}
 	if (err == -EREMOTEIO)
 		snprintf(r->error, sizeof(r->error),
 			 "the kernel does not take the trace: %s",

@@ -37,6 +37,8 @@ TABLES = ("runs", "flows", "links", *_FILES, "sweep")
 
 def sql_command(args: argparse.Namespace) -> int:
     """The subcommand."""
+    if Path(args.query).is_dir():
+        raise ScenarioError(f"expected the query first, then folders, got the folder {args.query}")
     folders = [Path(folder) for folder in args.folders] or _folders_below(Path("out"))
     with tempfile.TemporaryDirectory(prefix="wale-sql-") as temporary:
         database = open_database(folders, Path(temporary))
