@@ -7,6 +7,7 @@ as this system lacks a header, is left out: the test that needs it says so.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import re
@@ -25,8 +26,8 @@ from wale_lab.engines.kernel_source import Source
 #: Where the tests are in a kernel's source.
 SELFTESTS = "tools/testing/selftests"
 
-#: The collections whose scripts run here.
-COLLECTIONS = ("net", "net/mptcp")
+#: The collections whose scripts run here, of those that the source has.
+COLLECTIONS = ("net", "net/mptcp", "net/netfilter")
 
 #: The collection of cases for tdc.py: each file of them is a test.
 TC_TESTING = "tc-testing"
@@ -74,11 +75,14 @@ class Suite:
         """The folder of a collection."""
         return self.folder / SELFTESTS / name
 
+    def _has(self, collection: str) -> bool:
+        return (self.collection(collection) / "Makefile").exists()
+
     @cached_property
     def tests(self) -> dict[str, Test]:
         """The tests of all collections, by their names such as net:altnames.sh."""
         found, top = {}, self.folder / SELFTESTS
-        for collection in COLLECTIONS:
+        for collection in filter(self._has, COLLECTIONS):
             for name in _listed(self.collection(collection)):
                 command = f"{_WRITABLE} && cd {collection} && exec ./{name}"
                 found[f"{collection}:{name}"] = Test(["sh", "-c", command], top)
@@ -101,7 +105,8 @@ def _listed(folder: Path) -> Iterator[str]:
 def find_suite(version: str, log: Log) -> Suite:
     """The tests of a kernel's version, unpacked and built if need be."""
     source = kernel_source.find(version, cache_root(), log)
-    folder = cache_root() / "kselftest" / f"{source.version}_{source.package}"
+    built = hashlib.sha256(repr((_PARTS, COLLECTIONS)).encode()).hexdigest()[:8]
+    folder = cache_root() / "kselftest" / f"{source.version}_{source.package}_{built}"
     if not folder.exists():
         with locked(folder.with_name(f"{folder.name}.lock"), log):
             if not folder.exists():

@@ -21,9 +21,15 @@ ENVIR = {name: os.environ[name] for name in ("TC_LIB_DIR", "PATH") if name in os
 END
 cd /run/tdc
 files=$(cd tc-tests && for file in *.json; do printf 'tc-tests/%s ' "$file"; done)
+# teqlN is no name of a module, so that the kernel finds it only if it is loaded.
+"$(cat /proc/sys/kernel/modprobe)" -q -- sch_teql 2> /dev/null || true
 echo "TAP version 13"
 # shellcheck disable=SC2086 # the names have no spaces
 python3 tdc.py --format tap --outfile /run/tdc/results -f $files > /run/tdc/log 2>&1 || true
+if grep -q '^Unable to import the scapy' /run/tdc/log; then
+	echo "1..0 # SKIP this python3 has no scapy"
+	exit 4
+fi
 # shellcheck disable=SC2086
 echo "1..$(python3 -c 'import json, sys; print(sum(len(json.load(open(f))) for f in sys.argv[1:]))' $files)"
 [ ! -e /run/tdc/results ] || [ -z "${TDC_STRICT:-}" ] ||
