@@ -67,3 +67,8 @@ def test_a_tc_that_was_killed(starts: Path) -> None:
     with pytest.raises(AgentError, match="in here failed"):
         asked.qdiscs("here")
     assert starts.read_text() == "started\n"
+
+
+def test_a_script_may_fail_in_a_batch_of_its_own() -> None:
+    error = processes.failed(["sh"], None, "Command failed -:3", [{"setup": "tc -batch ..."}])
+    assert error.of["setup"] == "tc -batch ..."

@@ -121,7 +121,7 @@ def failed(
 ) -> AgentError:
     """The error of a program that has failed, from what it said."""
     where, said = f" in {netns}" if netns else "", said.strip()
-    line = _failed_line(said) or (1 if len(of_lines) == 1 else 0)
+    line = 1 if len(of_lines) == 1 else _failed_line(said)  # a script has batches of its own
     of = dict(of_lines[line - 1], said=said) if of_lines and line else {}
     return AgentError(f"{' '.join(argv)}{where} failed: {said}", **of)
 
