@@ -15,7 +15,7 @@
 #include "wale.h"
 
 /* A flow's packets have these alike; without ports in fragments. */
-struct wale_tuple {
+struct wale_class_tuple {
 	struct in6_addr source;
 	struct in6_addr destination;
 	__be32 ports;
@@ -30,7 +30,7 @@ static u64 wale_flow_key(const struct wale_classes *classes,
 	const siphash_key_t secret = {
 		.key = { classes->secret[0], classes->secret[1] },
 	};
-	struct wale_tuple tuple = {};
+	struct wale_class_tuple tuple = {};
 	struct flow_keys keys;
 
 	skb_flow_dissect_flow_keys(skb, &keys, 0);

@@ -33,6 +33,7 @@
 #include "../compat.h"
 #include "wale.h"
 #include "wale_flows.h"
+#include "wale_stat.h"
 #include "wale_tuple.h"
 
 static_assert(WALE_RATE_UNLIMITED == RATE_FEEDBACK_UNLIMITED);
@@ -518,23 +519,12 @@ void wale_feedback_set_idle(struct wale_feedback *feedback, u64 idle_ns,
 int wale_feedback_put_stats(struct sk_buff *msg,
 			    const struct wale_feedback *feedback)
 {
-	const struct {
-		int attr;
-		u64 value;
-	} stats[] = {
+	const struct wale_stat stats[] = {
 		{ TCA_WALE_STATS_ACTIVE_FLOWS, feedback->flows.count },
 		{ TCA_WALE_STATS_UNCOUNTED_PACKETS, feedback->flows.uncounted },
 		{ TCA_WALE_STATS_PUBLISHED, feedback->published },
 		{ TCA_WALE_STATS_ATTACHED, !!feedback->channel.publisher },
 	};
-	size_t i;
-	int err;
 
-	for (i = 0; i < ARRAY_SIZE(stats); i++) {
-		err = nla_put_u64_64bit(msg, stats[i].attr, stats[i].value,
-					TCA_WALE_STATS_PAD);
-		if (err)
-			return err;
-	}
-	return 0;
+	return wale_stat_put(msg, stats, ARRAY_SIZE(stats), TCA_WALE_STATS_PAD);
 }
