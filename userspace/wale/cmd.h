@@ -16,4 +16,9 @@ int cmd_rate(int argc, char **argv);
 int cmd_scone(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 
+/* cmd_error.c: both print; what they return is the exit status. */
+int cmd_wrong(const char *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+int cmd_cannot(const char *command, const char *what, const char *why);
+
 #endif /* WALE_CMD_H */

@@ -25,11 +25,11 @@
 
 #define RATE_SECOND UINT64_C(1000000000)
 
-/* rate_words.c: both print; what they return is for the subcommand to return. */
-int rate_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int rate_cannot(const char *what, const char *why);
+/* What these return is for the subcommand to return. */
+#define rate_wrong(...) cmd_wrong("rate", __VA_ARGS__)
+#define rate_cannot(what, why) cmd_cannot("rate", what, why)
 
-/* With the channel, or an exit status. */
+/* rate_words.c: with the channel, or an exit status. */
 int rate_open(struct genl *g, const char *verb);
 /*
  * Takes a key from the front of the words; what it returns is an exit status,

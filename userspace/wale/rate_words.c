@@ -1,31 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rate_words.c - wale rate: the words that subcommands share, and what is wrong with them
+ * rate_words.c - wale rate: the words that subcommands share
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cmd.h"
 #include "rate.h"
-
-int rate_wrong(const char *format, ...)
-{
-	va_list args;
-
-	fputs("wale rate: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputs("; see 'wale rate --help'\n", stderr);
-	return WALE_EXIT_USAGE;
-}
-
-int rate_cannot(const char *what, const char *why)
-{
-	fprintf(stderr, "wale rate: cannot %s: %s\n", what, why);
-	return WALE_EXIT_FAILED;
-}
 
 int rate_open(struct genl *g, const char *verb)
 {

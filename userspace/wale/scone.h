@@ -3,7 +3,6 @@
  * scone.h - the parts of "wale scone"
  *
  *	cmd_scone.c	the words after "wale scone"
- *	scone_error.c	what it says when something is wrong
  *	scone_listen.c	listen: advice that arrives, for TCP
  *	scone_socket.c	listen: the packets
  */
@@ -13,9 +12,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Both print; what they return is for the subcommand to return. */
-int scone_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int scone_cannot(const char *what, const char *why);
+#include "cmd.h"
+
+/* What these return is for the subcommand to return. */
+#define scone_wrong(...) cmd_wrong("scone", __VA_ARGS__)
+#define scone_cannot(what, why) cmd_cannot("scone", what, why)
 
 /* argv[0] is the first word behind the verb. */
 int scone_listen(int argc, char **argv);
