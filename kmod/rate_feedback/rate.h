@@ -390,6 +390,7 @@ bool rate_path_published(const struct rate_path *path);
 u64 rate_keep_ns(const struct rate_settings *settings);
 bool rate_path_read(const struct rate_path *path, u64 now, u64 base_rtt_ns,
 		    struct rate_advice *advice);
+u64 rate_path_rate(const struct rate_path *path, u64 now, bool share);
 
 /* rate_flow.c: who listens */
 int rate_flow_init(void);

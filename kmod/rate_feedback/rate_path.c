@@ -439,6 +439,27 @@ static u64 rate_path_lag(const struct rate_path *path, u64 base_rtt_ns)
 	}
 }
 
+/* The rate of a path at @then, unless there is none, or it was not renewed for too long. */
+static const struct rate_source *rate_path_step(const struct rate_path *path,
+						u64 then, u64 now,
+						struct rate_step *step)
+{
+	const struct rate_source *source = rcu_dereference(path->source);
+	u64 age_limit = READ_ONCE(path->settings.age_limit);
+	u64 renewed;
+
+	if (!source || READ_ONCE(source->gone) ||
+	    !rate_source_read(source, then, step, &renewed))
+		return NULL;
+	/* that one link has no limit says nothing about the others on the path */
+	if (step->rate == RATE_FEEDBACK_UNLIMITED)
+		return NULL;
+	if (age_limit && !READ_ONCE(source->value.published) && now > renewed &&
+	    now - renewed > age_limit)
+		return NULL;
+	return source;
+}
+
 /**
  * rate_path_read() - the advice of a path
  * @path: the path
@@ -452,22 +473,16 @@ static u64 rate_path_lag(const struct rate_path *path, u64 base_rtt_ns)
 bool rate_path_read(const struct rate_path *path, u64 now, u64 base_rtt_ns,
 		    struct rate_advice *advice)
 {
-	const struct rate_source *source = rcu_dereference(path->source);
-	u64 age_limit = READ_ONCE(path->settings.age_limit);
+	const struct rate_source *source;
 	struct rate_step step;
-	u64 lag, renewed;
+	u64 lag;
 
-	if (!source || READ_ONCE(source->gone))
-		return false;
 	advice->base_rtt_ns = READ_ONCE(path->settings.base_rtt);
 	lag = rate_path_lag(path, advice->base_rtt_ns ?: base_rtt_ns);
-	if (lag > now || !rate_source_read(source, now - lag, &step, &renewed))
+	if (lag > now)
 		return false;
-	/* that one link has no limit says nothing about the others on the path */
-	if (step.rate == RATE_FEEDBACK_UNLIMITED)
-		return false;
-	if (age_limit && !READ_ONCE(source->value.published) && now > renewed &&
-	    now - renewed > age_limit)
+	source = rate_path_step(path, now - lag, now, &step);
+	if (!source)
 		return false;
 
 	advice->rate = step.rate;
@@ -482,4 +497,26 @@ bool rate_path_read(const struct rate_path *path, u64 now, u64 base_rtt_ns,
 	advice->in_band = step.meaning == RATE_FEEDBACK_MEANING_WEIGHT;
 	advice->layer = step.layer;
 	return true;
+}
+
+/**
+ * rate_path_rate() - the rate of a path now
+ * @path: the path
+ * @now: ns
+ * @share: of a link, the share of a flow
+ *
+ * Context: RCU read side.
+ * Return: bytes/s; RATE_FEEDBACK_UNLIMITED: there is none.
+ */
+u64 rate_path_rate(const struct rate_path *path, u64 now, bool share)
+{
+	const struct rate_source *source;
+	struct rate_step step;
+
+	source = rate_path_step(path, now, now, &step);
+	if (!source || step.meaning == RATE_FEEDBACK_MEANING_WEIGHT)
+		return RATE_FEEDBACK_UNLIMITED;
+	if (!share || step.meaning != RATE_FEEDBACK_MEANING_LINK)
+		return step.rate;
+	return div_u64(step.rate, rate_source_flows(source, &step));
 }

@@ -227,9 +227,25 @@ static void rate_publisher_close(struct rate_publisher *publisher)
 	kfree(publisher);
 }
 
+static u64 rate_publisher_rate(const struct net *net, u32 ifindex, u64 now,
+			       bool share)
+{
+	const struct rate_key key = {
+		.kind = RATE_KEY_DEV, .ifindex = ifindex
+	};
+	const struct rate_path *path = NULL;
+	struct rate_net *rn = rate_net(net);
+
+	if (rn && !READ_ONCE(rn->dead))
+		path = rate_path_find(rn, &key);
+	return path ? rate_path_rate(path, now, share) :
+		      RATE_FEEDBACK_UNLIMITED;
+}
+
 const struct rate_feedback_publisher_ops rate_feedback_publisher_ops = {
 	.open = rate_publisher_open,
 	.publish = rate_publisher_publish,
 	.close = rate_publisher_close,
+	.rate = rate_publisher_rate,
 };
 EXPORT_SYMBOL_GPL(rate_feedback_publisher_ops);

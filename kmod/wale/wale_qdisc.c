@@ -41,6 +41,7 @@
 
 #include "../compat.h"
 #include "wale.h"
+#include "wale_action.h"
 #include "wale_trace_file.h"
 #include "wale_trace_store.h"
 
@@ -151,11 +152,16 @@ static int __init wale_module_init(void)
 	err = wale_trace_file_init();
 	if (err)
 		goto out_store;
-	err = register_qdisc(&wale_qdisc_ops);
+	err = wale_action_register();
 	if (err)
 		goto out_file;
+	err = register_qdisc(&wale_qdisc_ops);
+	if (err)
+		goto out_action;
 	return 0;
 
+out_action:
+	wale_action_unregister();
 out_file:
 	wale_trace_file_exit();
 out_store:
@@ -166,6 +172,7 @@ out_store:
 static void __exit wale_module_exit(void)
 {
 	unregister_qdisc(&wale_qdisc_ops);
+	wale_action_unregister();
 	wale_purge_wait();
 	wale_trace_file_exit();
 	wale_trace_store_exit();
@@ -176,6 +183,8 @@ module_init(wale_module_init);
 module_exit(wale_module_exit);
 MODULE_ALIAS("sch_wale");
 MODULE_ALIAS("net-sch-wale");
+MODULE_ALIAS("act_scone");
+MODULE_ALIAS("net-act-scone");
 MODULE_SOFTDEP("pre: rate_feedback");	/* where there is one */
 MODULE_LICENSE("GPL");
 MODULE_VERSION(WALE_VERSION);

@@ -68,13 +68,14 @@ declare -A commands=(
 	[tool-rate]="python3 $tools/rate.py"
 	[tool-share]="python3 $tools/rate_share.py"
 	[tool-scone]="python3 $tools/scone.py"
+	[tool-scone-dev]="python3 $tools/scone_dev.py"
 	[tool-serve]="python3 $tools/serve.py"
 )
 names=(kunit counters placement change start switch mark impair child gso size packets life feedback tcp classic
 	channel channel-follow channel-advice channel-scale ratcp ratcp-begin ratcp-price ratcp-stress
 	bounds-link bounds-memory bounds-channel bounds-trace bounds-file bounds-charge truncation faults tdc
 	tool-tc tool-link tool-link-some tool-watch tool-rate tool-share tool-scone
-	tool-serve)
+	tool-scone-dev tool-serve)
 # By its name only: stress, which wants two CPUs and real time (make check-vm).
 # Why a selftest as a whole makes sense in virtual time only.
 declare -A exact=(
@@ -132,7 +133,7 @@ kunit_modules() {
 modules_of() {
 	case $1 in
 	kunit) kunit_modules ;;
-	tool-rate | tool-share | tool-scone) echo sch_wale,rate_feedback,tcp_ratcp ;;
+	tool-rate | tool-share | tool-scone | tool-scone-dev) echo sch_wale,rate_feedback,tcp_ratcp ;;
 	feedback | scone | bounds-trace) echo sch_wale,rate_feedback ;;
 	classic | channel* | bounds-channel | ratcp* | stress | truncation | faults) echo rate_feedback,tcp_ratcp,sch_wale ;;
 	*) echo sch_wale ;;

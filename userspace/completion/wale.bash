@@ -221,9 +221,19 @@ _wale_scone()
 {
 	local prev=$2
 	if ((COMP_CWORD == 2)); then
-		echo listen --help
-	elif [[ $prev == dev ]]; then
+		echo dev show del listen --help
+	elif [[ $prev == dev || $prev == path ]]; then
 		_wale_interfaces
+	elif [[ ${COMP_WORDS[2]} == dev && $prev == share ]]; then
+		_wale_interfaces
+	elif [[ ${COMP_WORDS[2]} == dev && $prev =~ ^(rate|period)$ ]]; then
+		: # a value
+	elif [[ ${COMP_WORDS[2]} == dev ]]; then
+		echo rate path share period
+	elif [[ ${COMP_WORDS[2]} == show ]]; then
+		echo dev --json
+	elif [[ ${COMP_WORDS[2]} == del ]]; then
+		echo dev
 	elif ! _wale_rate_options "$prev"; then
 		echo dev share link weight phi lag beta swing rise pace nopace base-rtt layer \
 			--show --json --quiet

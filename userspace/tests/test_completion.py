@@ -43,7 +43,12 @@ def test_options_of_the_help(words: str) -> None:
 
 
 def test_words_of_scone() -> None:
-    assert offered("scone", "") == {"listen", "--help"}
+    assert offered("scone", "") == {"dev", "show", "del", "listen", "--help"}
+    assert offered("scone", "dev", "") == {"eth0"}
+    assert offered("scone", "dev", "eth0", "") == {"rate", "path", "share", "period"}
+    assert offered("scone", "dev", "eth0", "share", "") == {"eth0"}
+    assert offered("scone", "show", "") == {"dev", "--json"}
+    assert offered("scone", "del", "") == {"dev"}
     assert {"dev", "share", "--show", "--json", "--quiet"} <= offered("scone", "listen", "")
     assert offered("scone", "listen", "dev", "") == {"eth0"}
 

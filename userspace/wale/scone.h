@@ -5,6 +5,8 @@
  *	cmd_scone.c	the words after "wale scone"
  *	scone_listen.c	listen: advice that arrives, for TCP
  *	scone_socket.c	listen: the packets
+ *	scone_device.c	dev, show, del: advice of a device
+ *	scone_filter.c	dev, show, del: requests to the kernel
  */
 #ifndef WALE_SCONE_H
 #define WALE_SCONE_H
@@ -20,6 +22,8 @@
 
 /* argv[0] is the first word behind the verb. */
 int scone_listen(int argc, char **argv);
+/* The verb is show or del; or dev, which is the first word, too. */
+int scone_device(const char *verb, int argc, char **argv);
 
 /*
  * scone_socket.c: a socket with what arrives at the interface (0: all) and has the version of

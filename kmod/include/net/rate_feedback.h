@@ -21,6 +21,7 @@
 #include <linux/rate_feedback.h>
 #include <linux/types.h>
 
+struct net;
 struct net_device;
 struct netlink_ext_ack;
 struct sock;
@@ -109,6 +110,9 @@ struct rate_publisher;	/* a link that publishes */
  *	@since does not lie before that of the call before, else the later one is
  *	taken.  Any context but hard interrupts; does not sleep.
  * @close: end; the path is deleted.  Process context.
+ * @rate: what the path of a device has at @now, without its lag, bytes/s; with
+ *	@share, of a link, the share of a flow.  RATE_FEEDBACK_UNLIMITED: there is no
+ *	rate, or not now.  RCU read side.
  *
  * RTNL may be held by the callers of @open and @close: the channel never takes it
  * while they wait.
@@ -119,6 +123,7 @@ struct rate_feedback_publisher_ops {
 	void (*publish)(struct rate_publisher *publisher, u64 since, u64 rate,
 			u8 layer, u32 flows);
 	void (*close)(struct rate_publisher *publisher);
+	u64 (*rate)(const struct net *net, u32 ifindex, u64 now, bool share);
 };
 
 extern const struct rate_feedback_publisher_ops rate_feedback_publisher_ops;

@@ -143,8 +143,8 @@ def test_what_is_refused() -> None:
     """One sentence says why."""
     ns = net.Namespace("words")
     for words, why in (
-        ("", "expected listen"),
-        ("hear", 'expected listen, got "hear"'),
+        ("", "expected dev, show, del or listen"),
+        ("hear", 'expected dev, show, del or listen, got "hear"'),
         ("listen dev", "dev: a device was expected"),
         ("listen dev none", 'there is no device "none"'),
         ("listen 10mbit", "listen: rate, time, age and follow come from the advice"),
@@ -154,7 +154,7 @@ def test_what_is_refused() -> None:
     ):
         said = refused(ns, WALE, "scone", *words.split(), status=2)
         true(said.startswith("wale scone: ") and why in said, f"{words}: {said}")
-    true("Usage: wale scone listen" in done(ns, WALE, "scone", "--help"), "help")
+    true("wale scone listen" in done(ns, WALE, "scone", "--help"), "help")
 
 
 if __name__ == "__main__":
