@@ -104,11 +104,12 @@ static int wale_action_act(struct sk_buff *skb, const struct tc_action *a,
 	return READ_ONCE(action->common.tcfa_action);
 }
 
-static const struct netlink_range_validation wale_action_rates = {
+/* Not const, because the policies of Linux 6.1 take no constant ranges. */
+static struct netlink_range_validation wale_action_rates = {
 	.min = WALE_SCONE_RATE_MIN, .max = WALE_RATE_MAX,
 };
 
-static const struct netlink_range_validation wale_action_periods = {
+static struct netlink_range_validation wale_action_periods = {
 	.min = WALE_SCONE_PERIOD_MIN, .max = WALE_SCONE_PERIOD_MAX,
 };
 
