@@ -31,6 +31,9 @@ _OF_PLUGIN = (
     '__attribute__((visibility("default"))) ',
 )
 
+#: In front of the name of a source in userspace/lib; not the folder of another path.
+_OF_LIB = re.compile(r"(?<![\w/])lib/(?=\w+\.[ch]\b)")
+
 #: How newer versions declare what is called.
 _CONST = "const struct qdisc_util *qu"
 
@@ -103,8 +106,7 @@ class Iproute2Series(Series):
         if _CONST in self.headers:
             text = text.replace("(struct qdisc_util *qu", f"({_CONST}")
         text = re.sub(r'^#include "tc_abi\.h"\n', _TC_HEADERS, text, flags=re.M)
-        text = re.sub(r'^#include "lib/', '#include "wale/', text, flags=re.M)
-        return text.replace(*_CONSTANT).replace("lib/", "wale/")
+        return _OF_LIB.sub("wale/", text).replace(*_CONSTANT)
 
     def _list(self, files: dict[str, str]) -> None:
         """Name new objects in the Makefile, behind the last of all."""
