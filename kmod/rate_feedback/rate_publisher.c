@@ -234,12 +234,17 @@ static u64 rate_publisher_rate(const struct net *net, u32 ifindex, u64 now,
 		.kind = RATE_KEY_DEV, .ifindex = ifindex
 	};
 	const struct rate_path *path = NULL;
-	struct rate_net *rn = rate_net(net);
+	u64 rate = RATE_FEEDBACK_UNLIMITED;
+	struct rate_net *rn;
 
+	rcu_read_lock();
+	rn = rate_net(net);
 	if (rn && !READ_ONCE(rn->dead))
 		path = rate_path_find(rn, &key);
-	return path ? rate_path_rate(path, now, share) :
-		      RATE_FEEDBACK_UNLIMITED;
+	if (path)
+		rate = rate_path_rate(path, now, share);
+	rcu_read_unlock();
+	return rate;
 }
 
 const struct rate_feedback_publisher_ops rate_feedback_publisher_ops = {

@@ -112,7 +112,7 @@ struct rate_publisher;	/* a link that publishes */
  * @close: end; the path is deleted.  Process context.
  * @rate: what the path of a device has at @now, without its lag, bytes/s; with
  *	@share, of a link, the share of a flow.  RATE_FEEDBACK_UNLIMITED: there is no
- *	rate, or not now.  RCU read side.
+ *	rate, or not now.  Any context but hard interrupts; does not sleep.
  *
  * RTNL may be held by the callers of @open and @close: the channel never takes it
  * while they wait.
