@@ -334,6 +334,16 @@ static int wale_action_dump(struct sk_buff *skb, struct tc_action *a, int bind,
 	return -1;
 }
 
+/* Of what a dump has and other actions have not. */
+static size_t wale_action_fill_size(const struct tc_action *a)
+{
+	const unsigned int numbers = TCA_SCONE_MAX - TCA_SCONE_RATE + 1;
+
+	return nla_total_size(sizeof(struct tc_scone)) +
+	       2 * nla_total_size(sizeof(u32)) + /* of, device */
+	       numbers * nla_total_size_64bit(sizeof(u64));
+}
+
 static void wale_action_cleanup(struct tc_action *a)
 {
 	struct wale_action *action = wale_action_of(a);
@@ -349,6 +359,7 @@ static struct tc_action_ops wale_action_ops = {
 	.owner = THIS_MODULE,
 	.act = wale_action_act,
 	.dump = wale_action_dump,
+	.get_fill_size = wale_action_fill_size,
 	.init = wale_action_init,
 	.cleanup = wale_action_cleanup,
 	.size = sizeof(struct wale_action),
