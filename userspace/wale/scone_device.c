@@ -229,7 +229,13 @@ static int show_each(struct rtnl *r, const char *only, struct json *j)
 	struct scone_filter f;
 	int err = 0;
 
-	for (one = all; one && one->if_index && !err; one++) {
+	if (!all) {
+		err = -errno;
+		snprintf(r->error, sizeof(r->error), "devices: %s",
+			 strerror(-err));
+		return err;
+	}
+	for (one = all; one->if_index && !err; one++) {
 		if (only && strcmp(one->if_name, only))
 			continue;
 		err = scone_filter_look(r, (int)one->if_index, &f);
