@@ -390,7 +390,7 @@ static struct pernet_operations wale_action_net_ops = {
  *
  * Return: 0, or an error.
  */
-int wale_action_register(void)
+int __init wale_action_register(void)
 {
 	return tcf_register_action(&wale_action_ops, &wale_action_net_ops);
 }

@@ -26,6 +26,7 @@ from typing import Any
 
 from feedback import RST, SYN, ipv4, tcp
 from wale_lab.models import scone
+from wale_lab.netlink import attribute
 from wale_lab.selftest import net, netlink, rate
 from wale_lab.selftest.every import none_of, rest
 from wale_lab.selftest.faults import Faults, Site, module_text, sites
@@ -35,6 +36,7 @@ from wale_lab.selftest.wale import new_trace_file, trace_file
 
 MODULES = ("rate_feedback", "sch_wale", "tcp_ratcp")
 SYS_FINIT_MODULE = 313
+TCA_SCONE_PARMS, TCA_SCONE_RATE = 3, 6
 #: Calls whose name promises an allocation, and why none need fail there.
 NEVER = {
     "register_netdevice_notifier": "links the module's own structure into a list",
@@ -380,7 +382,7 @@ def test_namespaces_are_made() -> None:
     def inode() -> bool:
         return os.fstat(home).st_ino == os.stat("/proc/self/ns/net").st_ino
 
-    for module in ("rate_feedback", "tcp_ratcp"):
+    for module in ("rate_feedback", "tcp_ratcp", "sch_wale"):
         operation = Operation(module, make, back, inode, inode)
         here.exercise(**{f"namespace, {module}": operation})
     os.close(home)
@@ -616,6 +618,28 @@ def test_scone_packets_are_written() -> None:
     here.exercise(scone=operation)
     pair.udp.setsockopt(socket.IPPROTO_UDP, net.UDP_SEGMENT, 0)
     pair.delete()
+
+
+def test_actions_are_made() -> None:
+    """An action scone is there as it was asked for, or not at all."""
+    here = stage()
+    control = here.pair.control
+
+    def there() -> list[bool]:
+        return [struct.pack("=Q", 10**6) in body for body in control.actions("scone")]
+
+    operation = Operation(
+        "sch_wale",
+        lambda: control.add_action(
+            "scone",
+            attribute(TCA_SCONE_PARMS, struct.pack("=5I", 7, 0, 0, 0, 0))
+            + attribute(TCA_SCONE_RATE, struct.pack("=Q", 10**6)),
+        ),
+        lambda: control.delete_action("scone", 7),
+        there,
+        there,
+    )
+    here.exercise(action=operation)
 
 
 def test_links_wait_for_the_channel() -> None:

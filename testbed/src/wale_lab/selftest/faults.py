@@ -30,7 +30,7 @@ REFUSALS = (errno.ENOMEM, errno.ENOBUFS)
 #: Functions of the kernel, called by modules, that allocate memory.
 ALLOCATES = re.compile(
     r"alloc|memdup|strdup|asprintf|rhashtable_(init|insert_slow)|bucket_nested_insert"
-    r"|block_get|anon_inode_getfile|gso_segment|skb_clone|skb_ensure_writable"
+    r"|block_get|idr_create|anon_inode_getfile|gso_segment|skb_clone|skb_ensure_writable"
     r"|(^|_)register_(?!globals)|netlink_(broadcast|unicast)|request_module|kvfree_call_rcu"
 )
 

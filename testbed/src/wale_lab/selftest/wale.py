@@ -46,8 +46,11 @@ from wale_lab.options import TRACE_STEPS_MAX as TRACE_STEPS_MAX
 
 RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
 RTM_GETTCLASS = 42
+RTM_NEWACTION, RTM_DELACTION, RTM_GETACTION = 48, 49, 50
 TCA_KIND, TCA_OPTIONS, TCA_STATS2, TCA_STAB = 1, 2, 7, 8
 TCA_STATS_BASIC, TCA_STATS_QUEUE, TCA_STATS_APP = 1, 3, 4
+TCA_ACT_TAB = 1
+TCA_ACT_KIND, TCA_ACT_OPTIONS, TCA_ACT_INDEX = 1, 2, 3
 TC_H_ROOT = 0xFFFFFFFF
 NLM_F_ECHO = 8
 WALE_CMD_TRACE_NEW, WALE_A_FD, WALE_A_COLUMNS = 1, 1, 2
@@ -246,6 +249,25 @@ class Control(Socket):
         """Return all qdiscs of a device, with statistics."""
         answers = self._qdisc(RTM_GETQDISC, NLM_F_DUMP, 0, 0, 0, b"")
         return [qdisc for qdisc in map(Qdisc, answers) if qdisc.ifindex == dev]
+
+    def _action(self, verb: int, flags: int, kind: str, rest: bytes = b"") -> list[bytes]:
+        action = attribute(TCA_ACT_KIND, kind.encode() + b"\0") + rest
+        body = attribute(TCA_ACT_TAB | NLA_F_NESTED, attribute(1 | NLA_F_NESTED, action))
+        return [message.body for message in self.ask(verb, flags, bytes(4) + body)]
+
+    def add_action(self, kind: str, options: bytes) -> None:
+        """Create an action of its own, which no filter has (tc action add)."""
+        rest = attribute(TCA_ACT_OPTIONS | NLA_F_NESTED, options)
+        self._action(RTM_NEWACTION, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, kind, rest)
+
+    def delete_action(self, kind: str, index: int) -> None:
+        """Delete an action (tc action del)."""
+        rest = attribute(TCA_ACT_INDEX, struct.pack("=I", index))
+        self._action(RTM_DELACTION, NLM_F_ACK, kind, rest)
+
+    def actions(self, kind: str) -> list[bytes]:
+        """Return the messages that list the actions of a kind."""
+        return self._action(RTM_GETACTION, NLM_F_DUMP, kind)
 
     def classes(self, dev: int) -> dict[int, Qdisc]:
         """Return the classes of the wale qdiscs of a device by minor number, with statistics."""
