@@ -206,12 +206,13 @@ class Stage:
         """Every allocation of the module is below a call that is known.
 
         Others allocate too: debug objects, KASAN and kmemleak, now and then, and slabs, which
-        want new pages at every n-th act.  So there are more looks, each one act later.
+        want new pages at every n-th act.  So there are more looks, each later than the one before,
+        of which one must see no allocation but those below known calls.
         """
         others = "rate_feedback" if operation.module == "sch_wale" else ""
         whole = module_text(operation.module)
         calls = [site.text() for site in self.sites[operation.module] if not site.once]
-        for look in range(6):
+        for look in range(16):
             with self.faults.but_below(others):
                 self.count(operation, [whole] * look)
                 met = self.count(operation, [whole])
