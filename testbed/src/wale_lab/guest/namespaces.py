@@ -9,6 +9,8 @@ from wale_lab.guest.shared import COPY_POINT, AgentError, read
 
 _CLONE_NEWNET = 0x40000000
 _SO_NETNS_COOKIE = 71
+#: With more namespaces, their files may be too many.
+_MANY = 512
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -31,11 +33,21 @@ class Namespaces:
         if name == self.here:
             return
         if name is not None and name not in self.files:
+            if len(self.files) == _MANY:
+                _allow_files()
             flags = os.O_RDONLY | os.O_CLOEXEC
             self.files[name] = os.open("/run/netns/" + name, flags)
         if _libc.setns(self.home if name is None else self.files[name], _CLONE_NEWNET):
             raise AgentError(f"namespace {name}: {os.strerror(ctypes.get_errno())}")
         self.here = name
+
+
+def _allow_files() -> None:
+    """Let this process have as many open files as guest_init.c allows."""
+    import resource
+
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def netns_cookie() -> int:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from wale_lab.guest.processes import Processes
 
 _COMMAND = ["tc", "-s", "-j", "-batch", "-"]
-#: With more namespaces than this, none keeps its tc: each takes memory.
+_QUESTION = "qdisc show\n"
+#: With more namespaces than this, none keeps its tc: each takes memory and open files.
 _KEPT = 16
 
 
@@ -32,23 +33,24 @@ class Tc:
 
     def qdiscs(self, netns: str) -> "list[dict[str, Any]]":
         """All qdiscs of a namespace, with their statistics."""
+        answer = self._ask(netns) if self._kept else self.processes.run(_COMMAND, netns, _QUESTION)
+        found: list[dict[str, Any]] = json.loads(answer)
+        return found
+
+    def _ask(self, netns: str) -> str:
+        """What the tc of a namespace answers; it is started if need be."""
         if netns not in self._running:
             self._running[netns] = self.processes.spawn_to_talk(_COMMAND, netns)
         _, out, to_tc, from_tc = self._running[netns]
         answer = b""
-        try:
-            os.write(to_tc, b"qdisc show\n")
-            while not answer.endswith(b"\n") and (piece := os.read(from_tc, 2**16)):
-                answer += piece
-        except BrokenPipeError:
-            pass
-        complete = answer.endswith(b"\n")
-        if not (complete and self._kept):
-            self._end(netns)
-        if not complete:
-            raise failed(_COMMAND, netns, read(out + ".2"))
-        found: list[dict[str, Any]] = json.loads(answer)
-        return found
+        os.write(to_tc, _QUESTION.encode())
+        while not answer.endswith(b"\n"):
+            piece = os.read(from_tc, 2**16)
+            if not piece:
+                self._end(netns)
+                raise failed(_COMMAND, netns, read(out + ".2"))
+            answer += piece
+        return answer.decode()
 
     def _end(self, netns: str) -> None:
         pid, _, to_tc, from_tc = self._running.pop(netns)
