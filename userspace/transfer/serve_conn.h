@@ -124,8 +124,7 @@ enum conn_state {
  * @cc: congestion control in force
  * @peer: address of the client
  * @local: the server's own address, NULL if its listener has it not
- * @info: what the kernel knew of it when it was over
- * @has_info: it was asked
+ * @has_info: the kernel was asked what it knows of it
  * @status: how it ended; NULL before it did
  * @why: what went wrong
  * @recorded: the result was printed and counted
@@ -158,7 +157,6 @@ struct conn {
 	char cc[WALE_CC_MAX + 1];
 	char peer[ADDRESS_MAX];
 	const char *local;
-	struct tcp_info info;
 	bool has_info;
 	const char *status;
 	struct wale_refusal why;
@@ -192,8 +190,8 @@ void conn_record(struct conn *conn);
 uint64_t conn_data_acked(const struct conn *conn);
 
 /*
- * What the kernel knows of @conn, which is over: it is asked only once.  Zeros if that is
- * gone (serve_record.c).
+ * What the kernel knows of @conn, which is over: it is asked once, if no other is over
+ * in between.  Zeros if that is gone (serve_record.c).
  */
 const struct tcp_info *conn_tcp_info(struct conn *conn);
 

@@ -55,13 +55,18 @@ static void record_local(struct json_line *json, const struct conn *conn)
 
 const struct tcp_info *conn_tcp_info(struct conn *conn)
 {
-	socklen_t len = sizeof(conn->info);
+	/* of the connection that was over last, not in each: there are thousands */
+	static const struct conn *of;
+	static struct tcp_info info;
+	socklen_t len = sizeof(info);
 
-	if (!conn->has_info)
-		getsockopt(conn->watch.fd, IPPROTO_TCP, TCP_INFO, &conn->info,
-			   &len);
+	if (conn->has_info && of == conn)
+		return &info;
+	memset(&info, 0, sizeof(info));
+	getsockopt(conn->watch.fd, IPPROTO_TCP, TCP_INFO, &info, &len);
+	of = conn;
 	conn->has_info = true;
-	return &conn->info;
+	return &info;
 }
 
 static void record_json(FILE *out, struct conn *conn, uint64_t bytes,
