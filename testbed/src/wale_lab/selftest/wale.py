@@ -245,11 +245,6 @@ class Control(Socket):
         """Delete a qdisc (tc qdisc del)."""
         self._qdisc(RTM_DELQDISC, NLM_F_ACK, dev, parent, handle, b"")
 
-    def list(self, dev: int) -> list[Qdisc]:
-        """Return all qdiscs of a device, with statistics."""
-        answers = self._qdisc(RTM_GETQDISC, NLM_F_DUMP, 0, 0, 0, b"")
-        return [qdisc for qdisc in map(Qdisc, answers) if qdisc.ifindex == dev]
-
     def _action(self, verb: int, flags: int, kind: str, rest: bytes = b"") -> list[bytes]:
         action = attribute(TCA_ACT_KIND, kind.encode() + b"\0") + rest
         body = attribute(TCA_ACT_TAB | NLA_F_NESTED, attribute(1 | NLA_F_NESTED, action))
@@ -268,6 +263,11 @@ class Control(Socket):
     def actions(self, kind: str) -> list[bytes]:
         """Return the messages that list the actions of a kind."""
         return self._action(RTM_GETACTION, NLM_F_DUMP, kind)
+
+    def list(self, dev: int) -> list[Qdisc]:
+        """Return all qdiscs of a device, with statistics."""
+        answers = self._qdisc(RTM_GETQDISC, NLM_F_DUMP, 0, 0, 0, b"")
+        return [qdisc for qdisc in map(Qdisc, answers) if qdisc.ifindex == dev]
 
     def classes(self, dev: int) -> dict[int, Qdisc]:
         """Return the classes of the wale qdiscs of a device by minor number, with statistics."""
