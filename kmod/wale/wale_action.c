@@ -280,15 +280,16 @@ static int wale_action_put_params(struct sk_buff *skb,
 {
 	const struct wale_stat rate = { TCA_SCONE_RATE, params->rate };
 	const struct wale_stat period = { TCA_SCONE_PERIOD, params->period_ns };
+	int err;
 
 	if (params->rate)
-		return wale_stat_put(skb, &rate, 1, TCA_SCONE_PAD) ?:
-		       wale_stat_put(skb, &period, 1, TCA_SCONE_PAD);
-	return nla_put_u32(skb, TCA_SCONE_OF,
-			   params->share ? TC_SCONE_OF_SHARE :
-					   TC_SCONE_OF_PATH) ?:
-	       nla_put_u32(skb, TCA_SCONE_DEVICE, params->device) ?:
-	       wale_stat_put(skb, &period, 1, TCA_SCONE_PAD);
+		err = wale_stat_put(skb, &rate, 1, TCA_SCONE_PAD);
+	else
+		err = nla_put_u32(skb, TCA_SCONE_OF,
+				  params->share ? TC_SCONE_OF_SHARE :
+						  TC_SCONE_OF_PATH) ?:
+		      nla_put_u32(skb, TCA_SCONE_DEVICE, params->device);
+	return err ?: wale_stat_put(skb, &period, 1, TCA_SCONE_PAD);
 }
 
 static int wale_action_put_stats(struct sk_buff *skb,
