@@ -50,7 +50,10 @@ def launcher(monkeypatch: pytest.MonkeyPatch) -> Any:
         ("conform", "all"),
         ("evaluate", "all"),
         ("compare", "all"),
+        ("compare --help", "run"),
+        ("evaluate bbr -h", "run"),
         ("python -m pytest", "all"),
+        ("python -m pytest --help", "all"),
     ],
 )
 def test_packages_that_a_command_needs(words: str, which: str, launcher: Any) -> None:
@@ -88,6 +91,8 @@ def test_all_packages_do_for_a_run(tmp_path: Path, launcher: Any) -> None:
 def test_packages_for_sql_are_added(tmp_path: Path, launcher: Any) -> None:
     """To those of a run, and anew when their versions change; other packages do not have them."""
     assert launcher.wanted_set(["sql", "select 1"]) == "run"
+    assert launcher.extras_of(["sql", "select 1"]) == ["sql"]
+    assert launcher.extras_of(["sql", "--help"]) == launcher.extras_of(["run", "demo"]) == []
     (tmp_path / "complete-all").touch()
     assert not launcher.is_complete(str(tmp_path), "sql")
     marker = Path(launcher.marker_of(str(tmp_path), "sql"))
