@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,25 @@ from checkpatch import OF_PROGRAMS, findings
 from repository import Repository
 
 pytestmark = pytest.mark.lint
+
+
+def test_the_source_is_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two that look for it at the same time: one fetches it, the other waits and finds it."""
+    fetched = []
+
+    def fetch(_package: str, work: Path, *_: object) -> str:
+        fetched.append(work)
+        assert not work.exists()
+        work.mkdir(parents=True)
+        time.sleep(0.2)
+        return "9.9.0-1"
+
+    monkeypatch.setattr(iproute2.debian, "update", lambda *_: None)
+    monkeypatch.setattr(iproute2.debian, "fetch_source", fetch)
+    with ThreadPoolExecutor() as threads:
+        found = list(threads.map(lambda _: iproute2.find(tmp_path, print), range(2)))
+    assert found == [tmp_path / "source/iproute2/9.9.0-1"] * 2
+    assert len(fetched) == 1
 
 
 @pytest.fixture(scope="module")

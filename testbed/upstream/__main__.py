@@ -16,8 +16,8 @@ import iproute2
 from fold import TOP
 from linux import LinuxSeries
 from wale_lab.engines.base import EngineError
-from wale_lab.engines.kernel_build import cache_root
-from wale_lab.engines.kernel_source import find, newest_at_hand
+from wale_lab.engines.kernel_build import cache_root, find_source
+from wale_lab.engines.kernel_source import newest_at_hand
 
 
 def _say(said: str) -> None:
@@ -31,7 +31,7 @@ def main() -> int:
     asked = parser.parse_args()
     try:
         source = None if asked.kernel else newest_at_hand(cache_root())
-        source = source or find(asked.kernel, cache_root(), _say)
+        source = source or find_source(asked.kernel, _say)
         patches = LinuxSeries(source, asked.out / "linux").write()
         tools = iproute2.find(cache_root(), _say)
         patches += iproute2.Iproute2Series(tools, asked.out / "iproute2").write()

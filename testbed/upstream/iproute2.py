@@ -19,6 +19,7 @@ import fold
 from series import Series
 from wale_lab.engines import debian
 from wale_lab.engines.base import EngineError, Log
+from wale_lab.engines.kernel_build import locked
 from wale_lab.engines.kernel_source import NEWEST_SUITE, version_key
 
 #: tc's headers with what tc_abi.h declares, and the name of the one constant there.
@@ -47,10 +48,13 @@ def at_hand(cache: Path) -> Path | None:
 
 
 def find(cache: Path, log: Log) -> Path:
-    """The source, fetched below `cache` if need be."""
-    there = at_hand(cache)
-    if there:
-        return there
+    """The source, fetched below `cache` if need be, by one process at a time."""
+    with locked(cache / "source.lock", log):
+        return at_hand(cache) or _fetch(cache, log)
+
+
+def _fetch(cache: Path, log: Log) -> Path:
+    """The newest source that can be fetched."""
     work = cache / "source/iproute2/.fetching"
     refused = []
     for name in (NEWEST_SUITE, debian.release()):

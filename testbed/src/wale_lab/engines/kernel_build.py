@@ -219,6 +219,13 @@ def cache_key(source: str, wanted: Wanted) -> str:
     return f"{source}-{digest[:12]}"
 
 
+def find_source(version: str | None, log: Log) -> Source:
+    """kernel_source.find(), by one process at a time."""
+    cache = cache_root()
+    with locked(cache / "source.lock", log):
+        return kernel_source.find(version, cache, log)
+
+
 def find_or_build(text: str | None, log: Log) -> Kernel:
     """The kernel that `text` asks for (see parse_wanted()), from the cache or built into it."""
     wanted = parse_wanted(text)
@@ -228,8 +235,7 @@ def find_or_build(text: str | None, log: Log) -> Kernel:
     if built:
         return kernel_in(built[-1], wanted)
     if source is None:
-        with locked(cache / "source.lock", log):
-            source = kernel_source.find(wanted.version, cache, log)
+        source = find_source(wanted.version, log)
     folder = cache / "kernel" / cache_key(source.package, wanted)
     if not (folder / "kernel.json").exists():
         progress = KernelProgress(_work(folder), source.version)

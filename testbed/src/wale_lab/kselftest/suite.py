@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from wale_lab.engines import kernel_source
 from wale_lab.engines.base import EngineError, Log
-from wale_lab.engines.kernel_build import cache_root, locked
+from wale_lab.engines.kernel_build import cache_root, find_source, locked
 from wale_lab.engines.kernel_source import Source
 
 #: Where the tests are in a kernel's source.
@@ -104,7 +103,7 @@ def _listed(folder: Path) -> Iterator[str]:
 
 def find_suite(version: str, log: Log) -> Suite:
     """The tests of a kernel's version, unpacked and built if need be."""
-    source = kernel_source.find(version, cache_root(), log)
+    source = find_source(version, log)
     built = hashlib.sha256(repr((_PARTS, COLLECTIONS)).encode()).hexdigest()[:8]
     folder = cache_root() / "kselftest" / f"{source.version}_{source.package}_{built}"
     if not folder.exists():
