@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which links does SCONE help, with which period and statistic?  A film on links that vary.
+"""Which links does SCONE help, with which period and statistic?  A film on the links of study.yaml.
 
-    testbed/wale-lab python Documentation/examples/scone/study.py [--out DIR] [--seconds N]
-        [--only LINK] [CLIENT...]
+    testbed/wale-lab python Documentation/examples/scone/study.py [--out DIR] [--seeds N]
+        [--only LINK]... [--seconds N] [CLIENT...]
 
-Prints a table for each link; runs that are in DIR are not repeated.
+Prints the mean over the seeds for each client of each link, and half of its 95 % interval. Runs in
+DIR are not repeated. All runs of one seed come before those of the next.
 """
 
 from __future__ import annotations
@@ -14,124 +15,143 @@ import csv
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy
+import yaml
 
+from wale_lab.evaluation.judge import mean_interval
 from wale_lab.results.result import problems
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import load_scenario
 
 HERE = Path(__file__).parent
+STUDY = yaml.safe_load((HERE / "study.yaml").read_text(encoding="utf-8"))
 
 #: The mean rate of the models of traces.
 MEAN = "1500kbit"
 
-#: Overrides of each link.  policy: that of the scenarios, whose rate changes each 100 s.
-#: markov: the chain of Karnik and Kumar, with 0.1 sessions/s.
-LINKS = {
-    "policy": [],
-    "markov": [
-        "bottleneck.forward.trace=null",
-        "bottleneck.forward.rate=2mbit",
-        "bottleneck.forward.sessions={arrival: 1%, mean: 20, max: 3, step: 100ms}",
-    ],
-    "lte": ["bottleneck.forward.trace={file: FOLDER/lte.trace}"],
-    "leo": ["bottleneck.forward.trace={file: FOLDER/leo.trace}"],
-}
+#: The links by which the film comes.
+PATH = ("forward", "first.forward", "second.forward")
+
+#: Why a link drops packets, of its own will.
+CAUSES = ("buffer", "policer")
 
 
-def quic(scone: str, how: str, *more: str) -> tuple[str, list[str]]:
-    """A client over QUIC: what the link writes, and the options of the player."""
-    words = [f"bottleneck.forward.scone={scone}"] if scone else []
-    return "quic.yaml", [*words, f"flows.video.env.HOW={how}", *more]
+def cells() -> Iterator[tuple[str, str]]:
+    """The links, and who is on each of them."""
+    for table in STUDY["tables"]:
+        for link in table["links"]:
+            yield from ((link, client) for client in table["clients"])
 
 
-def tcp(congestion: str) -> tuple[str, list[str]]:
-    """A client over TCP, whose player measures; ratcp follows the link's feedback."""
-    return "tcp.yaml", [f"hosts.all.route.congctl={congestion}"]
-
-
-#: A name, what is watched, and how.
-CLIENTS = {
-    "TCP cubic": tcp("cubic"),
-    "TCP bbr": tcp("bbr"),
-    "TCP ratcp": tcp("ratcp"),
-    "QUIC, no advice": quic("", "--follow measured"),
-    "mean 67 s, lowest of 67 s": quic("link", ""),
-    "mean 67 s, last": quic("link", "--statistic last"),
-    "mean 10 s, lowest of 10 s": quic("link period 10s", "--period 10"),
-    "exact, lowest of 67 s": quic("link average 0", ""),
-    "exact, lowest of 10 s": quic("link period 10s average 0", "--period 10"),
-    "exact, mean of 67 s": quic("link period 10s average 0", "--statistic mean"),
-    "exact, 25th percentile of 67 s": quic("link period 10s average 0", "--statistic p25"),
-    "mean 67 s, trusted": quic("link", "--follow advice"),
-    "exact, lowest of 10 s, trusted": quic(
-        "link period 10s average 0", "--period 10 --follow advice"
-    ),
-    "mean 67 s, lowest of 67 s, 10 % loss": quic("link", "", "bottleneck.forward.loss=10%"),
-    "QUIC, no advice, 10 % loss": quic("", "--follow measured", "bottleneck.forward.loss=10%"),
-}
-
-
-def queueing_ms(folder: Path) -> list[float]:
-    """What the buffer would take to empty at the rate of the moment; where there is one."""
+def _queueing_ms(folder: Path, names: list[str]) -> list[float]:
+    """How long the path's buffers would take to empty at the rate of each moment, if known."""
+    waits: dict[str, float] = {}
     with (folder / "links.csv").open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["link"] == "forward"]
-    return [
-        1e3 * int(row["backlog_bytes"]) / int(row["rate_Bps"])
-        for row in rows
-        if int(row["rate_Bps"])
-    ]
+        for row in csv.DictReader(file):
+            if row["link"] in names and int(row["rate_Bps"] or 0):
+                wait = 1e3 * int(row["backlog_bytes"]) / int(row["rate_Bps"])
+                waits[row["t_s"]] = waits.get(row["t_s"], 0) + wait
+    return list(waits.values())
 
 
-def scenario_of(link: str, client: str, folder: Path, seconds: int) -> tuple[Path, list[str]]:
-    """A scenario and its overrides; folder has the traces."""
-    name, words = CLIENTS[client]
-    words = [*LINKS[link], *words, f"flows.video.env.SECONDS_TO_WATCH={seconds}"]
-    return HERE / name, [word.replace("FOLDER", str(folder)) for word in words]
+def scenario_of(
+    link: str, client: str, folder: Path, seconds: int, seed: int
+) -> tuple[Path, list[str]]:
+    """A scenario and its overrides; the folder has the traces of the seed."""
+    chosen = STUDY["clients"][client]
+    words = [*STUDY["links"][link], *chosen["set"], f"flows.video.env.SECONDS_TO_WATCH={seconds}"]
+    if not any("trace=" in word for word in words) and link != "series":
+        words.insert(0, "bottleneck.forward.trace=null")
+    if link != "series":
+        words += [f"bottleneck.{way}.delay=DELAY" for way in ("forward", "reverse")]
+    if chosen["scenario"] == "shared":
+        words.append(f"flows.download.duration={seconds}s")
+    values = {
+        "DELAY": f"{20 + 8 * ((seed - 1) % 5)}ms",
+        "PHASE": f"{20 * (1 + 2 * seed % 5)}s",
+        "FOLDER": str(folder),
+    }
+    for name, value in values.items():
+        words = [word.replace(name, value) for word in words]
+    return HERE / f"{chosen['scenario']}.yaml", words
+
+
+def _traces(folder: Path, seconds: int, seed: int) -> None:
+    """The traces of a seed, unless they are there."""
+    for model in ("lte", "leo"):
+        file = folder / f"{model}.trace"
+        if file.exists():
+            continue
+        words = ["trace", "make", model, "--mean", MEAN, "--seconds", seconds + 10]
+        words += ["--seed", seed, "--out", file]
+        subprocess.run([sys.executable, "-m", "wale_lab", *map(str, words)], check=True)
+
+
+def _numbers(result: dict[str, Any], out: Path) -> dict[str, float]:
+    """Of a run: what the player said, and what its path did."""
+    path = [one for one in result["links"] if one["name"] in PATH]
+    flows = {flow["name"]: flow for flow in result["flows"]}
+    offered = sum(one["offered_packets"] for one in path)
+    numbers = dict(flows["video"]["metrics"])
+    for cause in CAUSES:
+        dropped = sum(one["dropped_packets"].get(cause, 0) for one in path)
+        numbers[f"{cause}_loss_%"] = 100 * dropped / offered
+    waits = _queueing_ms(out, [one["name"] for one in path])
+    numbers |= {
+        "queue_ms": float(numpy.mean(waits)),
+        "queue_p95_ms": float(numpy.percentile(waits, 95)),
+    }
+    if "download" in flows:
+        numbers["download_kbit"] = 8e-3 * flows["download"]["goodput_Bps"]
+    return numbers
 
 
 def run(link: str, client: str, folder: Path, seconds: int, seed: int) -> dict[str, float]:
     """The numbers of a run, which is done if it is not in the folder."""
-    out = folder / f"{link}-{client}".replace(" ", "_")
+    folder = folder / f"seed{seed}"
+    folder.mkdir(parents=True, exist_ok=True)
+    _traces(folder, seconds, seed)
+    out = folder / f"{link}-{client}".replace(" ", "_").replace("/", "_")
     if not (out / "result.json").exists():
-        run_scenario(load_scenario(*scenario_of(link, client, folder, seconds)), seed, out)
+        scenario = load_scenario(*scenario_of(link, client, folder, seconds, seed))
+        run_scenario(scenario, seed, out)
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
     if wrong := problems(result):
-        raise SystemExit(f"{link}, {client}: {'; '.join(wrong)}")
-    forward = next(one for one in result["links"] if one["name"] == "forward")
-    waits = queueing_ms(out)
-    return result["flows"][1]["metrics"] | {
-        "dropped": forward["dropped_packets"]["buffer"],
-        "queue_ms": float(numpy.mean(waits)),
-        "queue_p95_ms": float(numpy.percentile(waits, 95)),
-    }
+        raise SystemExit(f"{link}, {client}, seed {seed}: {'; '.join(wrong)}")
+    return _numbers(result, out)
 
 
 def main() -> None:
     """Run what is not there, and print it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("client", nargs="*", metavar="CLIENT", help="(all)")
     parser.add_argument("--out", type=Path, default=Path("out/scone"))
-    parser.add_argument("--only", choices=LINKS, help="one link")
+    parser.add_argument("--only", action="append", choices=STUDY["links"], help="these links (all)")
     parser.add_argument("--seconds", type=int, default=200, help="to watch (200)")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=5, help="how many (5)")
     args = parser.parse_args()
     for client in args.client:
-        if client not in CLIENTS:
-            parser.error(f"no client {client!r}; expected some of {'; '.join(CLIENTS)}")
-    args.out = args.out.absolute()
-    args.out.mkdir(parents=True, exist_ok=True)
-    for model in ("lte", "leo"):
-        words = ["trace", "make", model, "--mean", MEAN, "--seconds", args.seconds]
-        words += ["--seed", args.seed, "--out", args.out / f"{model}.trace"]
-        command = [sys.executable, "-m", "wale_lab", *map(str, words)]
-        subprocess.run(command, check=True)
-    for link in [args.only] if args.only else LINKS:
-        for client in args.client or CLIENTS:
-            row = run(link, client, args.out, args.seconds, args.seed)
-            print(link, f"{client:38}", *(f"{k}={v:.4g}" for k, v in row.items()), flush=True)
+        if client not in STUDY["clients"]:
+            parser.error(f"no client {client!r}; expected some of {'; '.join(STUDY['clients'])}")
+    chosen = [
+        (link, client)
+        for link, client in cells()
+        if link in (args.only or [link]) and client in (args.client or [client])
+    ]
+    found: dict[tuple[str, str], list[dict[str, float]]] = {cell: [] for cell in chosen}
+    for seed in range(1, args.seeds + 1):
+        for cell in chosen:
+            found[cell].append(run(*cell, args.out.absolute(), args.seconds, seed))
+            print(f"{seed} {': '.join(cell)}", file=sys.stderr, flush=True)
+    for (link, client), rows in found.items():
+        print(f"{link}: {client}")
+        for name in rows[0]:
+            interval = mean_interval([row[name] for row in rows])
+            print(f"    {name:16} {interval.mean:8.4g} +- {interval.half:.3g}")
 
 
 if __name__ == "__main__":
