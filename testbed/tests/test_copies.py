@@ -53,6 +53,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[copies.Copy]]:
     monkeypatch.setattr(copies, "kept", lambda: True)
     monkeypatch.setattr(copies._Original, "copy", copy)
     monkeypatch.setattr(copies, "_seen", dict[str, int]())
+    monkeypatch.setattr(copies, "_never", set[str]())
     yield found
     copies.end_originals()
     assert list(Path(tempfile.gettempdir()).glob(f"wale-guest-{os.getpid()}-*")) == []
@@ -126,3 +127,16 @@ def test_copies_and_originals_that_end_early(
     original.process.wait()
     digests.add(run(scenario, out))
     assert len(made) == 4 and len(digests) == 1
+
+
+def test_a_copy_that_cannot_be_made(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: list[copies.Copy]
+) -> None:
+    """A guest of its own does the job instead."""
+    out = tmp_path / "out"
+    digests = {run(scenario, out)}
+    no_such_cpu = 1000
+    copy = copies._Original.copy
+    monkeypatch.setattr(copies._Original, "copy", lambda one, _, to: copy(one, no_such_cpu, to))
+    digests |= {run(scenario, out) for _ in range(2)}
+    assert len(made) == 1 and len(digests) == 1

@@ -5,9 +5,9 @@
  * A guest that is to be copied (WALE_COPIES is the descriptor of a socket) stops when one
  * of its processes makes the system call COPY_POINT.  For each line "CPU FOLDER" that then
  * comes in, a copy goes on from there, to the bit as the guest itself would have: in a
- * session of its own, with FOLDER as its working directory.  The answer is its PID.
- * The next copy is made when it has ended.  In a copy the system call is getpid();
- * elsewhere it does not exist.
+ * session of its own, with FOLDER as its working directory.  The answer is its PID; or it is
+ * -1 and the guest ends, if no copy can be made.  The next copy is made when the last one has
+ * ended.  In a copy the system call is getpid(); elsewhere it does not exist.
  *
  * A guest is the process of its kernel, and one more for each address space, which the
  * kernel traces.  All of them share a file, the guest's memory.
@@ -22,6 +22,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -365,8 +366,17 @@ static int redirect(const char *path, int to)
 	return close(fd);
 }
 
-/* Become a copy of the guest, in a process that is one of its kernel. */
-static void become_copy(int cpu, const char *folder)
+/* End what there is of a copy: its traced processes and this one. */
+static void give_up(void)
+{
+	for (int i = 0; i < n_traced; i++)
+		if (traced[i].now > 0)
+			libc_kill(traced[i].now, SIGKILL);
+	_exit(1);
+}
+
+/* Become a copy of the guest, in a process that is one of its kernel; write to done then. */
+static void become_copy(int cpu, const char *folder, int done)
 {
 	struct iovec regs = { fp_regs, fp_len };
 	cpu_set_t cpus;
@@ -378,19 +388,43 @@ static void become_copy(int cpu, const char *folder)
 	setsid();
 	if (sched_setaffinity(0, sizeof(cpus), &cpus) || chdir(folder) ||
 	    redirect("kernel-log", 2) || redirect("console", 1))
-		_exit(1);
+		give_up();
 	if (dup2(copy_fd, memory_fd) < 0 || map_all(&kernel_mappings, memory_fd))
-		_exit(1);
+		give_up();
 	for (int i = 0; i < n_traced; i++)
 		if (copy_traced(&traced[i]))
-			_exit(1);
+			give_up();
 	n_copied = n_traced;
 	control = -1;
 	if (libc_ptrace(PTRACE_SETREGSET, copied_pid(caller), (void *)NT_X86_XSTATE, &regs))
-		_exit(1);
+		give_up();
 	forget_fp();
+	if (write(done, "", 1) != 1)
+		give_up();
+	close(done);
 	setcontext(&at_point);
-	_exit(1);
+	give_up();
+}
+
+/* Make a copy; return its PID, or -1. */
+static pid_t copy_guest(int cpu, const char *folder)
+{
+	int done[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe2(done, O_CLOEXEC))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		close(done[0]);
+		become_copy(cpu, folder, done[1]);
+	}
+	close(done[1]);
+	if (pid > 0 && TEMP_FAILURE_RETRY(read(done[0], &byte, 1)) != 1)
+		pid = -1;
+	close(done[0]);
+	return pid;
 }
 
 static void serve(void)
@@ -411,9 +445,7 @@ static void serve(void)
 			_exit(1);
 		if (copy_memory())
 			_exit(1);
-		pid = fork();
-		if (!pid)
-			become_copy(cpu, folder + 1);
+		pid = copy_guest(cpu, folder + 1);
 		dprintf(control, "%d\n", pid);
 		if (pid < 0)
 			_exit(1);
