@@ -14,6 +14,8 @@ from conftest import busy_cpus
 from wale_lab import runner
 from wale_lab.engines.base import EngineError, Job, Kernel, Outcome
 from wale_lab.errors import ScenarioError
+from wale_lab.guest import flows as guest_flows
+from wale_lab.guest import processes
 from wale_lab.guests import Observe, Prepare, _observed, check_shell, cut_of
 from wale_lab.progress import Progress
 from wale_lab.results.result import problems
@@ -269,6 +271,19 @@ def test_programs_are_in_the_guests_of_their_hosts(tmp_path: Path) -> None:
     long = result["flows"][2]
     assert long["end_s"] - long["start_s"] == pytest.approx(5, abs=0.1)
     assert (tmp_path / "out/get.out").read_text() == "200"  # the server was there until the end
+
+
+def test_a_guest_without_programs_stops_waiting_for_those_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = tmp_path / "over"
+    os.mkfifo(over)
+    monkeypatch.setattr(guest_flows, "OVER", str(over))
+    monkeypatch.setattr(processes, "WORK", str(tmp_path))
+    plan = {"flows": [], "programs": [], "changes": [], "files": "", "terminal": None}
+    running = processes.Processes()
+    guest_flows.Flows(plan | {"watched": True, "virtual_limit_ns": 1}, running).run(0)
+    assert not running.children
 
 
 @pytest.mark.guest

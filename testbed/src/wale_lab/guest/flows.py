@@ -133,6 +133,8 @@ class Flows:
         self._wait_for_others()
         if self.plan["programs"]:
             self._end_programs()
+        if self._watch is not None:
+            self.processes.stop(self._watch)
 
     def _wait_for_others(self) -> None:
         """Of several guests, go on until the flows of all have ended: servers may be here."""
@@ -192,8 +194,6 @@ class Flows:
         while self.programs.running():
             if not self.processes.take_ended():
                 self._wait_until(now() + 10**9)
-        if self._watch is not None:
-            self.processes.stop(self._watch)
 
     def end_late(self) -> None:
         """End those that are still running."""
