@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
@@ -334,11 +335,20 @@ def test_first_results_are_there_while_the_rest_runs(
         (["flows=[{name: a, duration: 10s}, {name: b, duration: 10s}]"], 10 * 0.5, 10 * 0.6),
     ],
 )
-def test_expected_time(words: list[str], least: float, most: float, scenario: Path) -> None:
+def test_expected_time(
+    words: list[str],
+    least: float,
+    most: float,
+    scenario: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     loaded = load_scenario(scenario, words)
     points = [Point(order, "", Path(), loaded) for order in parse_grid([], "10")]
-    assert least < live.expected_s(points, 1) < most
-    assert live.expected_s(points, 20) <= live.expected_s(points, 1)
+    monkeypatch.setattr(live, "_packets", counted := Mock(wraps=live._packets))
+    packets = live.packets_of(points)
+    assert counted.call_count == 1  # of a scenario that ten runs have
+    assert least < live.expected_s(packets, 1) < most
+    assert live.expected_s(packets, 20) <= live.expected_s(packets, 1)
 
 
 def test_time_left_follows_from_what_runs_took() -> None:

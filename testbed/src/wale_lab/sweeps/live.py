@@ -38,15 +38,10 @@ _PACKET_S = 12e-6
 _PACKET_BYTES = 1500
 
 
-def expected_s(points: list[Point], jobs: int) -> float:
-    """How long these runs will take, roughly, before anything is known of them."""
-    cost: dict[int, float] = {}
-    for point in points:
-        scenario = point.scenario
-        if id(scenario) not in cost:
-            cost[id(scenario)] = _SETUP_S + _PACKET_S * _packets(scenario)
-    total = sum(cost[id(point.scenario)] for point in points)
-    return total / max(min(jobs, len(points), os.cpu_count() or 1), 1)
+def expected_s(packets: list[float], jobs: int) -> float:
+    """How long runs with so many packets of data will take, roughly, before any has been made."""
+    total = _SETUP_S * len(packets) + _PACKET_S * sum(packets)
+    return total / max(min(jobs, len(packets), os.cpu_count() or 1), 1)
 
 
 def left_s(elapsed_s: float, jobs: int, done: list[float], left: list[float]) -> float:
@@ -60,6 +55,15 @@ def left_s(elapsed_s: float, jobs: int, done: list[float], left: list[float]) ->
     packet_s = min(_PACKET_S, spent_s / max(sum(done), 1))
     setup_s = (spent_s - packet_s * sum(done)) / len(done)
     return (setup_s * len(left) + packet_s * sum(left)) / jobs
+
+
+def packets_of(points: list[Point]) -> list[float]:
+    """The packets of data that are expected of each run; many runs have the same scenario."""
+    known: dict[int, float] = {}
+    for point in points:
+        if id(point.scenario) not in known:
+            known[id(point.scenario)] = _packets(point.scenario)
+    return [known[id(point.scenario)] for point in points]
 
 
 def _packets(scenario: Scenario) -> float:
@@ -105,12 +109,11 @@ class Live:
         """Say what is to be done, in this order, and how long that takes."""
         if self.quiet:
             return
-        known = {id(point.scenario): _packets(point.scenario) for point in missing}
-        self.packets = [known[id(point.scenario)] for point in missing]
+        self.packets = packets_of(missing)
         self.jobs = min(jobs, len(missing) or 1)
         text = f"{self.total} runs, {self.there} of them are there"
         if missing:
-            text += f", {self.jobs} at once, about {show_span(expected_s(missing, jobs))}"
+            text += f", {self.jobs} at once, about {show_span(expected_s(self.packets, jobs))}"
         print(f"wale-lab: {text}", file=sys.stderr, flush=True)
 
     @contextmanager
