@@ -267,6 +267,10 @@ static int scone_show(struct rtnl *r, int argc, char **argv)
 		status = take_dev(&f, argc, argv);
 		if (status)
 			return status;
+		if (only)
+			return scone_wrong(
+				"show: dev is given twice: \"%s\" and \"%s\"",
+				only, argv[1]);
 		only = argv[1];
 		argc--;
 		argv++;

@@ -217,6 +217,7 @@ def test_refused() -> None:
         ("del dev a0 now", 2, 'what is "now"?'),
         ("del dev a0", 1, "there is none at this device"),
         ("show a0", 2, 'expected dev DEV, got "a0"'),
+        ("show dev a0 --json dev lo", 2, 'show: dev is given twice: "a0" and "lo"'),
     ):
         text = refused(pair.a, WALE, "scone", *words.split(), status=status)
         true(expected in text and text.count("\n") == 1, f"{words}: {text}")
