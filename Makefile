@@ -97,6 +97,9 @@ generate: packages-check	## what follows from the contract of the qdisc (Documen
 upstream: packages-check	## the tree as patches for Linux and iproute2, into build/upstream (KERNEL=7.2)
 	@testbed/wale-lab python testbed/upstream $(KERNEL_ARG)
 
+check-upstream: packages-check userspace kernel	## apply these patches, build them one by one, boot them (KERNEL=7.2)
+	@testbed/wale-lab python testbed/upstream/check.py $(KERNEL_ARG)
+
 lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest -m lint $(PYTEST_ARGS)
 
@@ -180,6 +183,6 @@ deb: packages-deb	## Debian packages wale-dkms, wale-tools, wale-dev and python3
 clean:	## remove build/, dist/, out/ and results/ (the cached kernel stays)
 	rm -rf build dist out results
 
-.PHONY: demo report test check release-check check-vm check-deb check-programs programs bench-programs packages-programs coverage tested-table formulas-table upstream lint fuzz fuzz-userspace fuzz-kernel \
+.PHONY: demo report test check release-check check-vm check-deb check-programs programs bench-programs packages-programs coverage tested-table formulas-table upstream check-upstream lint fuzz fuzz-userspace fuzz-kernel \
 	bench help modules modules-stock userspace kernel kernel-san packages packages-check \
 	packages-vm packages-deb install uninstall wheel deb clean

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`make check-upstream`: what they go by, without building a kernel."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from wale_lab.engines.base import EngineError
+from wale_lab.tree import SOURCES
+
+sys.path.insert(0, str(SOURCES / "testbed/upstream"))
+
+import check
+from commands import Commands
+from objects import is_progress
+from patched import selecting
+from steps import Steps
+
+
+def test_a_step_that_passed_is_not_repeated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Unless what its result comes from is another."""
+    ran = []
+
+    def compiles() -> str:
+        ran.append("compiles")
+        return "2 objects"
+
+    def boots() -> str:
+        ran.append("boots")
+        raise EngineError("no console")
+
+    for key in ("a", "a", "b"):
+        steps = Steps(Commands(tmp_path), tmp_path, key)
+        assert [steps.passes(compiles), steps.passes(boots)] == [True, False]
+    assert ran == ["compiles", "boots", "boots", "compiles", "boots"]
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "compiles    passed  2 objects",
+        "boots       FAILED  no console",
+    ]
+    assert steps.results[1] == {"step": "boots", "passed": False, "result": "no console"}
+
+
+def test_a_command_that_fails_names_its_log(tmp_path: Path) -> None:
+    run = Commands(tmp_path)
+    run.begin("each")
+    with pytest.raises(EngineError, match=r"sh -c .* failed; its output is in .*/each\.log"):
+        run.text(["sh", "-c", "echo one; echo two >&2; exit 1"])
+    assert {"one", "two"} <= set((tmp_path / "each.log").read_text().splitlines())
+
+
+@pytest.mark.parametrize(
+    "line, progress",
+    [
+        ("  CC [M]  wale_size.o", True),
+        ("  CHECK   wale_size.c", True),
+        ("make[1]: Entering directory '/tmp'", True),
+        ("wale_size.c:3:1: warning: no previous prototype for 'f'", False),
+        ("WARNING: modpost: missing MODULE_DESCRIPTION() in sch_wale.o", False),
+    ],
+)
+def test_warnings_are_no_progress(line: str, progress: bool) -> None:
+    assert is_progress(line) is progress
+
+
+def test_selftests_are_those_of_the_script() -> None:
+    names = Commands(None).text([SOURCES / "testbed/selftests/run.sh", "-l"]).split()
+    assert {check.BUILT_IN, *check.WITH_SANITIZERS} <= {*names}
+    script = (SOURCES / "testbed/selftests/run.sh").read_text()
+    with_sanitizers = script.partition('+san")')[0].rpartition("\tcase $name in\n")[2]
+    assert all(name in with_sanitizers for name in check.WITH_SANITIZERS)
+
+
+@pytest.mark.parametrize("value, tests", [("y", False), ("m", True)])
+def test_the_kernel_has_the_modules(value: str, tests: bool) -> None:
+    text = selecting(value)
+    assert f"\tdef_tristate {value}\n" in text
+    assert "select NET_SCH_WALE\n" in text
+    assert ("NET_SCH_WALE_KUNIT_TEST" in text) is tests
