@@ -79,6 +79,7 @@ def test_formats(runs: Path) -> None:
     ("words", "said"),
     [
         (["selct 1"], "syntax error"),
+        ([" "], "expected a query, got ' '"),
         (["select nosuch from flows"], '"nosuch" not found'),
         (["select * from packets", "out/it's 2"], "packets needs runs with --packets"),
         (["select * from sweep", "out/it's 2"], "expected a query of runs, flows, links, flow_"),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
 from wale_lab import files
 from wale_lab import runner as runs
@@ -31,6 +32,7 @@ from wale_lab.results.series import read_series
 from wale_lab.results.table import print_result, sharing
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
+from wale_lab.style import save_picture
 from wale_lab.topologies.plan import Plan
 from wale_lab.topologies.planning import make_plan
 
@@ -416,6 +418,17 @@ def test_output_folder(tmp_path: Path) -> None:
         files.make_folder(Path("/proc/x"))
     with pytest.raises(ScenarioError, match=r"--results /proc/x: .* that can be written to"):
         files.make_folder(Path("/proc/x"), "--results")
+
+
+def test_a_full_disk_says_which_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("x.png", "x.trace"):
+        (tmp_path / name).symlink_to("/dev/full")
+    with pytest.raises(OSError, match=r"No space left on device: '.*/x.png'"):
+        save_picture(Figure(), tmp_path / "x.png")
+    assert main(["trace", "make", "lte", "--out", str(tmp_path / "x.trace")]) == 125
+    assert re.fullmatch(r"wale-lab: .*/x.trace: No space left on device\n", capsys.readouterr().err)
+    with pytest.raises(FileNotFoundError, match="'/proc/x'"):  # the result, not a part of it
+        files.write_whole(Path("/proc/x"), "")
 
 
 def test_one_run_in_a_folder(tmp_path: Path) -> None:

@@ -598,6 +598,8 @@ def test_find() -> None:
     assert find_scenario("demo").name == "demo.yaml"
     with pytest.raises(ScenarioError, match=r"there is no scenario 'nosuch'; .* demo,"):
         find_scenario("nosuch")
+    with pytest.raises(ScenarioError, match=r"there is no scenario ''; .* demo,"):
+        find_scenario("")
     with pytest.raises(ScenarioError, match="expected a YAML file, this is a folder"):
         find_scenario(str(PACKAGE))
     with pytest.raises(ScenarioError, match="there is no such file"):

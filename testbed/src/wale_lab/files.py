@@ -13,15 +13,32 @@ from pathlib import Path
 from wale_lab.errors import ScenarioError
 
 
+@contextmanager
+def errors_name(path: Path) -> Iterator[None]:
+    """While a file is written: the error of a full disk does not name it, others a part of it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:  # a message alone
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file that others see whole or not at all; its folder is made if need be."""
+    with replaced(path) as partial, partial.open("wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+        file.flush()
+        os.fsync(file.fileno())  # else a crash of the machine may leave an empty one
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A file to write, which then takes the place of another; its folder is made if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
+    with errors_name(path), tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
         partial = Path(folder, path.name)
-        with partial.open("wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())  # else a crash of the machine may leave an empty one
+        yield partial
         partial.replace(path)
 
 

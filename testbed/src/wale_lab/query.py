@@ -37,6 +37,8 @@ TABLES = ("runs", "flows", "links", *_FILES, "sweep")
 
 def sql_command(args: argparse.Namespace) -> int:
     """The subcommand."""
+    if not args.query.strip():
+        raise ScenarioError(f"expected a query, got {args.query!r}")
     if Path(args.query).is_dir():
         raise ScenarioError(f"expected the query first, then folders, got the folder {args.query}")
     folders = [Path(folder) for folder in args.folders] or _folders_below(Path("out"))

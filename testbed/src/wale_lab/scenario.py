@@ -594,9 +594,9 @@ def find_scenario(name: str) -> Path:
     is_a_path = path.suffix in (".yaml", ".yml") or "/" in name
     if not is_a_path and ours.is_file():
         return ours
-    if path.is_dir():
+    if name and path.is_dir():
         raise ScenarioError(f"{name}: expected a YAML file, this is a folder")
-    if path.exists():
+    if name and path.exists():
         return path
     if is_a_path:
         raise ScenarioError(f"{name}: there is no such file")

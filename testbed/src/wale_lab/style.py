@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from wale_lab.engines.kernel_build import cache_root
+from wale_lab.files import errors_name
 
 os.environ.setdefault("MPLCONFIGDIR", str(cache_root() / "matplotlib"))
 
@@ -111,5 +112,5 @@ def save_picture(figure: Figure, path: Path) -> None:
     if path.suffix != ".png":
         date = "Date" if path.suffix == ".svg" else "CreationDate"
         about = {"Creator": "wale-lab", date: None}
-    with rc_context(PICTURE):
+    with rc_context(PICTURE), errors_name(path):
         figure.savefig(path, dpi=130, metadata=about)

@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 
 from wale_lab import style
 from wale_lab.engines.modules import LAB
+from wale_lab.files import errors_name, write_whole
 from wale_lab.report import figures
 from wale_lab.report.tables import Line, Matrix, long_list, matrices
 from wale_lab.studies import compare
@@ -170,7 +171,7 @@ def _rows(study: Study) -> list[list[str]]:
 
 
 def _write_csv(path: Path, header: list[str], rows: Iterable[Iterable[Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with errors_name(path), path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(rows)
@@ -243,7 +244,7 @@ def build(results_folder: Path, out_folder: Path) -> Path:
         cell_band=compare.CELL_PERCENT,
         command=f"{LAB} report",
     )
-    index.write_text(page, encoding="utf-8")
+    write_whole(index, page)
     return index
 
 

@@ -24,6 +24,7 @@ import numpy as np
 import vl_convert
 
 from wale_lab.engines.kernel_build import cache_root
+from wale_lab.files import write_whole
 from wale_lab.results.packet_series import PacketSeries, Points, peaks
 from wale_lab.results.plot import link_text
 from wale_lab.results.series import Curve, RunSeries, bin_of, read_runs
@@ -442,7 +443,7 @@ def write_page(folders: list[Path], path: Path | None = None) -> Path:
     """Write the page of the runs in some folders; by default into the first."""
     name = "result.html" if len(folders) == 1 else "comparison.html"
     path = path or folders[0] / name
-    path.write_text(page_of(read_runs(folders)), "utf-8")
+    write_whole(path, page_of(read_runs(folders)))
     return path
 
 

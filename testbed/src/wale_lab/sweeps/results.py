@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import io
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wale_lab.files import write_whole
+from wale_lab.files import replaced, write_whole
 from wale_lab.sweeps.grid import Grid, Order
 from wale_lab.sweeps.points import Point, read_record
 
@@ -91,7 +90,6 @@ class Results:
 
         x = axis_of(self.grid.dimensions, self.x)
         names = sorted(self.grid.dimensions, key=lambda name: name != x)
-        with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
-            partial = Path(folder, path.name)
-            save_picture(picture(means, names, self.kind, self.y), partial)
-            partial.replace(path)
+        figure = picture(means, names, self.kind, self.y)
+        with replaced(path) as partial:
+            save_picture(figure, partial)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from wale_lab import mahimahi, units
 from wale_lab.errors import ScenarioError
+from wale_lab.files import errors_name
 from wale_lab.trace_format.trace_file import Trace, checked, written
 from wale_lab.traces.columns import choices_of
 from wale_lab.traces.imports import Options, format_of, import_files
@@ -80,7 +81,7 @@ def _write(out: Path | None, lines: Iterable[str]) -> None:
     if out is None:
         sys.stdout.writelines(lines)
         return
-    with out.open("w", encoding="utf-8") as file:
+    with errors_name(out), out.open("w", encoding="utf-8") as file:
         file.writelines(lines)
 
 
