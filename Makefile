@@ -32,8 +32,6 @@ MESSAGES ?= 1000000
 SEED ?= 1
 # Files of tests side by side, in the order of conftest.py; the tests of a file one after the other.
 SIDE_BY_SIDE = -n $(or $(JOBS),logical --maxprocesses 8) --dist loadfile --no-loadscope-reorder
-# For the loop of those who develop: less than 90 seconds on two cores.
-FAST = kunit or not (guest or slow or lint or deb or vm or long or programs)
 # Kernels whose packaged headers are installed.
 STOCK_KDIRS = $(wildcard /usr/src/linux-headers-*-amd64 /usr/src/linux-headers-*-arm64)
 
@@ -60,7 +58,7 @@ check: packages-check userspace kernel kernel-san	## every test; the last line i
 		WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(SIDE_BY_SIDE) $(PYTEST_ARGS))
 
 test: packages-check userspace kernel	## the fast ones: what needs no guest, and KUnit in one
-	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(SIDE_BY_SIDE) -m "$(FAST)" $(PYTEST_ARGS)
+	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(SIDE_BY_SIDE) -m fast $(PYTEST_ARGS)
 
 release-check:	## at a tag: all kernels, sanitizers, virtual machines; and Documentation/tested.rst
 	@git describe --tags --exact-match >/dev/null 2>&1 || { \

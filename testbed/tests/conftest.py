@@ -11,11 +11,12 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 import tested
-from wale_lab.engines import get_engine
+from wale_lab.engines import get_engine, uml
 from wale_lab.engines.base import Kernel
 
 TESTBED = Path(__file__).resolve().parents[1]
@@ -25,6 +26,8 @@ os.environ.setdefault("WALE_KUNIT", "y")
 
 #: A kernel with sanitizers or counters takes so many times as long, at most.
 SLOWNESS = 20 if "+" in os.environ.get("WALE_KERNEL", "") else 1
+
+_Guest = uml.Guest
 
 #: Files whose tests take minutes, the longest first; `make check` has files side by side.
 LONGEST = (
@@ -38,6 +41,10 @@ LONGEST = (
     "test_lint",
     "test_engine",
 )
+
+
+#: Marks of tests that `make test` leaves out: it is for every few minutes of a day.
+NOT_FAST = ("guest", "slow", "lint", "deb", "vm", "long", "programs")
 
 
 def run_in_guest(*command: str, out: Path, limit_s: int = 60) -> str:
@@ -102,10 +109,24 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m is looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest: one that is left for the end keeps one core busy."""
+    """Mark what is fast.  Begin with the longest files: one left for the end keeps one core busy."""
+    for item in items:
+        if item.get_closest_marker("kunit") or not any(map(item.get_closest_marker, NOT_FAST)):
+            item.add_marker("fast")
     place = {name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.stem, len(LONGEST)))
+
+
+@pytest.hookimpl(tryfirst=True)  # before fixtures of whole modules
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let a fast test start no guest: the KUnit tests start theirs in a process of its own."""
+    setattr(uml, "Guest", _no_guest if item.get_closest_marker("fast") else _Guest)  # noqa: B010
+
+
+def _no_guest(*_: object) -> NoReturn:
+    raise AssertionError("this test starts a guest: expected the mark guest (@pytest.mark.guest)")
 
 
 def pytest_configure(config: pytest.Config) -> None:

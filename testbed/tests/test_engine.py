@@ -548,6 +548,12 @@ def test_processor_with_more_registers_than_the_kernel_knows(tmp_path: Path) -> 
     assert done.returncode == 0
 
 
+def test_a_fast_test_starts_no_guest() -> None:
+    with pytest.raises(AssertionError, match="expected the mark guest"):
+        uml.Guest(Kernel("6.12", "none"), Path(), Job(argv=["true"]), 0)
+
+
+@pytest.mark.guest
 def test_randomness_and_clock_follow_from_the_seed(kernel: Kernel) -> None:
     script = (
         "head -c 16 /dev/urandom | od -An -tx1; cat /proc/sys/kernel/random/uuid; date +%s.%N;"

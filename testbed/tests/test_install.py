@@ -30,6 +30,7 @@ def files(folder: Path) -> set[str]:
     }
 
 
+@pytest.mark.slow  # compiles modules
 @pytest.mark.parametrize(
     ("prefix", "folder"), [("/usr", "plain"), ("/usr/local", "with a space"), ("/opt/some", "opt")]
 )

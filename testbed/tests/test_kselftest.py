@@ -103,6 +103,7 @@ def test_what_cannot_run_has_a_reason(
     assert "net:bad.sh" not in command.chosen(suite, [])
 
 
+@pytest.mark.guest
 def test_scripts_of_the_kernel(capsys: pytest.CaptureFixture[str]) -> None:
     """They pass, unmodified, with the same output twice; what is said of others is about some."""
     names = ["net:netns-name.sh", "net:reuseport_addr_any.sh", "tc-testing:qdiscs/tbf"]

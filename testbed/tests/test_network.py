@@ -330,6 +330,7 @@ def test_max_min() -> None:
     assert [found[n].rate for n in ("udp", "a", "b")] == [0.4, 0.3, 0.3]
 
 
+@pytest.mark.guest
 def test_shares_of_the_parking_lot() -> None:
     scenario = load_scenario(find_scenario("parking-lot"))
     rates = {name: share.rate for name, share in graph.shares(scenario).items()}
@@ -470,6 +471,7 @@ def test_ring_of_switches() -> None:
     assert said == "s.yaml:2: topology: expected no ring of switches, second closes one"
 
 
+@pytest.mark.guest
 def test_mptcp_goes_on_over_the_other_way(tmp_path: Path) -> None:
     """It uses both links, and when the fast one fails all that is left comes over the slow one."""
     result = run_scenario(load_scenario(find_scenario("mptcp")), 1, tmp_path)
