@@ -23,7 +23,7 @@ from wale_lab.bench.acks import Cost
 from wale_lab.bench.acks import summary as acks_summary
 from wale_lab.bench.cases import LINES, SIZES, lateness_cases, packet_cases, rate_error_case
 from wale_lab.bench.packets import Case, Measured, _settings
-from wale_lab.bench.qdiscs import GSO_PAYLOAD, HEADERS, Traffic, commands
+from wale_lab.bench.qdiscs import FILTERED, GSO_PAYLOAD, HEADERS, Traffic, commands
 from wale_lab.engines import get_engine
 from wale_lab.engines.base import EngineError
 from wale_lab.engines.modules import build_folder
@@ -100,6 +100,17 @@ def test_all_are_made_the_same_link() -> None:
     netem, wale = (" ".join(commands(name, traffic)) for name in ("netem", "wale"))
     assert "limit 11000 delay 4211us loss 1% rate 1000000000bit -14" in netem
     assert "rate 1000000000bit delay 4211000ns limit 10000p loss 1%" in wale
+
+
+def test_the_action_stands_before_the_same_qdisc() -> None:
+    traffic = Traffic(1500, 1_000, 10**9, flows=1_000, scone=1)
+    for subject, beside in (("action", "none"), ("netem+action", "netem")):
+        *qdisc, action = commands(subject, traffic)
+        assert qdisc == commands(beside, traffic)
+        assert action == "wale scone dev wbench0 rate 100kbit period 100ms"
+    (case,) = (case for case in packet_cases(quick=True) if case.name == "scone-each")
+    assert (_settings(case)["udp"], _settings(case)["scone"]) == (1, 1)
+    assert set(FILTERED) < set(case.subjects)
 
 
 def test_gso_packets_are_counted_as_they_are_on_the_wire() -> None:

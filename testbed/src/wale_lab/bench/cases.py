@@ -55,10 +55,15 @@ def _policy_case(flows: int, packets: int) -> Case:
     return Case(f"policies-{flows}-flows", traffic, subjects, packets, drops=True)
 
 
-def _scone_case(packets: int) -> Case:
-    """A link that looks for SCONE packets, among packets that are none."""
-    subjects = (BASELINE, "netem", "wale", "wale scone")
-    return Case("scone-1500B-1gbit", Traffic(1500, 1_000, GBIT), subjects, packets)
+def _scone_case(name: str, scone: int | None, packets: int) -> Case:
+    """What looks for SCONE packets, among packets that are none or are."""
+    subjects = (BASELINE, "action", "netem", "netem+pass", "netem+action", "wale", "wale scone")
+    traffic = Traffic(1500, 1_000, GBIT, flows=1_000, scone=scone)
+    return Case(f"scone-{name}", traffic, subjects, packets)
+
+
+#: Among these: TCP; UDP; UDP with a SCONE packet in each hundredth datagram, and in each.
+_SCONE = {"tcp": None, "udp": 0, "hundredth": 100, "each": 1}
 
 
 def _trace_case(packets: int) -> Case:
@@ -77,7 +82,8 @@ def packet_cases(quick: bool) -> list[Case]:
     cases += [_case(1500, 1_000, rate, packets) for rate in rates]
     cases += [_case(GSO_SIZE, line, 10 * GBIT, packets) for line in lines]
     cases += [_policy_case(count, packets) for count in flows]
-    return [*cases, _scone_case(packets), _trace_case(packets)]
+    cases += [_scone_case(name, scone, packets) for name, scone in _SCONE.items()]
+    return [*cases, _trace_case(packets)]
 
 
 def counted_cases() -> list[Case]:

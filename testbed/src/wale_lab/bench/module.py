@@ -13,9 +13,10 @@ from wale_lab.tree import SOURCES
 
 
 def sources() -> list[Path]:
-    """Its files, and what kmod knows of the differences between kernels."""
+    """Its files, and of kmod the differences between kernels and the numbers of SCONE."""
     own = sorted(Path(__file__).with_name("module").iterdir())
-    return [*own, SOURCES / "kmod/compat.h", SOURCES / "kmod/compat.mk"]
+    of_kmod = ("compat.h", "compat.mk", "include/net/scone.h")
+    return [*own, *(SOURCES / "kmod" / name for name in of_kmod)]
 
 
 def build(kernel: Kernel, log: Log) -> Path:

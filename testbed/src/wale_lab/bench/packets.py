@@ -88,6 +88,8 @@ def _settings(case: Case) -> dict[str, int]:
         "flows": traffic.flows,
         "burst": max(1, traffic.burst // traffic.segments),
         "lateness": int(case.lateness),
+        "udp": int(traffic.scone is not None),
+        "scone": traffic.scone or 0,
     }
 
 

@@ -73,19 +73,27 @@ def _set_up() -> None:
     os.sched_setaffinity(0, {0})
 
 
-def _tc(words: str) -> None:
-    """Run tc; what it prints is shown if it fails."""
-    done = subprocess.run(["tc", *words.split()], capture_output=True, text=True, check=False)
+def _command(words: str) -> None:
+    """Run a command; what it prints is shown if it fails."""
+    done = subprocess.run(words.split(), capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(f"tc {words}: {done.stdout}{done.stderr}")
+        sys.exit(f"{words}: {done.stdout}{done.stderr}")
+
+
+def _clear() -> None:
+    """Take off the qdisc, and filters."""
+    _command(f"tc qdisc replace dev {DEVICE} root noqueue")
+    subprocess.run(
+        ["tc", "qdisc", "del", "dev", DEVICE, "clsact"], stderr=subprocess.DEVNULL, check=False
+    )
 
 
 def _load(plan: list[dict[str, Any]]) -> None:
     """Make each qdisc once: a kernel that has to load a module for it is busy for a while."""
     for commands in {tuple(step["commands"]) for step in plan}:
         for command in commands:
-            _tc(command)
-        _tc(f"qdisc replace dev {DEVICE} root noqueue")
+            _command(command)
+        _clear()
 
 
 class _Run(threading.Thread):
@@ -119,7 +127,7 @@ def _change_meanwhile(change: dict[str, int]) -> float:
 def _measure(step: dict[str, Any]) -> dict[str, Any]:
     """One qdisc: make it, send, see what it took."""
     for command in step["commands"]:
-        _tc(command)
+        _command(command)
     for name, value in step["settings"].items():
         (FILES / name).write_text(str(value))
     _wait_until_idle()
@@ -136,7 +144,7 @@ def _measure(step: dict[str, Any]) -> dict[str, Any]:
         result[name] = [int(value) for value in values]
         if name != "busy_ns":
             (result[name],) = result[name]
-    _tc(f"qdisc replace dev {DEVICE} root noqueue")
+    _clear()
     return {
         "changes_per_s": changes_per_s,
         "used_kb": used_kb,

@@ -32,6 +32,7 @@ class Traffic:
     load: float = 0.95  # of the link's rate
     burst: int = 16  # packets that arrive together
     flows: int = 1
+    scone: int | None = None  # UDP: each so manyth packet begins with a SCONE packet; 0: none does
 
     @property
     def segments(self) -> int:
@@ -114,6 +115,14 @@ POLICIES = {
 }
 
 
+#: The lowest of all signals, and a period in which most packets of a thousand flows may be changed.
+_ADVICE = "100kbit", "period 100ms"
+
+
+def _scone(traffic: Traffic) -> list[str]:
+    return [_wale(traffic, more=f" scone {' '.join(_ADVICE)}")]
+
+
 def _trace(traffic: Traffic, columns: bool) -> list[str]:
     """The same link on average, which changes each ms: its rate, or its delay and loss as well."""
     steps = []
@@ -136,7 +145,7 @@ SUBJECTS: dict[str, Callable[[Traffic], list[str]]] = {
     "htb+netem": _htb_netem,
     "wale": lambda t: [_wale(t)],
     "wale slack": lambda t: [_wale(t, more=" slack 10us")],
-    "wale scone": lambda t: [_wale(t, more=" scone link")],
+    "wale scone": _scone,
     "wale rates": lambda t: _trace(t, columns=False),
     "wale columns": lambda t: _trace(t, columns=True),
     "wale keep": lambda t: [_wale(t, more=" gso keep")],
@@ -144,16 +153,35 @@ SUBJECTS: dict[str, Callable[[Traffic], list[str]]] = {
 }
 
 
+_ACTION = (f"wale scone dev {DEVICE} rate {' '.join(_ADVICE)}",)
+_PASS = (
+    f"tc qdisc add dev {DEVICE} clsact",
+    f"tc filter add dev {DEVICE} egress matchall action pass",
+)
+
+#: With a filter at egress in front, whose action is scone, or does nothing: beside which qdisc, and
+#: the commands of the filter.
+FILTERED = {
+    "action": ("none", _ACTION),
+    "netem+pass": ("netem", _PASS),
+    "netem+action": ("netem", _ACTION),
+}
+
+
 def commands(subject: str, traffic: Traffic) -> list[str]:
-    """The words of the tc commands that make it."""
+    """The words of the commands of tc, or of wale, that make it."""
+    if subject in FILTERED:
+        beside, filtering = FILTERED[subject]
+        return [*commands(beside, traffic), *filtering]
     lines = []
     for words in SUBJECTS[subject](traffic):
         kind = "class" if words.startswith("class ") else "qdisc"
         verb = "replace" if kind == "qdisc" else "add"
-        lines.append(f"{kind} {verb} dev {DEVICE} {words.removeprefix('class ')}")
+        lines.append(f"tc {kind} {verb} dev {DEVICE} {words.removeprefix('class ')}")
     return lines
 
 
 def holds_packets(subject: str) -> bool:
     """Is there a delay line?"""
-    return subject not in ("none", "pfifo")
+    qdisc = FILTERED[subject][0] if subject in FILTERED else subject
+    return qdisc not in ("none", "pfifo")

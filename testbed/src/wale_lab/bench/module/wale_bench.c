@@ -37,11 +37,13 @@
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <linux/tick.h>
+#include <linux/udp.h>
 #include <linux/unistd.h>
 #include <linux/vmalloc.h>
 #include <net/ip.h>
 
 #include "compat.h"
+#include "scone.h"
 
 #define WALE_BENCH_DIR	"wale_bench"
 #define WALE_BENCH_DEV	"wbench0"
@@ -75,6 +77,8 @@
  * @burst: packets that are sent at once
  * @edt: packets carry the time at which they are to leave, for sch_fq
  * @lateness: write down how late packets come out of a link of this rate
+ * @udp: packets are of UDP, not of TCP
+ * @scone: of UDP, each so manyth packet begins with a SCONE packet; 0: none
  */
 struct wale_bench_settings {
 	u64 packets;
@@ -88,6 +92,8 @@ struct wale_bench_settings {
 	u32 burst;
 	u32 edt;
 	u32 lateness;
+	u32 udp;
+	u32 scone;
 };
 
 /**
@@ -166,10 +172,39 @@ static u64 wale_bench_busy_ns(void)
 }
 #endif
 
+static void wale_bench_write_tcp(struct sk_buff *skb, u32 flow)
+{
+	struct tcphdr *tcp = skb_put_zero(skb, sizeof(*tcp));
+
+	tcp->doff = 5;
+	tcp->ack = 1;
+	tcp->source = htons(1024 + (flow & 0x7fff));
+	tcp->dest = htons(80);
+}
+
+/* As long as the header of TCP, with what follows that of UDP. */
+static void wale_bench_write_udp(struct sk_buff *skb, u32 flow)
+{
+	/* a long header, the version, no connection IDs; then a short header */
+	static const u8 scone[] = {
+		0xff, SCONE_VERSION >> 24 | 0x80, (u8)(SCONE_VERSION >> 16),
+		(u8)(SCONE_VERSION >> 8), (u8)SCONE_VERSION, 0, 0, 0x40,
+	};
+	struct udphdr *udp = skb_put_zero(skb, sizeof(struct tcphdr));
+	u64 n = bench.sent + 1;
+
+	udp->source = htons(1024 + (flow & 0x7fff));
+	udp->dest = htons(443);
+	udp->len = htons(bench.s.size - sizeof(struct iphdr));
+	if (bench.s.scone && !do_div(n, bench.s.scone))
+		memcpy(udp + 1, scone, sizeof(scone));
+	else
+		*(u8 *)(udp + 1) = 0x40;
+}
+
 static void wale_bench_write_headers(struct sk_buff *skb, u32 flow)
 {
 	struct ethhdr *eth;
-	struct tcphdr *tcp;
 	struct iphdr *ip;
 
 	skb_reset_mac_header(skb);
@@ -185,17 +220,16 @@ static void wale_bench_write_headers(struct sk_buff *skb, u32 flow)
 	ip->ihl = 5;
 	ip->ttl = 64;
 	ip->tot_len = htons(bench.s.size);
-	ip->protocol = IPPROTO_TCP;
+	ip->protocol = bench.s.udp ? IPPROTO_UDP : IPPROTO_TCP;
 	ip->saddr = htonl(INADDR_LOOPBACK);
 	ip->daddr = htonl(0x0a000000 + flow);
 	ip_send_check(ip);
 
 	skb_set_transport_header(skb, ETH_HLEN + sizeof(*ip));
-	tcp = skb_put_zero(skb, sizeof(*tcp));
-	tcp->doff = 5;
-	tcp->ack = 1;
-	tcp->source = htons(1024 + (flow & 0x7fff));
-	tcp->dest = htons(80);
+	if (bench.s.udp)
+		wale_bench_write_udp(skb, flow);
+	else
+		wale_bench_write_tcp(skb, flow);
 	skb_set_hash(skb, jhash_1word(flow, 0), PKT_HASH_TYPE_L4);
 }
 
@@ -493,6 +527,8 @@ static void wale_bench_create_files(void)
 	debugfs_create_u32("burst", 0600, dir, &s->burst);
 	debugfs_create_u32("edt", 0600, dir, &s->edt);
 	debugfs_create_u32("lateness", 0600, dir, &s->lateness);
+	debugfs_create_u32("udp", 0600, dir, &s->udp);
+	debugfs_create_u32("scone", 0600, dir, &s->scone);
 	debugfs_create_file("run", 0200, dir, NULL, &wale_bench_run_fops);
 	debugfs_create_file("result", 0400, dir, NULL,
 			    &wale_bench_result_fops);
