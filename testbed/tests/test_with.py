@@ -104,6 +104,10 @@ def test_each_key_of_a_link_is_an_option(capsys: pytest.CaptureFixture[str]) -> 
         ("--net", "wale-lab with: --net: expected --real too: the outside network has no virtual"),
         ("--net --real --engine vm", "wale-lab with: --net: the vm engine has no way to the outsi"),
         ("--packets", "wale-lab with: --packets: expected --out DIR"),
+        ("--delay -5ms", "wale-lab with: --delay: expected a time"),
+        ("--loss -.5%", "wale-lab with: --loss: expected a probability"),
+        ("--cc nosuch", "wale-lab with: --cc: expected one of bbr"),
+        ("--net --real --cc nosuch", "wale-lab with: --cc: expected one of bbr"),
     ],
 )
 def test_refused(words: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,6 +115,22 @@ def test_refused(words: str, expected: str, capsys: pytest.CaptureFixture[str]) 
     said = capsys.readouterr().err
     assert said.startswith(expected)
     assert len(said.splitlines()) == 1
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--qdisc", "nosuch"], "--qdisc"),
+        (["--up", "delay 1ms", "--", "wale-lab", "with", "--up", "qdisc nosuch"], "--up"),
+    ],
+)
+def test_what_the_guest_refuses_names_an_option(
+    words: list[str], named: str, tmp_path: Path
+) -> None:
+    done = lab_with(tmp_path, *words, "--", "true")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"wale-lab with: {named}: tc refuses it: ")
 
 
 def test_links_in_series(capsys: pytest.CaptureFixture[str]) -> None:

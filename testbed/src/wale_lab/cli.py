@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import signal
 import sys
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from wale_lab.engines import engine_names
 from wale_lab.engines.base import EXIT_ENGINE
@@ -85,6 +86,11 @@ def _memory(text: str) -> int:
 
 class _Parser(argparse.ArgumentParser):
     """A mistake on the command line is one sentence, without the usage of everything."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # "-5ms" is a value, not an option: that of the option before, which says what is wrong.
+        self._negative_number_matcher = re.compile(r"-\.?\d")
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} (`{self.prog} --help` says more)\n")

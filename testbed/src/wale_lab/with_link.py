@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shlex
 import sys
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,9 @@ WAYS = ("down", "up")
 #: Keys of a link that are no options of their own: those that --up and --down have, and one that
 #: says when.
 _NO_OPTIONS = ("trace", "start")
+
+#: Of what is refused in the scenario of a command line: the place there, and the key.
+_REFUSED = re.compile(r"^wale-lab with(?::\d+)?: ([a-z_]+(?:\.[\w-]+)+):")
 
 #: What only one direction can have, that of the data.
 _DOWN_ONLY = ("feedback",)
@@ -120,9 +125,15 @@ def _link(args: argparse.Namespace, way: str) -> dict[str, Any]:
     return both | own
 
 
+def _option(args: argparse.Namespace, way: str, key: str) -> str:
+    """The option that gave a key of a link its value."""
+    text = getattr(args, way)
+    own = _words(f"--{way}", text) if text is not None else {}
+    return f"--{way}" if key in own else f"--{key.replace('_', '-')}"
+
+
 def _check_link(args: argparse.Namespace, way: str, link: dict[str, Any]) -> None:
     """ScenarioError that names the option, if the link is not one."""
-    own = _words(f"--{way}", getattr(args, way)) if getattr(args, way) is not None else {}
     steps = ["1s:1mbit" if "rate" not in link else "1s:-,1ms"]
     value = {**link, "trace": {"steps": steps}} if "trace" in link else link
     try:
@@ -130,8 +141,7 @@ def _check_link(args: argparse.Namespace, way: str, link: dict[str, Any]) -> Non
     except ValidationError as error:
         item = error.errors()[0]
         key = str(item["loc"][0]) if item["loc"] else None
-        option = f"--{way}" if key in own else f"--{(key or '').replace('_', '-')}"
-        option = option if key else "the link"
+        option = _option(args, way, key) if key else "the link"
         said = item["msg"].removeprefix("Value error, ")
         if item["type"] == "extra_forbidden":
             said = f"unknown word {key!r}; expected those of a link (wale-lab schema --markdown)"
@@ -252,6 +262,34 @@ def _refuse(args: argparse.Namespace) -> None:
         raise ScenarioError(f"wale-lab with: --cwd {args.cwd}: there is no such folder")
 
 
+@contextmanager
+def _options_named(args: argparse.Namespace) -> Iterator[None]:
+    """What is refused names an option: its place in the scenario is one that nobody sees."""
+    try:
+        yield
+    except ScenarioError as error:
+        lines = str(error).split("\n")
+        named = [_REFUSED.sub(lambda m: f"wale-lab with: {_named(args, m[1])}:", x) for x in lines]
+        raise ScenarioError("\n".join(named)) from None
+
+
+def _named(args: argparse.Namespace, key: str) -> str:
+    """The option that gave a key of the scenario its value."""
+    words = key.split(".")
+    for direction, way in (("forward", "down"), ("reverse", "up")):
+        if direction in words[:-1]:
+            at = words.index(direction)
+            of_link = _chain(args)[int(words[at - 1])] if words[0] == "topology" else args
+            return _option(of_link, way, words[at + 1])
+    if words[0] == "hosts":
+        return "--cc"
+    if words[0] == "flows" and words[-1] in ("cwd", "env", "ready"):
+        return f"--{words[-1]}"
+    if words[0] == "flows":
+        return "the command" if words[1:2] == [str(len(args.serve))] else "--serve"
+    return key
+
+
 def _terminal(args: argparse.Namespace, stdin: bytes) -> Terminal:
     """What the command shares with the user's terminal."""
     env = own_environment()
@@ -274,9 +312,9 @@ def with_command(args: argparse.Namespace) -> int:
     if stdin:
         data["flows"][-1]["stdin"] = f"{OUT_DIR}/{STDIN}"
     document = yaml_lines.parse(yaml.safe_dump(data, sort_keys=False), "wale-lab with")
-    scenario = check_scenario(document, [], Path.cwd())
     try:
-        return _run(args, scenario, stdin)
+        with _options_named(args):
+            return _run(args, check_scenario(document, [], Path.cwd()), stdin)
     except TimedOut as error:
         print(f"wale-lab: {error}", file=sys.stderr)
         return EXIT_TIMEOUT
