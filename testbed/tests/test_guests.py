@@ -169,7 +169,7 @@ def test_each_guest_loads_the_modules_of_the_user(
         started.append(given[2:])
         return kernel, list(given[4]), {}
 
-    def run_guests(_made: Cut, _data: object, _job: Job, prepare: Prepare, _: object) -> Any:
+    def run_guests(_made: Cut, _data: object, _job: Job, prepare: Prepare, *_: object) -> Any:
         return [prepare(version)[1] for version in ("6.1", None)]
 
     monkeypatch.setattr(runner, "start", start)
@@ -186,7 +186,9 @@ def test_a_guest_with_a_full_disk_names_the_folder(
 ) -> None:
     full = Outcome(os.EX_IOERR, "exit", "No space left on device", "", 0.1)
 
-    def run_guests(_made: Cut, _data: object, _job: Job, _: Prepare, observe: Observe) -> Any:
+    def run_guests(
+        _made: Cut, _data: object, _job: Job, _: Prepare, observe: Observe, *__: object
+    ) -> Any:
         return _observed([tmp_path], [full], observe)
 
     made = dumbbell(tmp_path, TCP, "guests=2")

@@ -74,6 +74,15 @@ def _jobs(text: str) -> int:
     return int(text)
 
 
+def _hosts(text: str) -> Sequence[object]:
+    from wale_lab.engines.machines import parse_hosts
+
+    try:
+        return parse_hosts(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def _memory(text: str) -> int:
     try:
         value = int(text)
@@ -227,7 +236,22 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     sub.add_argument("--open", action="store_true", help="and open them in the browser")
     sub.add_argument("--packets", nargs="?", const="parquet", choices=["parquet", "csv"],
                      help="log every packet, in a table (parquet) and in a capture")  # fmt: skip
+    sub.add_argument("--hosts", type=_hosts, metavar="H1,H2,...",
+                     help="run the guests on these machines: NAME or NAME=ADDRESS; "
+                     "local is this one")  # fmt: skip
+    sub.add_argument(
+        "--starter", metavar="CMD",
+        help="what starts a program on one of them, such as 'ip netns exec {host}' (ssh {host})",
+    )  # fmt: skip
     sub.set_defaults(module="wale_lab.runner", function="run_command")
+
+    sub = add(
+        "machine",
+        "Run guests for a wale-lab elsewhere: `run --hosts` starts it.",
+        "  ssh HOST wale-lab machine              what run --hosts does, for each machine\n"
+        "It is told what to do through its standard input.",
+    )
+    sub.set_defaults(module="wale_lab.engines.machine", function="machine_command")
 
     sub = add(
         "study",

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from wale_lab.checking import show
-from wale_lab.engines.base import EngineError, Job, Kernel, Outcome
+from wale_lab.engines.base import EngineError, Job, Kernel, Log, Outcome
+from wale_lab.engines.machine_needs import Needs, Ready
+from wale_lab.engines.machines import Fleet, Work, run_on_machines
 from wale_lab.engines.together import run_together
 from wale_lab.errors import ScenarioError
 from wale_lab.guest.commands import client_command
@@ -97,8 +99,22 @@ def folder_of(out: Path, guest: int) -> Path:
     return out / f"guest{guest}"
 
 
+@dataclass(frozen=True)
+class Elsewhere:
+    """Machines to run guests on, and what a guest with a line of kernels needs there."""
+
+    fleet: Fleet
+    needs: Callable[[str | None], Needs]
+    log: Log
+
+
 def run_guests(
-    made: Cut, data: dict[str, Any], job: Job, prepare: Prepare, observe: Observe
+    made: Cut,
+    data: dict[str, Any],
+    job: Job,
+    prepare: Prepare,
+    observe: Observe,
+    elsewhere: Elsewhere | None = None,
 ) -> tuple[dict[str, Any], Outcome]:
     """Run it; return what all agents saw, and an outcome with what all kernels complained of.
 
@@ -113,13 +129,30 @@ def run_guests(
         kernel, modules, env = prepare(made.kernels.get(guest))
         members.append((kernel, replace(job, out=folder, modules=modules, env=env)))
         folders.append(folder)
-    ended = run_together(members, made.wires)
+    if elsewhere:
+        ended = run_on_machines(
+            elsewhere.fleet, _work(made, job, members, elsewhere), elsewhere.log
+        )
+    else:
+        ended = run_together(members, made.wires)
     raws = _observed(folders, ended, observe)
     _collect_files(folders, data["programs"], job.out)
     outcomes = [outcome for outcome in ended if outcome]
     log = "".join(outcome.kernel_log for outcome in outcomes)
     about = {"cut": made.described(), "wires_ns": made.delays_ns(data["links"])}
     return merged(raws) | about, replace(outcomes[0], kernel_log=log)
+
+
+def _work(made: Cut, job: Job, members: Sequence[tuple[Kernel, Job]], elsewhere: Elsewhere) -> Work:
+    """What the machines are to do."""
+    assert job.out is not None
+    return Work(
+        [elsewhere.needs(made.kernels.get(guest)) for guest in range(made.guests)],
+        [Ready(kernel, one.modules, one.env) for kernel, one in members],
+        job,
+        made.wires,
+        job.out,
+    )
 
 
 def _collect_files(folders: Sequence[Path], programs: Sequence[dict[str, Any]], out: Path) -> None:

@@ -31,12 +31,14 @@ from wale_lab.engines.base import (
     wanted_kernel,
 )
 from wale_lab.engines.kernel_modules import find_kernel_modules
+from wale_lab.engines.machine_needs import Needs
+from wale_lab.engines.machines import SSH, Fleet
 from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.execute import write_through
 from wale_lab.files import make_folder, output_folder
 from wale_lab.guest import packet_recorder
 from wale_lab.guest.commands import server_command
-from wale_lab.guests import check_shell, cut_of, folder_of, run_guests
+from wale_lab.guests import Elsewhere, check_shell, cut_of, folder_of, run_guests
 from wale_lab.once import once
 from wale_lab.progress import Progress
 from wale_lab.refusal import check_controls, check_tools, refused
@@ -93,12 +95,18 @@ def start(
     if engine.name == "uml" and not module_files:
         check_controls(scenario, kernel_build.congestion_controls())
     check_tools(scenario)
-    if engine.name == "uml" and scenario.needs_net():
-        kernel_version = kernel_build.with_flavour(wanted_kernel(kernel_version), "net")
+    if engine.name == "uml":
+        kernel_version = guest_kernel(scenario, kernel_version)
     kernel = once(
         ("kernel", engine.name, kernel_version), lambda: engine.prepare(kernel_version, progress)
     )
     return kernel, *_programs(scenario, kernel, progress, module_files)
+
+
+def guest_kernel(scenario: Scenario, version: str | None) -> str | None:
+    """The version that a scenario's guests have, where a caller wants this one."""
+    version = wanted_kernel(version)
+    return kernel_build.with_flavour(version, "net") if scenario.needs_net() else version
 
 
 def _programs(
@@ -153,11 +161,13 @@ def run_scenario(
     packets: str | None = None,
     wall_limit_s: float | None = None,
     terminal: Terminal | None = None,
+    fleet: Fleet | None = None,
 ) -> dict[str, Any]:
     """Run a scenario, write the files of `out`, return result.json's content.
 
     `packets`: log all of them, as a table of this form.  `wall_limit_s`: instead of the
     scenario's wall_limit.  `terminal`: what its programs share with that of the user.
+    `fleet`: the machines of its guests, instead of this one.
     """
     progress = progress or Progress(quiet=True)
     engine = get_engine(engine_name)
@@ -172,6 +182,8 @@ def run_scenario(
         ):
             folder = Path(exchange)
             made = cut_of(scenario, plan, engine.name)
+            if fleet:
+                _check_fleet(fleet, made, module_files, plan)
             data = results.plan_data(
                 plan,
                 scenario,
@@ -198,7 +210,7 @@ def run_scenario(
             )
             if made:
                 raw, outcome = _in_guests(
-                    scenario, made, data, job, out, kernel_version, progress, module_files
+                    scenario, made, data, job, out, kernel_version, progress, module_files, fleet
                 )
             else:
                 raw, outcome = _in_one(scenario, engine, kernel, job, out, packets, terminal)
@@ -251,6 +263,7 @@ def _in_guests(
     kernel_version: str | None,
     progress: Progress,
     module_files: Sequence[Path],
+    fleet: Fleet | None = None,
 ) -> tuple[dict[str, Any], Outcome]:
     """The same in several guests, of which each may have a kernel of its own."""
 
@@ -265,7 +278,23 @@ def _in_guests(
         with _written_in(out):
             return _observed(path, outcome, scenario)
 
-    return run_guests(made, data, job, prepare, observe)
+    def needs(version: str | None) -> Needs:
+        wanted = guest_kernel(scenario, version or kernel_version)
+        return Needs(wanted, scenario.kernel_modules(), [*scenario.modules(), "wale_wire"])
+
+    elsewhere = Elsewhere(fleet, needs, progress) if fleet else None
+    return run_guests(made, data, job, prepare, observe, elsewhere)
+
+
+def _check_fleet(fleet: Fleet, made: Cut | None, module_files: Sequence[Path], plan: Plan) -> None:
+    """Refuse what several machines do not have."""
+    if made is None:
+        raise EngineError("--hosts: expected a scenario that runs in several guests (guests)")
+    if module_files or plan.bpf:
+        raise EngineError(
+            "--hosts: expected no --module and no .bpf.c: they are files of one machine"
+        )
+    fleet.shares(made.guests)
 
 
 @contextmanager
@@ -333,6 +362,7 @@ def run_command(args: argparse.Namespace) -> int:
             progress,
             args.module_files,
             args.packets,
+            fleet=Fleet(args.hosts, args.starter or SSH) if args.hosts else None,
         )
         if scenario.graph is not None:
             progress("drawing the network")

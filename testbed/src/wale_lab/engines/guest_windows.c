@@ -2,7 +2,7 @@
 /*
  * guest_windows.c - one virtual time for several User-Mode Linux guests that run at once
  *
- *	guest_windows LOOKAHEAD_NS MEMORY FOLDER...
+ *	guest_windows [-f FIRST] [-p FD:FIRST:COUNT:NAME]... LOOKAHEAD_NS MEMORY FOLDER...
  *
  * Each guest was started in a FOLDER with time-travel=ext:time, and asks here, on the socket
  * "time" of its folder, when its time may go on (include/uapi/linux/um_timetravel.h of the
@@ -20,13 +20,17 @@
  * Linux 6.12 and later need two messages a turn: each guest has a page of its own in which both
  * sides read the rest, so that all may run at once.  Linux 6.1 does it with messages alone.
  *
- * It ends when all guests have ended, or with 1 and a sentence.
+ * With guests on several machines each machine has such a program, for the guests with numbers from
+ * FIRST on, and a connection FD to that of each other machine, which has COUNT guests from its FIRST
+ * on.  What they tell each other between two windows is in guest_batches.c; then all begin the same
+ * window.
+ *
+ * It ends when all guests have ended, or with a sentence and 1; 2 if another machine has left.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +43,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "wire_ring.h"
+#include "guest_batches.h"
 
 /* The protocol's messages, and the operations that matter here. */
 struct message {
@@ -95,26 +99,17 @@ struct guest {
 	int time_listener, wake_listener;
 	int time, wake;		/* -1: not connected, or gone */
 	int gone, waiting, introduced, woken;
+	int away;		/* on another machine */
+	int connected;		/* it can be woken */
 	uint64_t request;	/* its next event */
 	uint32_t seq;
 };
 
 static struct guest guests[WIRE_GUESTS_MAX];
-static unsigned int n_guests;
+static unsigned int n_guests;	/* on all machines */
 static struct wire_memory *memory;
 static int no_log;
 static uint64_t now_ns;
-
-static void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	exit(1);
-}
 
 static int listener(const char *folder, const char *name)
 {
@@ -123,9 +118,9 @@ static int listener(const char *folder, const char *name)
 
 	strcpy(address.sun_path, name);
 	if (chdir(folder))
-		fail("%s: %s", folder, strerror(errno));
+		fail(1, "%s: %s", folder, strerror(errno));
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, 1))
-		fail("%s/%s: %s", folder, name, strerror(errno));
+		fail(1, "%s/%s: %s", folder, name, strerror(errno));
 	return fd;
 }
 
@@ -133,11 +128,11 @@ static void share_page(struct guest *guest)
 {
 	guest->shared_fd = memfd_create("time", MFD_CLOEXEC);
 	if (guest->shared_fd < 0 || ftruncate(guest->shared_fd, sizeof(struct shared)))
-		fail("memory: %s", strerror(errno));
+		fail(1, "memory: %s", strerror(errno));
 	guest->shared = mmap(NULL, sizeof(struct shared), PROT_READ | PROT_WRITE, MAP_SHARED,
 			     guest->shared_fd, 0);
 	if (guest->shared == MAP_FAILED)
-		fail("memory: %s", strerror(errno));
+		fail(1, "memory: %s", strerror(errno));
 	guest->shared->version = SHARED_VERSION;
 	guest->shared->len = sizeof(struct shared);
 	guest->shared->running_id = SHARED_CLIENT;
@@ -150,16 +145,32 @@ static int knows_page(const struct guest *guest)
 	return guest->shared->client[SHARED_CLIENT].capa & 1;
 }
 
-static void add_guest(const char *folder)
+static void add_guest(struct guest *guest, const char *folder)
 {
-	struct guest *guest = &guests[n_guests++];
-
 	share_page(guest);
 	guest->folder = folder;
 	guest->time_listener = listener(folder, "time");
 	guest->wake_listener = listener(folder, "wake");
-	guest->time = guest->wake = -1;
-	guest->request = NEVER;
+	guest->away = guest->waiting = 0;
+}
+
+/* Those with numbers from @first on are here; what is said of others comes from their machines. */
+static void add_guests(unsigned int first, char *const *folders, unsigned int here)
+{
+	if (n_guests > WIRE_GUESTS_MAX || here > n_guests || first > n_guests - here)
+		fail(1, "expected at most %u guests, got %u from number %u on", n_guests, here, first);
+	for (unsigned int n = 0; n < n_guests; n++)
+		guests[n] = (struct guest){
+			.time_listener = -1,
+			.wake_listener = -1,
+			.time = -1,
+			.wake = -1,
+			.away = 1,
+			.waiting = 1,
+			.request = NEVER,
+		};
+	for (unsigned int n = 0; n < here; n++)
+		add_guest(&guests[first + n], folders[n]);
 }
 
 static void map_memory(const char *path)
@@ -168,15 +179,15 @@ static void map_memory(const char *path)
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 
 	if (fd < 0 || fstat(fd, &st))
-		fail("%s: %s", path, strerror(errno));
+		fail(1, "%s: %s", path, strerror(errno));
 	if ((size_t)st.st_size < sizeof(*memory))
-		fail("%s: expected at least %zu bytes", path, sizeof(*memory));
+		fail(1, "%s: expected at least %zu bytes", path, sizeof(*memory));
 	memory = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)
-		fail("%s: %s", path, strerror(errno));
+		fail(1, "%s: %s", path, strerror(errno));
 	close(fd);
 	if (memory->magic != WIRE_MAGIC || memory->version != WIRE_VERSION)
-		fail("%s: expected version %d of the memory of guests", path, WIRE_VERSION);
+		fail(1, "%s: expected version %d of the memory of guests", path, WIRE_VERSION);
 }
 
 static void leave(struct guest *guest)
@@ -255,7 +266,7 @@ static int accepted(int *from)
 	int fd = accept4(*from, NULL, NULL, SOCK_CLOEXEC);
 
 	if (fd < 0)
-		fail("accept: %s", strerror(errno));
+		fail(1, "accept: %s", strerror(errno));
 	close(*from);
 	*from = -1;
 	return fd;
@@ -273,7 +284,7 @@ static void listen_to_guests(void)
 		fds[3 * n + 2] = (struct pollfd){ guests[n].wake_listener, POLLIN, 0 };
 	}
 	if (poll(fds, 3 * n_guests, -1) < 0 && errno != EINTR)
-		fail("poll: %s", strerror(errno));
+		fail(1, "poll: %s", strerror(errno));
 	for (n = 0; n < n_guests; n++) {
 		if (fds[3 * n].revents)
 			take_message(&guests[n]);
@@ -300,16 +311,23 @@ static void take_connections(void)
 
 		if (poll(&fd, 1, 0) > 0)
 			guests[n].wake = accepted(&guests[n].wake_listener);
+		if (!guests[n].away)
+			guests[n].connected = guests[n].wake >= 0;
 	}
 }
 
-/* Have a guest that stands still ask for a turn now. */
+/* Have a guest that stands still ask for a turn now: its machine does that. */
 static void wake(struct guest *guest)
 {
 	char byte = 0;
 
+	guest->introduced = 1;
+	if (guest->away) {
+		guest->request = now_ns;
+		return;
+	}
+	guest->woken = 1;
 	guest->shared->current_time = now_ns;
-	guest->introduced = guest->woken = 1;
 	if (send(guest->wake, &byte, 1, MSG_NOSIGNAL) != 1)
 		leave(guest);
 }
@@ -340,7 +358,7 @@ static void take_answers(void)
 
 		while (guest->woken && !guest->gone)
 			take_answer(guest);
-		if (!guest->gone && knows_page(guest))
+		if (!guest->away && !guest->gone && knows_page(guest))
 			guest->request = guest->shared->client[SHARED_CLIENT].req_time;
 	}
 }
@@ -358,7 +376,7 @@ static void check_ring(unsigned int number, const struct wire_ring *ring)
 
 	if (!error)
 		return;
-	fail("the link from guest %u to guest %u failed at %.9f s: %s", entry->from, entry->to,
+	fail(1, "the link from guest %u to guest %u failed at %.9f s: %s", entry->from, entry->to,
 	     now_ns / 1e9, error <= WIRE_MEMORY ? why[error] : "for no known reason");
 }
 
@@ -428,12 +446,36 @@ static uint64_t first_event_ns(void)
 	return first_ns;
 }
 
+/* How the guests of all machines stand, and for which of them something was sent. */
+static uint32_t exchange(void)
+{
+	struct batch_guest all[WIRE_GUESTS_MAX];
+	uint32_t fed;
+
+	for (unsigned int n = 0; n < n_guests; n++)
+		all[n] = (struct batch_guest){
+			.request = guests[n].request,
+			.stage = memory->stage[n],
+			.flags = (guests[n].gone ? BATCH_GONE : 0) |
+				 (guests[n].connected ? BATCH_CONNECTED : 0),
+		};
+	fed = batches_exchange(all, now_ns);
+	for (unsigned int n = 0; n < n_guests; n++) {
+		guests[n].request = all[n].request;
+		guests[n].gone = !!(all[n].flags & BATCH_GONE);
+		guests[n].connected = !!(all[n].flags & BATCH_CONNECTED);
+	}
+	return fed;
+}
+
 /* All stand still: the next window. */
-static void begin_window(uint64_t lookahead_ns)
+static void begin_window(uint64_t lookahead_ns, uint32_t fed)
 {
 	int has_come[WIRE_GUESTS_MAX] = {};
 	uint64_t first_ns;
 
+	for (unsigned int n = 0; n < n_guests; n++)
+		has_come[n] = fed >> n & 1;
 	look_at_rings(has_come);
 	look_at_stages(has_come);
 	look_for_end(has_come);
@@ -441,7 +483,7 @@ static void begin_window(uint64_t lookahead_ns)
 	for (unsigned int n = 0; n < n_guests; n++) {
 		struct guest *guest = &guests[n];
 
-		if (!guest->gone && guest->wake >= 0 && (has_come[n] || !guest->introduced))
+		if (!guest->gone && guest->connected && (has_come[n] || !guest->introduced))
 			wake(guest);
 	}
 	take_answers();
@@ -449,7 +491,8 @@ static void begin_window(uint64_t lookahead_ns)
 	now_ns = first_ns < NEVER - lookahead_ns ? first_ns + lookahead_ns : NEVER;
 	memory->end_ns = now_ns;
 	for (unsigned int n = 0; n < n_guests; n++)
-		if (!guests[n].gone && (guests[n].request < now_ns || first_ns == NEVER))
+		if (!guests[n].gone && !guests[n].away &&
+		    (guests[n].request < now_ns || first_ns == NEVER))
 			run(&guests[n]);
 }
 
@@ -463,27 +506,41 @@ static int all_gone(void)
 
 int main(int argc, char **argv)
 {
+	unsigned int first = 0;
 	uint64_t lookahead_ns;
+	int option;
 
-	if (argc < 4 || argc - 3 > WIRE_GUESTS_MAX)
-		fail("expected LOOKAHEAD_NS MEMORY FOLDER..., of %d guests at most",
-		     WIRE_GUESTS_MAX);
+	while ((option = getopt(argc, argv, "+f:p:")) != -1)
+		if (option == 'f')
+			first = strtoul(optarg, NULL, 10);
+		else if (option == 'p')
+			batches_add_peer(optarg);
+		else
+			return 1;
+	argc -= optind;
+	argv += optind;
+	if (argc < 3)
+		fail(1, "expected LOOKAHEAD_NS MEMORY FOLDER...");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	lookahead_ns = strtoull(argv[1], NULL, 10);
-	map_memory(argv[2]);
+	lookahead_ns = strtoull(argv[0], NULL, 10);
+	map_memory(argv[1]);
 	no_log = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (no_log < 0)
-		fail("/dev/null: %s", strerror(errno));
-	for (int n = 3; n < argc; n++)
-		add_guest(argv[n]);
+		fail(1, "/dev/null: %s", strerror(errno));
+	n_guests = memory->guests;
+	add_guests(first, argv + 2, argc - 2);
+	batches_begin(memory, first, argc - 2);
 	puts("ready");
 	fflush(stdout);
 	for (;;) {
+		uint32_t fed;
+
 		while (!all_stand_still())
 			listen_to_guests();
+		take_connections();
+		fed = exchange();
 		if (all_gone())
 			return 0;
-		take_connections();
-		begin_window(lookahead_ns);
+		begin_window(lookahead_ns, fed);
 	}
 }

@@ -13,9 +13,9 @@ import os
 import struct
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wale_lab.engines import coverage
@@ -69,6 +69,32 @@ class Wire:
         return size
 
 
+@dataclass(frozen=True)
+class Peer:
+    """Another machine with guests of the same virtual time, and the connection to it."""
+
+    name: str
+    guests: range
+    fd: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which of all guests are on this machine: those from `first` on."""
+
+    first: int
+    guests: int  # on all machines
+    peers: Sequence[Peer] = field(default=())
+
+
+#: Exit code of guest_windows when another machine has left.
+_EXIT_LOST = 2
+
+
+class Lost(EngineError):
+    """The connection with another machine broke: that machine knows better why."""
+
+
 def lookahead_ns(wires: Sequence[Wire]) -> int:
     """The length of windows: what a packet takes at least from one guest to another."""
     return min((min(wire.delays_ns) - _LATENESS_NS for wire in wires), default=_UNLINKED_NS)
@@ -80,14 +106,25 @@ def seed_of(seed: int, guest: int) -> int:
 
 
 def run_together(
-    members: Sequence[tuple[Kernel, Job]], wires: Sequence[Wire] = ()
+    members: Sequence[tuple[Kernel, Job]],
+    wires: Sequence[Wire] = (),
+    place: Place | None = None,
+    keep_counts: Callable[[Path], None] | None = None,
 ) -> list[Outcome | None]:
-    """Run each guest's job; when one of them fails, the others are ended, and have no outcome."""
-    _check(members, wires)
-    members = [(k, replace(job, seed=seed_of(job.seed, n))) for n, (k, job) in enumerate(members)]
+    """Run each guest's job; when one of them fails, the others are ended, and have no outcome.
+
+    `members` are the guests of this machine, `wires` those of all.  `keep_counts` gets the folder
+    in which a guest that counts lines has left what it counted (coverage.keep).
+    """
+    place = place or Place(0, len(members))
+    check_together([job for _, job in members], place.guests, wires)
+    members = [
+        (kernel, replace(job, seed=seed_of(job.seed, number)))
+        for number, (kernel, job) in enumerate(members, place.first)
+    ]
     began = time.monotonic()
     with ExitStack() as stack:
-        memory = stack.enter_context(_memory(len(members), wires))
+        memory = stack.enter_context(_memory(place.guests, wires))
         folders = [stack.enter_context(job_folder()) for _ in members]
         counting = []
         for folder, (kernel, job) in zip(folders, members, strict=True):
@@ -95,29 +132,30 @@ def run_together(
             counting += [folder] if after else []
             write_job(folder, kernel, job, after)
             (folder / "wire").symlink_to(memory)
-        windows = stack.enter_context(_windows(lookahead_ns(wires), memory, folders))
+        windows = stack.enter_context(_windows(lookahead_ns(wires), memory, folders, place))
         guests: list[Guest] = []
         try:
-            for number, (folder, (kernel, job)) in enumerate(zip(folders, members, strict=True)):
+            ready = zip(folders, members, strict=True)
+            for number, (folder, (kernel, job)) in enumerate(ready, place.first):
                 cpu = stack.enter_context(one_cpu(number))
                 guests.append(Guest(kernel, folder, job, cpu, number))
-            outcomes = _Group(guests, windows, began).outcomes()
+            outcomes = _Group(guests, windows, began, place).outcomes()
         finally:
             for guest in guests:
                 guest.kill()
         for folder in counting:
-            coverage.keep(folder / "exchange")
+            (keep_counts or coverage.keep)(folder / "exchange")
         return outcomes
 
 
-def _check(members: Sequence[tuple[Kernel, Job]], wires: Sequence[Wire]) -> None:
+def check_together(jobs: Sequence[Job], guests: int, wires: Sequence[Wire]) -> None:
     """EngineError for what cannot run together."""
-    if len(members) > GUESTS_MAX:
-        raise EngineError(f"expected at most {GUESTS_MAX} guests, got {len(members)}")
+    if guests > GUESTS_MAX:
+        raise EngineError(f"expected at most {GUESTS_MAX} guests, got {guests}")
     if 2 * len(wires) > RINGS_MAX:
         most = RINGS_MAX // 2
         raise EngineError(f"expected at most {most} links between guests, got {len(wires)}")
-    for _, job in members:
+    for job in jobs:
         if job.time != "virtual" or job.interactive:
             raise EngineError("expected virtual time, and no terminal, for guests that run at once")
     for wire in wires:
@@ -149,17 +187,20 @@ def _memory(guests: int, wires: Sequence[Wire]) -> Iterator[Path]:
 
 @contextmanager
 def _windows(
-    window_ns: int, memory: Path, folders: Sequence[Path]
+    window_ns: int, memory: Path, folders: Sequence[Path], place: Place
 ) -> Iterator[subprocess.Popen[bytes]]:
     """The program that gives guests their time, ready for them."""
-    command = [str(programs_of_guests() / "guest_windows"), str(window_ns), str(memory)]
+    command = [str(programs_of_guests() / "guest_windows"), "-f", str(place.first)]
+    for peer in place.peers:
+        command += ["-p", f"{peer.fd}:{peer.guests.start}:{len(peer.guests)}:{peer.name}"]
     process = subprocess.Popen(
-        [*command, *map(str, folders)],
+        [*command, str(window_ns), str(memory), *map(str, folders)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
         preexec_fn=end_with_parent,
+        pass_fds=[peer.fd for peer in place.peers],
     )
     assert process.stdout and process.stderr
     try:
@@ -177,29 +218,49 @@ class _Group:
     """Guests that run."""
 
     def __init__(
-        self, guests: Sequence[Guest], windows: subprocess.Popen[bytes], began: float
+        self,
+        guests: Sequence[Guest],
+        windows: subprocess.Popen[bytes],
+        began: float,
+        place: Place,
     ) -> None:
-        self.guests, self.windows, self.began = guests, windows, began
+        self.guests, self.windows, self.place = guests, windows, place
+        self.began = began
+        self.deadline = began + max(guest.job.wall_limit_s for guest in guests)
 
     def outcomes(self) -> list[Outcome | None]:
         """How each of them ended by itself; EngineError if what connects them failed."""
-        deadline = self.began + max(guest.job.wall_limit_s for guest in self.guests)
         left = list(self.guests)
         ended: dict[int, Outcome] = {}
         while left and not self._failed(ended):
-            late = time.monotonic() > deadline
+            late = time.monotonic() > self.deadline
             for guest in left[:]:
                 if guest.process.poll() is not None or late:
                     left.remove(guest)
                     wall_s = time.monotonic() - self.began
                     outcome = guest.outcome("timeout" if late else None, wall_s)
                     ended[guest.number or 0] = outcome
-            if self.windows.poll():
-                assert self.windows.stderr
-                raise EngineError(self.windows.stderr.read().decode().strip())
+            self._check_windows()
             if left:
                 self._pause(left)
-        return [ended.get(number) for number in range(len(self.guests))]
+        if self.place.peers and not self._failed(ended):
+            self._wait_for_others()
+        return [ended.get(guest.number or 0) for guest in self.guests]
+
+    def _check_windows(self) -> None:
+        """EngineError if the program that gives them their time has failed."""
+        if code := self.windows.poll():
+            assert self.windows.stderr
+            said = self.windows.stderr.read().decode(errors="replace").strip()
+            raise (Lost if code == _EXIT_LOST else EngineError)(said)
+
+    def _wait_for_others(self) -> None:
+        """The guests of other machines need our part of each window until they have ended."""
+        while self.windows.poll() is None:
+            if time.monotonic() > self.deadline:
+                raise Lost("the guests of other machines did not end before the wall limit")
+            ended_within(self.windows, 0.05)
+        self._check_windows()
 
     @staticmethod
     def _failed(ended: dict[int, Outcome]) -> bool:

@@ -150,7 +150,7 @@ def _original(kernel: Kernel, job: Job, cpu: int, control: socket.socket) -> Ite
 _PROGRAMS = {
     "guest_init": (["-static"], ["guest_init.c"]),
     "guest_preload.so": (["-shared", "-fPIC"], ["guest_preload.c", "guest_copy.c"]),
-    "guest_windows": ([], ["guest_windows.c"]),
+    "guest_windows": ([], ["guest_windows.c", "guest_batches.c"]),
     "outside_frames": (["-pthread"], ["outside_frames.c"]),
 }
 
@@ -159,7 +159,7 @@ def programs_of_guests() -> Path:
     """The folder of these programs, compiled once for each state of their sources."""
     here, include = Path(__file__).parent, SOURCES / "kmod/wire"
     read = [here / name for _, names in _PROGRAMS.values() for name in names]
-    read += [here / "guest_copy.h", include / "wire_ring.h"]
+    read += [here / "guest_copy.h", here / "guest_batches.h", include / "wire_ring.h"]
     digest = hashlib.sha256(b"".join(s.read_bytes() for s in read)).hexdigest()[:12]
     folder = kernel_build.cache_root() / f"guest-{digest}"
     if not folder.exists():

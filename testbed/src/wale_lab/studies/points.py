@@ -36,8 +36,8 @@ from wale_lab.yaml_lines import Document
 CODE = (
     "engines/base.py", "engines/copies.py", "engines/guest_copy.c", "engines/guest_copy.h",
     "engines/guest_init.c", "engines/guest_preload.c", "engines/uml.py",
-    "engines/guest_windows.c", "engines/together.py", "guests.py", "topologies/cut.py",
-    "results/merge.py",
+    "engines/guest_windows.c", "engines/guest_batches.c", "engines/together.py", "guests.py",
+    "topologies/cut.py", "results/merge.py",
     "guest/agent.py", "guest/channel_recorder.py", *(f"guest/{part}.py" for part in PARTS),
     "guest/rtnetlink.py",
     "results/constant.py", "link.py", "host_settings.py", "checking.py",
