@@ -98,6 +98,9 @@ upstream: packages-check	## the tree as patches for Linux and iproute2, into bui
 check-upstream: packages-check userspace kernel	## apply these patches, build them one by one, boot them (KERNEL=7.2)
 	@testbed/wale-lab python testbed/upstream/check.py $(KERNEL_ARG)
 
+check-arch: packages-check packages-arch	## build modules and userspace for arm64, arm and s390 (KERNEL=6.12)
+	@testbed/wale-lab python testbed/upstream/arches.py $(KERNEL_ARG)
+
 lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest -m lint $(PYTEST_ARGS)
 
@@ -154,6 +157,9 @@ packages-deb:	## install what is missing to build and test the Debian packages
 packages-programs:	## install what is missing to build the programs of scenarios
 	@testbed/setup/install-packages testbed/setup/packages-programs.txt
 
+packages-arch:	## install what is missing to build for other processors
+	@testbed/setup/install-packages testbed/setup/packages-arch.txt
+
 packages-vm:	## install what is missing to boot stock kernels
 	@testbed/setup/install-packages testbed/setup/packages-vm.txt
 
@@ -181,6 +187,6 @@ deb: packages-deb	## Debian packages wale-dkms, wale-tools, wale-dev and python3
 clean:	## remove build/, dist/, out/ and results/ (the cached kernel stays)
 	rm -rf build dist out results
 
-.PHONY: demo report test check release-check check-vm check-deb check-programs programs bench-programs packages-programs coverage tested-table formulas-table upstream check-upstream lint fuzz fuzz-userspace fuzz-kernel \
+.PHONY: demo report test check release-check check-vm check-deb check-programs programs bench-programs packages-programs coverage tested-table formulas-table upstream check-upstream check-arch lint fuzz fuzz-userspace fuzz-kernel \
 	bench help modules modules-stock userspace kernel kernel-san packages packages-check \
-	packages-vm packages-deb install uninstall wheel deb clean
+	packages-vm packages-arch packages-deb install uninstall wheel deb clean

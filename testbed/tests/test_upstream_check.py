@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`make check-upstream`: what they go by, without building a kernel."""
+"""`make check-upstream` and `make check-arch`: what they go by, without building a kernel."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from wale_lab.tree import SOURCES
 
 sys.path.insert(0, str(SOURCES / "testbed/upstream"))
 
+import arches
 import check
 from commands import Commands
 from objects import is_progress
@@ -81,3 +82,30 @@ def test_the_kernel_has_the_modules(value: str, tests: bool) -> None:
     assert f"\tdef_tristate {value}\n" in text
     assert "select NET_SCH_WALE\n" in text
     assert ("NET_SCH_WALE_KUNIT_TEST" in text) is tests
+
+
+def test_what_a_kernel_exports(tmp_path: Path) -> None:
+    for name, text in {
+        "net/core/a.c": "EXPORT_SYMBOL_GPL(dev_get);\nEXPORT_TRACEPOINT_SYMBOL(fib);\n",
+        "arch/arm/lib.S": "EXPORT_SYMBOL(__aeabi_uidiv)\n",
+        "arch/s390/b.c": 'EXPORT_SYMBOL_NS_GPL(diag, "S390");\n',
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text)
+    found = arches.exports(tmp_path, "arm")
+    assert found >= {"dev_get", "__aeabi_uidiv", "__tracepoint_fib", "__SCK__tp_func_fib"}
+    assert not found & {"__aeabi_uldivmod", "diag"}
+
+
+@pytest.mark.parametrize(
+    "line, tolerated",
+    [
+        ('WARNING: modpost: "__udivdi3" [kmod/wale/sch_wale.ko] undefined!', True),
+        ("WARNING: modpost: suppressed 356 unresolved symbol warnings because", True),
+        ("WARNING: modpost: missing MODULE_LICENSE() in sch_wale.o", False),
+        ("wale_size.c:3:1: warning: right shift count >= width of type", False),
+    ],
+)
+def test_only_unknown_symbols_are_tolerated(line: str, tolerated: bool) -> None:
+    """They are looked for among those that the kernel exports instead."""
+    assert bool(arches.UNKNOWN.search(line)) is tolerated

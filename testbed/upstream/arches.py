@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds the modules and the userspace for other processors: `make check-arch`.
+
+For each architecture the kernel's source is configured like the guest's kernel, as far as the
+architecture takes it, and prepared for modules.  The modules and their tests are compiled with
+W=1, and with sparse where it is installed and new enough.  Every symbol that a module needs must
+be one that the kernel or another module exports: a division of 64 bits on a processor of 32 would
+need one that is not.  Of the userspace all objects are compiled.
+
+The results are printed as a table, and kept in build/arch/arch.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from commands import Commands
+from fold import TOP
+from objects import NO_SPARSE, is_progress
+from patched import unpack_source
+from wale_lab.engines import kernel_source
+from wale_lab.engines.base import EngineError
+from wale_lab.engines.kernel_build import Wanted, cache_root, find_source
+from wale_lab.engines.processes import for_kbuild
+
+
+@dataclass(frozen=True)
+class Arch:
+    """An architecture, with the kernel's name, its compiler, and what it needs configured."""
+
+    name: str
+    compiler: str
+    about: str
+    config: str = ""
+    has_int128: bool = True
+
+
+ARCHES = (
+    Arch("arm64", "aarch64-linux-gnu-", "64 bits, little-endian"),
+    Arch(
+        "arm", "arm-linux-gnueabihf-", "32 bits, little-endian", "CONFIG_ARCH_MULTI_V7=y\n", False
+    ),
+    Arch("s390", "s390x-linux-gnu-", "64 bits, big-endian", "CONFIG_MARCH_Z196=y\n"),
+)
+
+#: What modpost says where there is no list of the kernel's symbols: exports() is that list here.
+UNKNOWN = re.compile(
+    r"WARNING: (modpost: \"\w+\" \[\S+\] undefined!|modpost: suppressed \d+ unresolved symbol"
+    r"|Module\.symvers is missing)"
+    r"|^ +(Modules may not have dependencies|You may get many|You can set KBUILD_MODPOST_WARN)"
+)
+
+_EXPORT = re.compile(r"\b(EXPORT_\w*SYMBOL\w*)\(([^,)]+)")
+
+#: Folders of a kernel in which there is something that the modules use.
+_EXPORTERS = "block crypto drivers/base drivers/char fs include kernel lib mm net security".split()
+
+_OF_TRACEPOINTS = ("__tracepoint_", "__traceiter_", "__SCK__tp_func_", "__SCT__tp_func_")
+
+#: Made by kbuild for each module, and names that a macro puts together.
+_ELSEWHERE = {"__this_module", *(f"get_random_u{bits}" for bits in (8, 16, 32, 64))}
+
+
+class ArchCheck:
+    """The build for one architecture, below a folder of its own."""
+
+    def __init__(self, arch: Arch, tree: Path, out: Path, run: Commands) -> None:
+        self.arch, self.tree, self.out, self.run = arch, tree, out, run
+        self.kernel = out / "kernel"
+        self.env = {"ARCH": arch.name, "CROSS_COMPILE": arch.compiler}
+
+    def prepare(self) -> None:
+        """Configure the kernel, and prepare it for modules."""
+        self.kernel.mkdir(parents=True, exist_ok=True)
+        wanted = self.out / "wanted.config"
+        wanted.write_text(Wanted(None, "").config + self.arch.config)
+        self._make("allnoconfig", KCONFIG_ALLCONFIG=str(wanted))
+        self._make("modules_prepare")
+
+    def _make(self, target: str, **env: str) -> None:
+        words = ["make", f"-j{os.cpu_count()}", "-C", self.tree, f"O={self.kernel}", target]
+        self.run.text(words, inherited=for_kbuild(), both=True, **self.env, **env)
+
+    def modules(self) -> str:
+        """Compile the modules and their tests, and look for the symbols that they need."""
+        build = self.out / "build"
+        shutil.rmtree(build, ignore_errors=True)
+        said = self.run.text(
+            [TOP / "testbed/setup/build-modules", self.kernel, self.arch.name],
+            both=True,
+            CROSS_COMPILE=self.arch.compiler,
+            WALE_BUILD=str(build),
+            BUILD_FLAGS="W=1 C=2",
+            KBUILD_MODPOST_WARN="1",
+        )
+        lines = [line for line in said.splitlines() if not UNKNOWN.search(line)]
+        wrong = [line for line in lines if not is_progress(line) and NO_SPARSE not in line]
+        made = list(build.rglob("*.ko"))
+        wrong += [f"nothing exports {name}" for name in sorted(self._unknown(made))]
+        if wrong or not made:
+            raise EngineError("; ".join(wrong[:3]) or "no modules were built")
+        word = "W=1" if any(NO_SPARSE in line for line in lines) else "W=1 and sparse"
+        return f"{len(made)} modules, {word}"
+
+    def _unknown(self, modules: list[Path]) -> set[str]:
+        """The symbols that these modules need, and that nothing exports."""
+        needed, ours = set[str](), set[str]()
+        for module in modules:
+            listed = self.run.text([f"{self.arch.compiler}nm", module])
+            needed |= set(re.findall(r"^ +U (\w+)$", listed, re.M))
+            ours |= set(re.findall(r"__ksymtab_(\w+)$", listed, re.M))
+        return needed - ours - exports(self.tree, self.arch.name)
+
+    def userspace(self) -> str:
+        """Compile the objects of the tools; libraries are not linked, only their headers used."""
+        if not self.arch.has_int128:
+            return "not built: its compiler has no integers of 128 bits"
+        build = self.out / "userspace"
+        shutil.rmtree(build, ignore_errors=True)
+        here = TOP / "userspace"
+        parts = ("lib", "wale", "transfer", "tc")
+        sources = [path for part in parts for path in here.glob(f"{part}/*.c")]
+        objects = [build / "obj" / path.relative_to(here).with_suffix(".o") for path in sources]
+        words = ["make", f"-j{os.cpu_count()}", "-C", here, f"CC={self.arch.compiler}gcc"]
+        words += [f"BUILD={build}", "CFLAGS=-O2 -g -idirafter /usr/include", *objects]
+        self.run.text([str(word) for word in words], both=True)
+        return f"{len(objects)} objects"
+
+
+def exports(tree: Path, arch: str) -> set[str]:
+    """The symbols that a kernel's source exports on an architecture."""
+    folders = [tree / part for part in (f"arch/{arch}", *_EXPORTERS)]
+    command = ["grep", "-rhE", r"EXPORT_\w*SYMBOL\w*\(", "--include=*.[chS]", *map(str, folders)]
+    listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    found = set[str]()
+    for kind, name in _EXPORT.findall(listed):
+        if "TRACEPOINT" in kind:
+            found |= {f"{start}{name}" for start in _OF_TRACEPOINTS}
+        else:
+            found.add(name.strip())
+    return found | _ELSEWHERE
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="testbed/upstream/arches.py", description=__doc__)
+    parser.add_argument("--kernel", help="line of the kernel, such as 6.12")
+    parser.add_argument("--out", type=Path, default=TOP / "build/arch")
+    parser.add_argument("arches", nargs="*", help="of " + ", ".join(a.name for a in ARCHES))
+    asked = parser.parse_args()
+
+    def say(text: str) -> None:
+        print(text, flush=True)
+
+    try:
+        source = kernel_source.at_hand(asked.kernel, cache_root()) or find_source(asked.kernel, say)
+        results = check(source, asked.out.resolve(), asked.arches)
+    except EngineError as error:
+        print(f"check-arch: {error}", file=sys.stderr)
+        return 2
+    return 0 if all(row["passed"] for row in results) else 1
+
+
+def check(source: kernel_source.Source, out: Path, names: list[str]) -> list[dict[str, object]]:
+    """Build for these architectures, or for all; print and keep what came of it."""
+    out = out / source.version
+    run = Commands(out / "log")
+    run.begin("source")
+    tree = out / "linux"
+    unpack_source(source, tree, run, keep=[arch.name for arch in ARCHES])
+    results: list[dict[str, object]] = []
+    for arch in ARCHES:
+        if names and arch.name not in names:
+            continue
+        began = time.monotonic()
+        run.begin(arch.name)
+        one = ArchCheck(arch, tree, out / arch.name, run)
+        row: dict[str, object] = {"arch": arch.name, "about": arch.about, "passed": True}
+        try:
+            one.prepare()
+            row |= {"modules": one.modules(), "userspace": one.userspace()}
+            said = f"{row['modules']}; userspace {row['userspace']}"
+        except EngineError as error:
+            said = f"FAILED {error}"
+            row |= {"passed": False, "error": str(error)}
+        row["seconds"] = round(time.monotonic() - began)
+        print(f"{arch.name:<7}{arch.about:<24}{said}", flush=True)
+        results.append(row)
+    text = json.dumps({"kernel": source.package, "arches": results}, indent=1)
+    (out / "arch.json").write_text(f"{text}\n")
+    return results
+
+
+if __name__ == "__main__":
+    sys.exit(main())
