@@ -290,6 +290,19 @@ def test_ctrl_c_is_the_commands(mode: list[str], tmp_path: Path) -> None:
 
 
 @pytest.mark.guest
+def test_ctrl_c_before_the_command_starts(tmp_path: Path) -> None:
+    words = [LAB, "with", "-q", "--real", "--serve", "touch began; sleep 1000", "--", "true"]
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        while not (tmp_path / "began").exists():
+            assert process.poll() is None
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+    assert (process.returncode, said) == (130, "wale-lab: interrupted\n")
+
+
+@pytest.mark.guest
 def test_a_reader_that_goes(tmp_path: Path) -> None:
     script = f"{LAB} with -q --delay 20ms -- ping server | head -1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(

@@ -79,6 +79,8 @@ class Terminal:
     flush_cs: int | None
     """how soon the guest writes to files of the host, in 1/100 s; None: as the kernel does"""
     stdin: bytes = b""
+    interrupted: bool = False
+    """Ctrl-C came, once the guest has ended"""
 
     def plan(self) -> dict[str, Any]:
         """The plan for the agent."""
@@ -111,8 +113,9 @@ class Terminal:
                 os.kill(os.getpid(), signal.SIGTERM)  # cli.py ends the run
 
         before = signal.getsignal(signal.SIGINT)
+        interrupts = _Interrupts(folder / INTERRUPT)
         if before is not signal.SIG_IGN:  # as in the background of a script
-            signal.signal(signal.SIGINT, _Interrupts(folder / INTERRUPT))
+            signal.signal(signal.SIGINT, interrupts)
         thread = threading.Thread(target=follow, daemon=True)
         thread.start()
         try:
@@ -126,6 +129,7 @@ class Terminal:
             thread.join()
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGINT, before)
+            self.interrupted = interrupts.first_s is not None
             if not broken:
                 for follower in followers:
                     follower.step()

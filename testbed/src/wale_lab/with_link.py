@@ -325,6 +325,7 @@ def _run(args: argparse.Namespace, scenario: Scenario, stdin: bytes) -> int:
     with ExitStack() as stack:
         own = None if args.out else tempfile.TemporaryDirectory(prefix="wale-with-")
         out = Path(stack.enter_context(own) if own else args.out)
+        terminal = _terminal(args, stdin)
         result = run_scenario(
             scenario,
             args.seed,
@@ -333,9 +334,16 @@ def _run(args: argparse.Namespace, scenario: Scenario, stdin: bytes) -> int:
             args.kernel,
             stack.enter_context(Progress(quiet=not sys.stderr.isatty() or args.quiet)),
             packets=args.packets,
-            terminal=_terminal(args, stdin),
+            terminal=terminal,
         )
+        if terminal.interrupted and _of_client(result)["exit_code"] is None:
+            raise KeyboardInterrupt  # the command has not heard of it
         return _tell(args, result, out)
+
+
+def _of_client(result: dict[str, Any]) -> dict[str, Any]:
+    """What became of the command."""
+    return next(flow for flow in result["flows"] if flow["name"] == CLIENT)
 
 
 def _tell(args: argparse.Namespace, result: dict[str, Any], out: Path) -> int:
@@ -352,7 +360,7 @@ def _tell(args: argparse.Namespace, result: dict[str, Any], out: Path) -> int:
         print_result(result, out if args.out else None, stderr=True)
     for line in problems(result):
         print(f"wale-lab: {line}", file=sys.stderr)
-    client = next(flow for flow in result["flows"] if flow["name"] == CLIENT)
+    client = _of_client(result)
     if client["completed"]:
         return int(client["exit_code"])
     if client["exit_code"] in (126, 127):
