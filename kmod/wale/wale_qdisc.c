@@ -110,9 +110,6 @@ static int wale_init(struct Qdisc *sch, struct nlattr *opt,
 	if (err)
 		return err;
 
-	/* holding packets back is the purpose: no parent need warn of it */
-	sch->flags |= TCQ_F_WARN_NONWC;
-
 	return opt ? wale_netlink_configure(sch, opt, extack) : 0;
 }
 

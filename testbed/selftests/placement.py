@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from wale_lab.selftest import net
 from wale_lab.selftest.pair import MS, Pair
 from wale_lab.selftest.tap import (
+    KernelLog,
     Skip,
     equal,
     in_virtual_time,
@@ -164,8 +165,11 @@ def under_a_class_of(kind: str, options: str, of_class: str) -> None:
 
 
 def test_under_other_schedulers() -> None:
-    """Below hfsc, drr and ets."""
+    """Below hfsc, drr and ets.  hfsc tells that a link holds packets back, as it does."""
+    log = KernelLog()
     under_a_class_of("hfsc", "default 10", "sc rate 1gbit ul rate 1gbit")
+    said = [line for line in log.news() if "wale qdisc" in line and "non-work-conserving" in line]
+    equal(len(said), 1, "warnings that the link is not work-conserving")
     under_a_class_of("drr", "", "quantum 1514")
     under(["qdisc add dev a0 root handle 1: ets bands 3 strict 1"], [0x10001, 0x10002, 0x10003])
 
