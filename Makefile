@@ -119,6 +119,9 @@ bench: packages userspace kernel	## what a packet costs by qdisc, an ACK by cong
 bench-programs: packages-check userspace kernel programs	## wall time against virtual time, for scenarios of real programs
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m wale_lab.bench.programs
 
+bench-guests: packages-check userspace kernel	## what an experiment costs in several guests and on several machines
+	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m wale_lab.bench.guests $(if $(QUICK),--quick)
+
 fuzz-kernel: packages userspace	## messages, good and bad, to the modules in a guest with sanitizers
 	@testbed/wale-lab python -m wale_lab.fuzz --messages $(MESSAGES) --seed $(SEED) \
 		--kernel $(if $(findstring +,$(KERNEL)),$(KERNEL),$(KERNEL)+san)
@@ -187,6 +190,6 @@ deb: packages-deb	## Debian packages wale-dkms, wale-tools, wale-dev and python3
 clean:	## remove build/, dist/, out/ and results/ (the cached kernel stays)
 	rm -rf build dist out results
 
-.PHONY: demo report test check release-check check-vm check-deb check-programs programs bench-programs packages-programs coverage tested-table formulas-table upstream check-upstream check-arch lint fuzz fuzz-userspace fuzz-kernel \
+.PHONY: demo report test check release-check check-vm check-deb check-programs programs bench-programs bench-guests packages-programs coverage tested-table formulas-table upstream check-upstream check-arch lint fuzz fuzz-userspace fuzz-kernel \
 	bench help modules modules-stock userspace kernel kernel-san packages packages-check \
 	packages-vm packages-arch packages-deb install uninstall wheel deb clean

@@ -15,6 +15,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from wale_lab.bench.sheets import rst_table
 from wale_lab.engines import get_engine
 from wale_lab.engines.base import EngineError
 from wale_lab.errors import ScenarioError
@@ -77,14 +78,7 @@ def measure(name: str) -> Speed:
 
 def table(speeds: list[Speed]) -> str:
     """In reStructuredText."""
-    lines = [HEADS, *(speed.cells for speed in speeds)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADS))]
-    rule = " ".join("=" * width for width in widths)
-    texts = [
-        " ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    ]
-    return "\n".join([rule, texts[0], rule, *texts[1:], rule])
+    return rst_table([HEADS, *(speed.cells for speed in speeds)])
 
 
 def main(names: list[str]) -> int:

@@ -46,6 +46,17 @@ class Sheet:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
+def rst_table(lines: Sequence[Sequence[str]]) -> str:
+    """Lines, of which the first has the heads, in reStructuredText."""
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    rule = " ".join("=" * width for width in widths)
+    texts = [
+        " ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+    return "\n".join([rule, texts[0], rule, *texts[1:], rule])
+
+
 def _is_number(text: str) -> bool:
     try:
         float(text or "0")
