@@ -52,6 +52,16 @@ def test_a_packet_of_an_endpoint() -> None:
     assert scone.lower(advised, 61) == advised and scone.read(scone.lower(advised, 59)) == 59
 
 
+def test_a_packet_of_picoquic() -> None:
+    """Recorded behind a link that tells 1500 kbit/s; it was sent with the signal 127."""
+    recorded = "cbef7dc0fd089831204127a117490846c8497e2eb90c297c9831204127a11749d4287d9c29"
+    datagram = bytes.fromhex(recorded)
+    assert scone.kind_of(datagram) is Kind.SCONE
+    assert scone.read(datagram) == scone.signal_of(1_500_000 // 8) == 23
+    sent = b"\xff" + datagram[1:]
+    assert scone.read(sent) == scone.UNKNOWN and scone.lower(sent, 23) == datagram
+
+
 @pytest.mark.parametrize("end", range(14))
 def test_what_is_cut_off_is_malformed(end: int) -> None:
     datagram = scone.packet(b"12345678")[:end]

@@ -3,19 +3,22 @@
 
     testbed/wale-lab python Documentation/examples/scone/forecast.py [--hours N]
 
-Prints for each link and each kind of advice, over all moments:
+Prints for each path and each kind of advice, over all moments, means and 95 % intervals of hours:
   used   how much of the mean rate of the next 30 s a sender may use that never exceeds the advice
   over   how often the advice is above that mean: a sender that trusts it gets stuck
+A path is one link, or several in series, each of which tells its rate: the lowest arrives.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Callable
 
 import numpy
 from numpy.typing import NDArray
 
+from wale_lab.evaluation.judge import mean_interval
 from wale_lab.impaired_advice import link_rate
 from wale_lab.link import Link
 from wale_lab.models.feedback import Numbers, Steps, lose, quantise
@@ -31,7 +34,15 @@ EVERY = 2 * SECOND
 AHEAD = 30 * SECOND
 
 #: Links whose rate is that of a subscription, and how often it changes.
-POLICIES = {"policy": "100s", "slow": "600s"}
+POLICIES = {"policy": 100, "slow": 600}
+SUBSCRIPTION = ("2mbit", "700kbit", "1200kbit")
+
+#: The links of each path.
+PATHS = {name: [name] for name in ("slow", "policy", "markov", "lte", "leo")}
+PATHS["series"] = ["policy", "lte"]
+
+#: The rate of links in series is looked at so often.
+GRID = SECOND // 50
 
 #: What the link tells (the mean of so many seconds, or its rate at the moment), and what the
 #: receiver makes of the signals of so many seconds.
@@ -63,7 +74,10 @@ def rates_of(name: str, seed: int) -> Steps:
         sessions = {"arrival": "1%", "mean": 20, "max": 3, "step": "100ms"}
         return link_rate(Link.model_validate({"rate": "2mbit", "sessions": sessions}), seed, HOUR)
     if name in POLICIES:
-        steps = [f"{POLICIES[name]}:{rate}" for rate in ("2mbit", "700kbit", "1200kbit")]
+        lasts = POLICIES[name]
+        phase = 1 + (37 * seed) % lasts
+        rates = itertools.islice(itertools.cycle(SUBSCRIPTION), 1, 2 + HOUR // SECOND // lasts)
+        steps = [f"{phase}s:{SUBSCRIPTION[0]}", *(f"{lasts}s:{rate}" for rate in rates)]
         return link_rate(Link.model_validate({"trace": {"steps": steps}}), seed, HOUR)
     trace = make_trace(Wish(name, seed, HOUR // SECOND, 1_500_000, (25_000_000, 45_000_000)))
     starts = numpy.cumsum([0, *(step.duration_ns for step in trace.steps[:-1])])
@@ -71,22 +85,33 @@ def rates_of(name: str, seed: int) -> Steps:
     return Steps(starts, rates)
 
 
-def told(steps: Steps, average: int, at: Numbers) -> Numbers:
-    """What the link tells at each moment, on the scale of the draft."""
-    rates = steps.mean(at - average, at).astype(numpy.int64) if average else steps.at(at)
-    return quantise(rates, SIGNALS_PER_DECADE)
+def lowest(links: list[Steps]) -> Steps:
+    """The rates of a path."""
+    if len(links) == 1:
+        return links[0]
+    starts = numpy.arange(0, HOUR, GRID)
+    return Steps(starts, numpy.min([steps.at(starts) for steps in links], axis=0))
 
 
-def heard(steps: Steps, kind: str, at: Numbers) -> Floats:
+def told(links: list[Steps], average: int, at: Numbers) -> Numbers:
+    """What the links of a path tell at each moment, on the scale of the draft."""
+    each = [
+        steps.mean(at - average, at).astype(numpy.int64) if average else steps.at(at)
+        for steps in links
+    ]
+    return quantise(numpy.min(each, axis=0), SIGNALS_PER_DECADE)
+
+
+def heard(links: list[Steps], kind: str, at: Numbers) -> Floats:
     """What the receiver makes of it."""
     average_s, statistic, period_s = KINDS[kind]
     if statistic in ("last", "lossy"):
-        each = told(steps, average_s * SECOND, at)
+        each = told(links, average_s * SECOND, at)
         each = lose(each, 0.5, len(at)) if statistic == "lossy" else each
         return each.astype(numpy.float64)
     back = numpy.arange(period_s * SECOND // EVERY) * EVERY
     many = at[:, None] - back[None, :]
-    return _OF[statistic](told(steps, average_s * SECOND, many.ravel()).reshape(many.shape))
+    return _OF[statistic](told(links, average_s * SECOND, many.ravel()).reshape(many.shape))
 
 
 def measured(steps: Steps, at: Numbers) -> Floats:
@@ -105,21 +130,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--hours", type=int, default=10, help="of each link, one a seed (10)")
     args = parser.parse_args()
-    links = {
-        name: [rates_of(name, seed) for seed in range(1, args.hours + 1)]
-        for name in ("slow", "policy", "markov", "lte", "leo")
+    seeds = range(1, args.hours + 1)
+    paths = {
+        path: [[rates_of(name, seed) for name in names] for seed in seeds]
+        for path, names in PATHS.items()
     }
     at = numpy.arange(140 * SECOND, HOUR - AHEAD, EVERY)
-    print(f"{'':32}" + "".join(f"{name:>16}" for name in links))
-    print(f"{'':32}" + f"{'used':>9}{'over':>7}" * len(links))
+    print(f"{'':32}" + "".join(f"{path:>24}" for path in paths))
+    print(f"{'':32}" + f"{'used':>7}{'+-':>5}{'over':>7}{'+-':>5}" * len(paths))
     for kind in [*KINDS, NO_ADVICE]:
         cells = ""
-        for hours in links.values():
-            future = numpy.concatenate([steps.mean(at, at + AHEAD) for steps in hours])
-            each = [heard(s, kind, at) if kind in KINDS else measured(s, at) for s in hours]
-            used, over = judge(numpy.concatenate(each), future)
-            cells += f"{used:9.1f}{over:7.1f}"
-        print(f"{kind:32}{cells}")
+        for hours in paths.values():
+            judged = []
+            for links in hours:
+                rates = lowest(links)
+                advice = heard(links, kind, at) if kind in KINDS else measured(rates, at)
+                judged.append(judge(advice, rates.mean(at, at + AHEAD)))
+            for values in zip(*judged, strict=True):
+                interval = mean_interval(values)
+                cells += f"{interval.mean:7.1f}{interval.half:5.1f}"
+        print(f"{kind:32}{cells}", flush=True)
 
 
 if __name__ == "__main__":
