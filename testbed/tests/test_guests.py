@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from conftest import busy_cpus
 from wale_lab import runner
 from wale_lab.engines.base import EngineError, Job, Kernel, Outcome
+from wale_lab.engines.together import lookahead_ns
 from wale_lab.errors import ScenarioError
 from wale_lab.guest import flows as guest_flows
 from wale_lab.guest import processes
@@ -21,7 +23,7 @@ from wale_lab.progress import Progress
 from wale_lab.results.result import problems
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
-from wale_lab.topologies.cut import Cut
+from wale_lab.topologies.cut import Cut, part_of
 from wale_lab.topologies.planning import make_plan
 
 DUMBBELL = """
@@ -90,6 +92,21 @@ def test_each_direction_has_room_by_its_own_rate(tmp_path: Path) -> None:
         assert cut is not None
         (wire,) = cut.wires
         assert tuple(wire.ring_bytes(n) >> 20 for n in (0, 1)) == megabytes
+
+
+def test_one_timer_sends_many_packets_on(tmp_path: Path) -> None:
+    """A timer for each at both ends of a wire would cost much of what a second guest gains."""
+    plan = make_plan(dumbbell(tmp_path, TCP, "guests=2"), 1)
+    made = cut_of(dumbbell(tmp_path, TCP, "guests=2"), plan, "uml")
+    assert made is not None
+    data = {"programs": [], "advice": [], "changes": [], "flows": [], "ports": [], "wires": []}
+    data |= {"namespaces": [], "links": [asdict(link) for link in plan.links]}
+    data |= {"record": {"namespaces": {}, "channel": [], "sockets": []}}
+    for guest in range(2):
+        (link,) = part_of(data, made, guest)["links"]
+        assert " delay 0ns " in " ".join(link["words"])
+        assert link["words"][-2:] == ["slack", "400000ns"]
+    assert lookahead_ns(made.wires) < 20_000_000 - 400_000
 
 
 def test_a_graph_is_cut_where_packets_take_time(tmp_path: Path) -> None:

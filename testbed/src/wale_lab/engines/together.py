@@ -35,8 +35,9 @@ _MAGIC, _VERSION = 0x57495245, 2
 _PAGE = mmap.PAGESIZE
 _HEAD, _ENTRY = struct.Struct(f"=IIIIQQI{GUESTS_MAX}IIII"), struct.Struct("=QQQII")
 
-#: A packet leaves its sender's link a little before the timer that sends it on.
-_LATENESS_NS = 8192
+#: A packet leaves its sender's link a little before the timer that sends it on, and longer before
+#: that if one timer sends all on that left in this part of the wire's delay.
+_LATENESS_NS, _SLACK_PART = 8192, 50
 #: Below that windows would cost more than guests that run at once gain.
 LEAST_DELAY_NS = 50_000
 #: What links carry in a window is multiplied by this: a link may wait with what it sends.
@@ -95,9 +96,15 @@ class Lost(EngineError):
     """The connection with another machine broke: that machine knows better why."""
 
 
+def slack_ns(delay_ns: int) -> int:
+    """How late packets may go to a wire of this delay, which knows when they left their link."""
+    return delay_ns // _SLACK_PART
+
+
 def lookahead_ns(wires: Sequence[Wire]) -> int:
     """The length of windows: what a packet takes at least from one guest to another."""
-    return min((min(wire.delays_ns) - _LATENESS_NS for wire in wires), default=_UNLINKED_NS)
+    delays_ns = [delay_ns for wire in wires for delay_ns in wire.delays_ns]
+    return min((ns - slack_ns(ns) - _LATENESS_NS for ns in delays_ns), default=_UNLINKED_NS)
 
 
 def seed_of(seed: int, guest: int) -> int:

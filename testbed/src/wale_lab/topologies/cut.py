@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from wale_lab.engines.base import GUESTS_MAX
-from wale_lab.engines.together import LEAST_DELAY_NS, Wire
+from wale_lab.engines.together import LEAST_DELAY_NS, Wire, slack_ns
 from wale_lab.guest.commands import client_command, server_command
 from wale_lab.topologies.plan import Plan, PlannedLink
 
@@ -254,12 +254,13 @@ def _netns(line: str) -> str:
 
 
 def _at_ends(link: dict[str, Any], made: Cut) -> dict[str, Any]:
-    """A link; the wire has the delay of one that is cut."""
-    if all((port.netns, port.dev) != (link["netns"], link["dev"]) for port in made.ports):
+    """A link; of one that is cut, the wire has the delay, and takes packets late, many at once."""
+    delay_ns = made.delays_ns([link]).get(link["name"])
+    if delay_ns is None:
         return link
     words = list(link["words"])
     words[words.index("delay") + 1] = "0ns"
-    return {**link, "words": words}
+    return {**link, "words": [*words, "slack", f"{slack_ns(delay_ns)}ns"]}
 
 
 def _flow_here(flow: dict[str, Any], is_here: Callable[[str], bool]) -> dict[str, Any] | None:
