@@ -31,32 +31,23 @@ struct wire_end {
  * @dev: the device
  * @tx: the direction in which it sends
  * @rx: the direction from which it receives
- * @arriving: packets on their way, each with its arrival in its struct wire_skb_cb
+ * @next: what stands before the packet that arrives next
+ * @is_coming: there is one, and it may be read
  * @stopped_ns: when the device was last stopped, in the time of all
  */
 struct wire_port {
 	struct net_device *dev;
 	struct wire_end tx;
 	struct wire_end rx;
-	struct sk_buff_head arriving;
+	struct wire_record next;
+	bool is_coming;
 	u64 stopped_ns;
 };
-
-/* What a packet on its way carries. */
-struct wire_skb_cb {
-	u64 arrival_ns;
-};
-
-static inline struct wire_skb_cb *wire_skb_cb(const struct sk_buff *skb)
-{
-	BUILD_BUG_ON(sizeof(struct wire_skb_cb) > sizeof(skb->cb));
-	return (struct wire_skb_cb *)skb->cb;
-}
 
 /* wire_device.c */
 struct net_device *wire_device_create(u32 link, const struct wire_end *tx,
 				      const struct wire_end *rx);
-void wire_device_take_in(struct wire_port *port);
+void wire_device_look(struct wire_port *port);
 void wire_device_release(struct wire_port *port);
 
 /* wire_guest.c */

@@ -116,15 +116,15 @@ out:
 	return NETDEV_TX_OK;
 }
 
-static struct sk_buff *wire_receive(struct wire_port *port, u64 at,
+static struct sk_buff *wire_receive(struct net_device *dev, const struct wire_end *end,
 				    const struct wire_record *record)
 {
-	struct sk_buff *skb = netdev_alloc_skb_ip_align(port->dev, record->len);
+	struct sk_buff *skb = netdev_alloc_skb_ip_align(dev, record->len);
 
 	if (!skb)
 		return NULL;
-	wire_ring_read(port->rx.data, port->rx.entry->size, at, skb_put(skb, record->len),
-		       record->len);
+	wire_ring_read(end->data, end->entry->size, end->ring->tail + sizeof(*record),
+		       skb_put(skb, record->len), record->len);
 	if (record->partial &&
 	    !skb_partial_csum_set(skb, record->csum_start, record->csum_offset)) {
 		kfree_skb(skb);
@@ -133,40 +133,35 @@ static struct sk_buff *wire_receive(struct wire_port *port, u64 at,
 	skb_shinfo(skb)->gso_size = record->gso_size;
 	skb_shinfo(skb)->gso_type = record->gso_type;
 	skb_shinfo(skb)->gso_segs = record->gso_segs;
-	wire_skb_cb(skb)->arrival_ns = record->arrival_ns;
 	return skb;
 }
 
 /**
- * wire_device_take_in() - take what was in a ring when this window began
+ * wire_device_look() - which packet arrives next, of those sent before this window?
  * @port: its receiver
  */
-void wire_device_take_in(struct wire_port *port)
+void wire_device_look(struct wire_port *port)
 {
 	struct wire_end *end = &port->rx;
 	u64 tail = end->ring->tail, head = READ_ONCE(end->ring->head_seen);
 
-	while (tail != head) {
-		struct wire_record record;
-		struct sk_buff *skb;
+	port->is_coming = tail != head &&
+			  wire_ring_next(end->data, end->entry->size, tail, head, end->sequence,
+					 end->last_ns, &port->next);
+	if (tail != head && !port->is_coming)
+		wire_end_fail(end, WIRE_DAMAGED);
+}
 
-		if (!wire_ring_next(end->data, end->entry->size, tail, head, end->sequence,
-				    end->last_ns, &record)) {
-			wire_end_fail(end, WIRE_DAMAGED);
-			return;
-		}
-		skb = wire_receive(port, tail + sizeof(record), &record);
-		if (!skb) {
-			wire_end_fail(end, WIRE_MEMORY);
-			return;
-		}
-		__skb_queue_tail(&port->arriving, skb);
-		end->sequence++;
-		end->last_ns = record.arrival_ns;
-		tail += record.bytes;
-	}
+/* Go on to the packet behind the next one. */
+static void wire_device_pass(struct wire_port *port)
+{
+	struct wire_end *end = &port->rx;
+
+	end->sequence++;
+	end->last_ns = port->next.arrival_ns;
 	/* it has been copied: the sender may write there */
-	smp_store_release(&end->ring->tail, tail);
+	smp_store_release(&end->ring->tail, end->ring->tail + port->next.bytes);
+	wire_device_look(port);
 }
 
 /* A link that goes down at both ends loses what is on its way, also if it comes back before. */
@@ -177,25 +172,32 @@ static bool wire_device_is_lost(const struct wire_port *port, u64 arrival_ns)
 }
 
 /**
- * wire_device_release() - the next packet that is on its way has arrived
+ * wire_device_release() - the next packet has arrived
  * @port: its receiver
+ *
+ * It stays in the ring until then: the memory of few packets is used again and again, and is
+ * in the processor's cache.
  *
  * Context: softirq.
  */
 void wire_device_release(struct wire_port *port)
 {
-	struct sk_buff *skb = __skb_dequeue(&port->arriving);
-	u64 arrival_ns = wire_skb_cb(skb)->arrival_ns;
+	u64 arrival_ns = port->next.arrival_ns;
 	struct net_device *dev = port->dev;
+	struct sk_buff *skb = NULL;
 
 	if (wire_device_is_lost(port, arrival_ns)) {
 		dev->stats.rx_dropped++;
-		kfree_skb(skb);
-		return;
+	} else {
+		skb = wire_receive(dev, &port->rx, &port->next);
+		if (!skb)
+			wire_end_fail(&port->rx, WIRE_MEMORY);
 	}
+	wire_device_pass(port);
+	if (!skb)
+		return;
 	dev->stats.rx_packets++;
 	dev->stats.rx_bytes += skb->len;
-	memset(skb->cb, 0, sizeof(struct wire_skb_cb));
 	skb->protocol = eth_type_trans(skb, dev);
 	trace_wire_arrival(dev, wire_guest_clock(arrival_ns));
 	netif_receive_skb(skb);
@@ -258,7 +260,6 @@ struct net_device *wire_device_create(u32 link, const struct wire_end *tx,
 	port->dev = dev;
 	port->tx = *tx;
 	port->rx = *rx;
-	__skb_queue_head_init(&port->arriving);
 	err = register_netdev(dev);
 	if (err) {
 		free_netdev(dev);

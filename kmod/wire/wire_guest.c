@@ -91,11 +91,11 @@ static struct wire_port *wire_guest_first(u64 *arrival_ns)
 	struct wire_port *first = NULL;
 
 	for (u32 n = 0; n < guest.count; n++) {
-		const struct sk_buff *skb = skb_peek(&guest.ports[n]->arriving);
+		struct wire_port *port = guest.ports[n];
 
-		if (skb && (!first || wire_skb_cb(skb)->arrival_ns < *arrival_ns)) {
-			first = guest.ports[n];
-			*arrival_ns = wire_skb_cb(skb)->arrival_ns;
+		if (port->is_coming && (!first || port->next.arrival_ns < *arrival_ns)) {
+			first = port;
+			*arrival_ns = port->next.arrival_ns;
 		}
 	}
 	return first;
@@ -128,7 +128,7 @@ static void wire_guest_take_in(struct tasklet_struct *unused)
 	u64 arrival_ns;
 
 	for (u32 n = 0; n < guest.count; n++)
-		wire_device_take_in(guest.ports[n]);
+		wire_device_look(guest.ports[n]);
 	if (wire_guest_release_due(&arrival_ns))
 		hrtimer_start(&guest.release, ns_to_ktime(wire_guest_clock(arrival_ns)),
 			      HRTIMER_MODE_ABS_SOFT);
@@ -196,7 +196,6 @@ static void wire_guest_remove_links(void)
 		struct net_device *dev = port->dev;
 
 		unregister_netdev(dev);
-		__skb_queue_purge(&port->arriving);
 		free_netdev(dev);
 	}
 }

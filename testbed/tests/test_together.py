@@ -123,6 +123,25 @@ def test_a_ring_that_is_full_ends_the_run(kernel: Kernel, monkeypatch: pytest.Mo
         both([kernel] * 2, [flood, ":"], Wire((0, 1), (10_000_000,) * 2, (10**6,) * 2))
 
 
+FLOOD = """
+import socket
+wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+wire.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 24)
+wire.bind(("wire0", 0))
+for n in range(3000): wire.send(bytes.fromhex("020000000002020000000001ffff") + bytes(60000))
+"""
+
+
+def test_what_is_on_its_way_needs_no_memory_of_its_receiver(kernel: Kernel) -> None:
+    """180 MB of packets that arrive in one window, in a guest of 128 MB."""
+    up = "ip link set wire0 mtu 65000\n"
+    send = f"{up}cat >/run/flood <<'END'{FLOOD}END\npython3 -S /run/flood"
+    count = f"{up}sleep 4; cat /sys/class/net/wire0/statistics/rx_packets"
+    wire = Wire((0, 1), (2_000_000_000,) * 2, (10**9,) * 2)
+    _, there = consoles(both([kernel] * 2, [send, count], wire))
+    assert "\n3000\n" in f"\n{there}"
+
+
 def test_a_device_that_is_down_gets_nothing(kernel: Kernel) -> None:
     ping = "sleep 0.1; ping -q -c 3 -i 0.1 -W 1 10.0.0.2 || :"
     down = "ip link set wire0 down; sleep 2; cat /sys/class/net/wire0/statistics/rx_packets"
