@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from wale_lab.cli import main
-from wale_lab.engines import machine_links, machines, together, uml
+from wale_lab.engines import machine, machine_links, machines, together, uml
 from wale_lab.engines.base import EngineError, Job, Kernel, Outcome
 from wale_lab.engines.machine import job_from, job_to
 from wale_lab.engines.machine_frames import FrameError, Frames
@@ -28,7 +28,7 @@ from wale_lab.engines.machines import Fleet, Host, Work, parse_hosts, run_on_mac
 from wale_lab.engines.together import Lost, Wire
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import load_scenario
-from wale_lab.tree import IMPORTS, SOURCES, version
+from wale_lab.tree import IMPORTS, LAUNCHER, SOURCES, version
 
 LINK = Wire((0, 1), (10_000_000,) * 2, (10**9,) * 2)
 
@@ -102,6 +102,8 @@ def test_messages_and_files_arrive(tmp_path: Path) -> None:
     assert frames.hear() == {"some": "message"}
     frames.receive_files(tmp_path / "new")
     assert (tmp_path / "new/guest0/file").read_bytes() == bytes(3000)
+    with pytest.raises(EOFError):  # all that was said has been heard
+        frames.hear()
 
 
 def test_frames_that_are_cut_or_damaged_are_refused(tmp_path: Path) -> None:
@@ -509,6 +511,29 @@ def test_two_machines_have_the_digest_of_one(tmp_path: Path, fleet: Fleet) -> No
     assert two["digest"] == one["digest"] and two["cut"] == one["cut"]
     for name in ("packets.csv", "flows.csv"):
         assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+
+
+def test_files_follow_when_nothing_else_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that says between its files that it is alive would damage them."""
+    monkeypatch.setattr(machine, "ALIVE_S", 0.01)
+    read, write = os.pipe()
+    with machine._alive(Frames("a", -1, write, None)):
+        frames = Frames("b", read, -1, 20)
+        assert frames.hear() == frames.hear() == {"alive": True}
+    os.close(write)
+    with pytest.raises(EOFError):
+        while True:
+            assert frames.hear() == {"alive": True}
+
+
+def test_a_machine_leaves_no_folder(tmp_path: Path) -> None:
+    """When its launcher leaves, at once or in the middle of what it says."""
+    for said_ in (b"", b"WALELAB1\x01"):
+        command = [*LAUNCHER, "machine"]
+        env = {**os.environ, "TMPDIR": str(tmp_path)}
+        done = subprocess.run(command, input=said_, env=env, capture_output=True, check=False)
+        assert done.returncode == 1 and b'"version": ' in done.stdout and not done.stderr
+        assert not list(tmp_path.glob("wale-*"))
 
 
 @pytest.mark.guest

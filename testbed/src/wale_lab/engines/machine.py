@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import select
 import shutil
 import signal
-import tempfile
 import threading
 import uuid
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -27,6 +27,7 @@ from wale_lab.engines.machine_frames import Frames
 from wale_lab.engines.machine_links import Address, connect_all, listen
 from wale_lab.engines.machine_needs import Needs, Ready, identity
 from wale_lab.engines.together import Lost, Peer, Place, Wire, run_together
+from wale_lab.engines.uml import job_folder
 from wale_lab.errors import LabError
 from wale_lab.tree import version
 
@@ -45,26 +46,38 @@ def machine_command(_args: argparse.Namespace) -> int:
     answers = os.dup(1)
     os.dup2(2, 1)  # what others print is no answer
     frames = Frames("the launcher", 0, answers, None)
-    ended = threading.Event()
-    alive = threading.Thread(target=_say_alive, args=(frames, ended), daemon=True)
     try:
-        with tempfile.TemporaryDirectory(prefix="wale-machine-") as folder:
+        with job_folder() as folder:
             frames.say({"protocol": PROTOCOL, "version": version()})
-            alive.start()
-            _serve(frames, Path(folder))
+            with _alive(frames):
+                outcomes = _serve(frames, folder / "files")
+            frames.say({"outcomes": [asdict(one) if one else None for one in outcomes]})
+            names = sorted(path.name for path in (folder / "files").iterdir())
+            frames.send_files(folder / "files", names)
     except EOFError:
         return 1  # the launcher has left
     except (LabError, OSError) as error:
         with suppress(OSError):
             frames.say({"error": str(error), "kind": _kind(error)})
-    finally:
-        ended.set()
     return 0
 
 
 def _kind(error: Exception) -> str:
     kinds = {Lost: "lost", TimedOut: "timeout"}
     return next((word for kind, word in kinds.items() if isinstance(error, kind)), "error")
+
+
+@contextmanager
+def _alive(frames: Frames) -> Iterator[None]:
+    """Say meanwhile that this machine is alive; nothing is between frames of files later."""
+    ended = threading.Event()
+    saying = threading.Thread(target=_say_alive, args=(frames, ended), daemon=True)
+    saying.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        saying.join()
 
 
 def _say_alive(frames: Frames, ended: threading.Event) -> None:
@@ -76,16 +89,28 @@ def _say_alive(frames: Frames, ended: threading.Event) -> None:
             return
 
 
-def _end_with_launcher() -> None:
-    """Nothing more is to come: what ends the input is the launcher's end."""
+@contextmanager
+def _ends_with_launcher() -> Iterator[None]:
+    """Nothing more is to come meanwhile: if the input ends, the launcher has left."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.is_set():
+            ready, _, _ = select.select([0], [], [], 0.5)
+            if ready and not ended.is_set():
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
     try:
-        while os.read(0, 4096):
-            pass
+        yield
     finally:
-        os.kill(os.getpid(), signal.SIGTERM)
+        ended.set()
+        watching.join()
 
 
-def _serve(frames: Frames, folder: Path) -> None:
+def _serve(frames: Frames, folder: Path) -> list[Outcome | None]:
     wanted = frames.hear()
     listener = listen(wanted["address"])
     ready = [Needs(**one).find(_log_to(frames)) for one in wanted["guests"]]
@@ -93,20 +118,17 @@ def _serve(frames: Frames, folder: Path) -> None:
     frames.say({"ready": {"port": port, "identity": identity(ready)}})
     work = frames.hear()
     frames.receive_files(folder)
-    threading.Thread(target=_end_with_launcher, daemon=True).start()
-    machines = [Address(**one) for one in work["machines"]]
-    links = connect_all(listener, machines, work["number"], bytes.fromhex(work["secret"]))
-    guests = [range(*ends) for ends in work["guests"]]
-    peers = [Peer(machines[n].name, guests[n], link.fileno()) for n, link in links.items()]
-    here = guests[work["number"]]
-    place = Place(here.start, guests[-1].stop, peers)
-    try:
-        outcomes = _run(work, place, ready, folder, _keep_in(folder))
-    finally:
-        for link in links.values():
-            link.close()
-    frames.say({"outcomes": [asdict(one) if one else None for one in outcomes]})
-    frames.send_files(folder, sorted(path.name for path in folder.iterdir()))
+    with _ends_with_launcher():
+        machines = [Address(**one) for one in work["machines"]]
+        links = connect_all(listener, machines, work["number"], bytes.fromhex(work["secret"]))
+        guests = [range(*ends) for ends in work["guests"]]
+        peers = [Peer(machines[n].name, guests[n], link.fileno()) for n, link in links.items()]
+        place = Place(guests[work["number"]].start, guests[-1].stop, peers)
+        try:
+            return _run(work, place, ready, folder, _keep_in(folder))
+        finally:
+            for link in links.values():
+                link.close()
 
 
 def _log_to(frames: Frames) -> Callable[[str], None]:

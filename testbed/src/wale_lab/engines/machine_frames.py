@@ -70,9 +70,12 @@ class Frames:
 
         EOFError if it leaves before the end.
         """
+        sent = io.BufferedReader(_Files(self), _PIECE)
         try:
-            with tarfile.open(mode="r|", fileobj=io.BufferedReader(_Files(self), _PIECE)) as tar:
+            with tarfile.open(mode="r|", fileobj=sent) as tar:
                 tar.extractall(folder, members=map(_checked, tar))
+            while sent.read(_PIECE):  # up to the frame that ends them
+                pass
         except tarfile.TarError as error:
             raise FrameError(f"{self.name}: its files are damaged: {error}") from None
 
