@@ -56,6 +56,7 @@ NOT_RUN = {
     "with --real --net": "it needs a network; test_outside.py has loopback alone",
     "pip install -r testbed/requirements-cluster.txt": "there is no cluster here",
     "wale-lab study karnik-kumar -j 100": "there is no cluster here",
+    "salloc -N 2": "there is no cluster here; test_machines.py has two network namespaces",
     "wale-lab study karnik-kumar/fig9 --quick -j 2": "there is no cluster here",
 }
 
