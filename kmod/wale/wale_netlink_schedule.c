@@ -7,6 +7,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
@@ -73,7 +74,8 @@ static int wale_netlink_count_steps(const struct file *file, u32 step_size,
 				    struct netlink_ext_ack *extack)
 {
 	const struct inode *inode = file_inode(file);
-	u64 size = i_size_read(inode);
+	u64 size = i_size_read(inode), count;
+	u32 rest;
 
 	if (!S_ISREG(inode->i_mode) || inode->i_sb->s_magic != TMPFS_MAGIC ||
 	    !(file->f_mode & FMODE_READ)) {
@@ -81,13 +83,13 @@ static int wale_netlink_count_steps(const struct file *file, u32 step_size,
 				    "wale: the file of a trace must be one in memory (memfd_create, or of tmpfs), open for reading, or of the family wale");
 		return -EINVAL;
 	}
-	if (!size || size % step_size ||
-	    size / step_size > WALE_TRACE_FILE_STEPS_MAX) {
+	count = div_u64_rem(size, step_size, &rest);
+	if (!count || rest || count > WALE_TRACE_FILE_STEPS_MAX) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "wale: the file of a trace must have 1 to 65536 steps of 8 bytes for the duration and 8 for each column: without trace_columns, of 16 bytes; more of them must be written to a file of the family wale");
 		return -EINVAL;
 	}
-	return size / step_size;
+	return count;
 }
 
 /* So many numbers, or somewhat fewer, are read at a time. */
