@@ -31,15 +31,25 @@ static ktime_t wale_alarm_step(const struct wale_alarm *alarm, u64 at_ns)
 }
 
 /*
- * Whose interrupt rings a timer that was started; -1: it is not an interrupt, or only
- * that of a tick.
+ * The CPU whose interrupt rings a timer that is started here; -1: no interrupt rings
+ * it, or only that of a tick.
  */
-static int wale_alarm_cpu(const struct hrtimer *timer)
+static int wale_alarm_cpu(void)
 {
-	const struct hrtimer_cpu_base *base = timer->base->cpu_base;
+	return hrtimer_resolution < LOW_RES_NSEC &&
+	       !IS_ENABLED(CONFIG_PREEMPT_RT) ? smp_processor_id() : -1;
+}
 
-	return base->hres_active && !IS_ENABLED(CONFIG_PREEMPT_RT) ?
-	       (int)base->cpu : -1;
+/* Start the timer, whose handler may be running on another CPU and then keeps it there. */
+static void wale_alarm_start(struct wale_alarm *alarm, ktime_t rings)
+{
+	u32 early_ns = alarm->slack_ns / 2;	/* for the sake of other timers */
+	struct hrtimer *timer = &alarm->timer;
+
+	hrtimer_start_range_ns(timer, rings - early_ns, early_ns,
+			       HRTIMER_MODE_ABS_PINNED);
+	WRITE_ONCE(alarm->cpu, hrtimer_callback_running(timer) ?
+			       -1 : wale_alarm_cpu());
 }
 
 /*
@@ -63,7 +73,7 @@ static enum hrtimer_restart wale_alarm_ring(struct hrtimer *timer)
 					    wale_alarm_step(alarm, then_ns));
 		WRITE_ONCE(alarm->at_ns, then_ns);
 		WRITE_ONCE(alarm->then_ns, 0);
-		WRITE_ONCE(alarm->cpu, wale_alarm_cpu(timer));
+		WRITE_ONCE(alarm->cpu, wale_alarm_cpu());
 	}
 	raw_spin_unlock(&alarm->lock);
 
@@ -118,7 +128,6 @@ static bool wale_alarm_is_off(const struct wale_alarm *alarm)
  */
 void wale_alarm_program(struct wale_alarm *alarm, u64 at_ns, u64 then_ns)
 {
-	u32 early_ns = alarm->slack_ns / 2;	/* for the sake of other timers */
 	struct hrtimer *timer = &alarm->timer;
 	unsigned long flags;
 	ktime_t rings;
@@ -132,9 +141,7 @@ void wale_alarm_program(struct wale_alarm *alarm, u64 at_ns, u64 then_ns)
 	WRITE_ONCE(alarm->at_ns, at_ns);
 	WRITE_ONCE(alarm->then_ns, then_ns);
 	if (!hrtimer_is_queued(timer) || hrtimer_get_expires(timer) != rings)
-		hrtimer_start_range_ns(timer, rings - early_ns, early_ns,
-				       HRTIMER_MODE_ABS_PINNED);
-	WRITE_ONCE(alarm->cpu, wale_alarm_cpu(timer));	/* while it rings: there */
+		wale_alarm_start(alarm, rings);
 	raw_spin_unlock_irqrestore(&alarm->lock, flags);
 }
 
