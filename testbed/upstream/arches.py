@@ -67,7 +67,11 @@ _EXPORTERS = "block crypto drivers/base drivers/char fs include kernel lib mm ne
 _OF_TRACEPOINTS = ("__tracepoint_", "__traceiter_", "__SCK__tp_func_", "__SCT__tp_func_")
 
 #: Made by kbuild for each module, and names that a macro puts together.
-_ELSEWHERE = {"__this_module", *(f"get_random_u{bits}" for bits in (8, 16, 32, 64))}
+_ELSEWHERE = {
+    "__this_module",
+    *(f"get_random_u{bits}" for bits in (8, 16, 32, 64)),
+    *(f"generic_atomic64_{op}{ret}" for op in ("add", "sub") for ret in ("", "_return")),
+}
 
 
 class ArchCheck:
