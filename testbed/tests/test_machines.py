@@ -436,6 +436,16 @@ def test_why_machines_fail_is_said(
         launch(tmp_path, does)
 
 
+def test_why_one_fails_is_said_while_another_is_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the run, when nothing limits how long another one builds what it needs."""
+    monkeypatch.setattr(machines, "_GRACE_S", 1)
+    does = "if name == 'a': sys.exit('gone')\nframes.say(hello); time.sleep(100)"
+    with pytest.raises(Lost, match=r"^a: wale-lab ended with exit code 1 .*: gone$"):
+        launch(tmp_path, does)
+
+
 def test_a_command_that_is_not_there_is_named(tmp_path: Path) -> None:
     fleet = Fleet(parse_hosts("a,b"), "/no/such/command {host}")
     with pytest.raises(EngineError, match=r"^a: cannot start /no/such/command: No such file"):

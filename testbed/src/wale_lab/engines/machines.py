@@ -246,9 +246,9 @@ class _Talk:
         errors = [error for f in futures if f.done() and (error := f.exception())]
         if any(f.done() and not f.exception() and _failed(f) for f in futures):
             errors = [error for error in errors if not isinstance(error, Lost)]
-        elif silent := [
-            m.host.name for m, f in zip(self.machines, futures, strict=True) if not f.done()
-        ]:
+        elif not errors and not all(f.done() for f in futures):
+            pairs = zip(self.machines, futures, strict=True)
+            silent = [machine.host.name for machine, f in pairs if not f.done()]
             errors.append(TimedOut(f"{', '.join(silent)}: no result within {limit_s:g} s"))
         if errors:
             raise min(errors, key=_rank)
