@@ -142,6 +142,17 @@ def test_files_stay_in_their_folder(tmp_path: Path) -> None:
         frames_of((tmp_path / "frames").read_bytes()).receive_files(tmp_path / "new")
 
 
+def test_files_stay_in_their_folder_behind_links(tmp_path: Path) -> None:
+    """A link to a place that only another link leads out of."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/here").symlink_to(".")
+    (tmp_path / "in/up").symlink_to("here/..")
+    with (tmp_path / "frames").open("wb") as file:
+        Frames("a", -1, file.fileno(), None).send_files(tmp_path / "in", ["here", "up"])
+    with pytest.raises(FrameError, match="up leads out of its folder"):
+        frames_of((tmp_path / "frames").read_bytes()).receive_files(tmp_path / "new")
+
+
 # ---------------------------------------------------------------- connections
 
 

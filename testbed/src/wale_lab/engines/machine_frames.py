@@ -73,7 +73,7 @@ class Frames:
         sent = io.BufferedReader(_Files(self), _PIECE)
         try:
             with tarfile.open(mode="r|", fileobj=sent) as tar:
-                tar.extractall(folder, members=map(_checked, tar))
+                tar.extractall(folder, members=(_checked(info, folder) for info in tar))
             while sent.read(_PIECE):  # up to the frame that ends them
                 pass
         except tarfile.TarError as error:
@@ -130,14 +130,15 @@ def _kept(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
     return info if info.isfile() or info.isdir() or inside else None
 
 
-def _checked(info: tarfile.TarInfo) -> tarfile.TarInfo:
-    """An entry that stays in the folder, and belongs to us."""
+def _checked(info: tarfile.TarInfo, folder: Path) -> tarfile.TarInfo:
+    """An entry that stays in the folder, with the links that are there by now, and is ours."""
     places = [info.name]
     if info.issym():
         places.append(str(Path(info.name).parent / info.linkname))
     elif not (info.isfile() or info.isdir()):
         raise tarfile.TarError(f"{info.name} is neither a file nor a folder")
-    if any(os.path.normpath(place).startswith(("/", "..")) for place in places):
+    top = Path(os.path.realpath(folder))
+    if not all(Path(os.path.realpath(top / place)).is_relative_to(top) for place in places):
         raise tarfile.TarError(f"{info.name} leads out of its folder")
     info.uid, info.gid, info.uname, info.gname = os.getuid(), os.getgid(), "", ""
     return info
