@@ -46,6 +46,22 @@ def test_a_step_that_passed_is_not_repeated(
     assert steps.results[1] == {"step": "boots", "passed": False, "result": "no console"}
 
 
+@pytest.mark.parametrize(
+    "name, decides",
+    [
+        ("kmod/wale/wale_link.c", True),
+        ("testbed/setup/build-modules", True),
+        ("testbed/upstream/objects.py", True),
+        ("testbed/tests/test_lint.py", False),
+        ("pyproject.toml", False),
+        ("Documentation/scone.rst", False),
+    ],
+)
+def test_files_that_decide_what_steps_give(name: str, decides: bool) -> None:
+    assert (SOURCES / name).is_file()
+    assert check._decides(SOURCES / name) is decides
+
+
 def test_a_command_that_fails_names_its_log(tmp_path: Path) -> None:
     run = Commands(tmp_path)
     run.begin("each")

@@ -40,7 +40,7 @@ WITH_SANITIZERS = {"truncation", "faults", "bounds-charge"}
 #: What of this tree the results come from.
 RESULTS_COME_FROM = (
     *("kmod/", "tcp_ratcp/", "userspace/", "testbed/src/", "testbed/selftests/"),
-    *("testbed/setup/"),
+    *("testbed/setup/", "testbed/upstream/", "testbed/wale-lab"),
 )
 
 #: The selftest that runs with the modules built in.
