@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from wale_lab.engines.base import EngineError
+from wale_lab.engines.kernel_source import Source
 from wale_lab.tree import SOURCES
 
 sys.path.insert(0, str(SOURCES / "testbed/upstream"))
@@ -17,7 +19,7 @@ import arches
 import check
 from commands import Commands
 from objects import is_progress
-from patched import selecting
+from patched import selecting, unpack_source
 from steps import Steps
 
 
@@ -98,6 +100,20 @@ def test_the_kernel_has_the_modules(value: str, tests: bool) -> None:
     assert f"\tdef_tristate {value}\n" in text
     assert "select NET_SCH_WALE\n" in text
     assert ("NET_SCH_WALE_KUNIT_TEST" in text) is tests
+
+
+def test_a_source_is_unpacked_anew_if_its_package_is_another(tmp_path: Path) -> None:
+    tree = tmp_path / "linux"
+    for version, package in (("6.12", "6.12.1-1"), ("7.2", "7.2.1-1"), ("7.2", "7.2.2-1")):
+        archive = tmp_path / f"{package}.tar.xz"
+        top = tmp_path / f"linux-source-{version}"
+        top.mkdir(exist_ok=True)
+        (top / "Makefile").write_text(package)
+        subprocess.run(["tar", "-cJf", archive, "-C", tmp_path, top.name], check=True)
+        for _ in range(2):
+            unpack_source(Source(version, package, archive), tree, Commands(None))
+            assert (tree / "Makefile").read_text() == package
+            archive.unlink(missing_ok=True)  # it is not needed twice
 
 
 def test_what_a_kernel_exports(tmp_path: Path) -> None:

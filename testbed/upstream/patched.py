@@ -44,19 +44,23 @@ def selecting(value: str) -> str:
 
 
 def unpack_source(source: Source, tree: Path, run: Commands, keep: Sequence[str] = ()) -> None:
-    """Unpack a kernel, once: all but what only other architectures than User-Mode Linux and those
-    to `keep` need."""
-    if tree.exists():
+    """Unpack a kernel, unless the tree is of this package: all but what only other architectures
+    than User-Mode Linux and those to `keep` need."""
+    unpacked = tree.with_suffix(".package")
+    package = f"{source.version} {source.package}"
+    if tree.exists() and unpacked.exists() and unpacked.read_text() == package:
         return
     new = tree.with_suffix(".new")
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
     kept = tuple(f"arch/{name}/" for name in keep)
-    without = [pattern for pattern in left_out() if not pattern.startswith(kept or " ")]
+    without = [pattern for pattern in left_out() if not pattern.startswith(kept)]
     top = f"linux-source-{source.version}"
     words = ["tar", "-xJf", source.archive, "-C", new, "--strip-components=1"]
     run.text([*words, *(f"--exclude={top}/{pattern}" for pattern in without)])
+    shutil.rmtree(tree, ignore_errors=True)
     new.rename(tree)
+    unpacked.write_text(package)
 
 
 class Patched:
