@@ -27,9 +27,9 @@ from commands import Commands
 from fold import TOP
 from objects import NO_SPARSE, is_progress
 from patched import unpack_source
-from wale_lab.engines import kernel_source
 from wale_lab.engines.base import EngineError
-from wale_lab.engines.kernel_build import Wanted, cache_root, find_source
+from wale_lab.engines.kernel_build import Wanted, find_source
+from wale_lab.engines.kernel_source import Source
 from wale_lab.engines.processes import for_kbuild
 
 
@@ -165,15 +165,14 @@ def main() -> int:
         print(text, flush=True)
 
     try:
-        source = kernel_source.at_hand(asked.kernel, cache_root()) or find_source(asked.kernel, say)
-        results = check(source, asked.out.resolve(), asked.arches)
+        results = check(find_source(asked.kernel, say), asked.out.resolve(), asked.arches)
     except EngineError as error:
         print(f"check-arch: {error}", file=sys.stderr)
         return 2
     return 0 if all(row["passed"] for row in results) else 1
 
 
-def check(source: kernel_source.Source, out: Path, names: list[str]) -> list[dict[str, object]]:
+def check(source: Source, out: Path, names: list[str]) -> list[dict[str, object]]:
     """Build for these architectures, or for all; print and keep what came of it."""
     out = out / source.version
     run = Commands(out / "log")
