@@ -116,6 +116,18 @@ def test_a_source_is_unpacked_anew_if_its_package_is_another(tmp_path: Path) -> 
             archive.unlink(missing_ok=True)  # it is not needed twice
 
 
+def test_an_architecture_that_is_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would pass, with nothing built."""
+    monkeypatch.setattr(sys, "argv", ["arches.py", "arm", "arm65"])
+    monkeypatch.setattr(arches, "check", lambda *_: [])
+    with pytest.raises(SystemExit, match="2"):
+        arches.main()
+    expected = "error: unknown architecture 'arm65'; expected some of arm64, arm, s390\n"
+    assert capsys.readouterr().err.endswith(expected)
+
+
 def test_what_a_kernel_exports(tmp_path: Path) -> None:
     for name, text in {
         "net/core/a.c": "EXPORT_SYMBOL_GPL(dev_get);\nEXPORT_TRACEPOINT_SYMBOL(fib);\n",

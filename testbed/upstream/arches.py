@@ -158,8 +158,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="testbed/upstream/arches.py", description=__doc__)
     parser.add_argument("--kernel", help="line of the kernel, such as 6.12")
     parser.add_argument("--out", type=Path, default=TOP / "build/arch")
-    parser.add_argument("arches", nargs="*", help="of " + ", ".join(a.name for a in ARCHES))
+    known = ", ".join(arch.name for arch in ARCHES)
+    parser.add_argument("arches", nargs="*", help=f"of {known}")
     asked = parser.parse_args()
+    if unknown := {*asked.arches} - {arch.name for arch in ARCHES}:
+        parser.error(f"unknown architecture {min(unknown)!r}; expected some of {known}")
 
     def say(text: str) -> None:
         print(text, flush=True)
