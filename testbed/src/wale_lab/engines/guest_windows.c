@@ -381,7 +381,7 @@ static void check_ring(unsigned int number, const struct wire_ring *ring)
 }
 
 /* What has been sent until now is there for its receivers. */
-static void look_at_rings(int *has_come)
+static void look_at_rings(void)
 {
 	for (unsigned int n = 0; n < memory->rings; n++) {
 		const struct wire_ring_entry *entry = &memory->entry[n];
@@ -390,8 +390,6 @@ static void look_at_rings(int *has_come)
 		check_ring(n, ring);
 		if (guests[entry->to].gone)
 			ring->tail = ring->head;
-		if (ring->head_seen != ring->head)
-			has_come[entry->to] = 1;
 		ring->head_seen = ring->head;
 		ring->tail_seen = ring->tail;
 	}
@@ -468,7 +466,7 @@ static uint32_t exchange(void)
 	return fed;
 }
 
-/* All stand still: the next window. */
+/* All stand still: the next window, at whose beginning something has come for some: @fed. */
 static void begin_window(uint64_t lookahead_ns, uint32_t fed)
 {
 	int has_come[WIRE_GUESTS_MAX] = {};
@@ -476,7 +474,7 @@ static void begin_window(uint64_t lookahead_ns, uint32_t fed)
 
 	for (unsigned int n = 0; n < n_guests; n++)
 		has_come[n] = fed >> n & 1;
-	look_at_rings(has_come);
+	look_at_rings();
 	look_at_stages(has_come);
 	look_for_end(has_come);
 	memory->now_ns = now_ns;
