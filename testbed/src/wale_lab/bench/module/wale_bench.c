@@ -187,8 +187,8 @@ static void wale_bench_write_udp(struct sk_buff *skb, u32 flow)
 {
 	/* a long header, the version, no connection IDs; then a short header */
 	static const u8 scone[] = {
-		0xff, SCONE_VERSION >> 24 | 0x80, (u8)(SCONE_VERSION >> 16),
-		(u8)(SCONE_VERSION >> 8), (u8)SCONE_VERSION, 0, 0, 0x40,
+		0xff, SCONE_VERSION >> 24 | 0x80, SCONE_VERSION >> 16 & 0xff,
+		SCONE_VERSION >> 8 & 0xff, SCONE_VERSION & 0xff, 0, 0, 0x40,
 	};
 	struct udphdr *udp = skb_put_zero(skb, sizeof(struct tcphdr));
 	u64 n = bench.sent + 1;
