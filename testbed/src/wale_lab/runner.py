@@ -34,6 +34,7 @@ from wale_lab.engines.kernel_modules import find_kernel_modules
 from wale_lab.engines.machine_needs import Needs
 from wale_lab.engines.machines import SSH, Fleet
 from wale_lab.engines.modules import find_modules, find_userspace
+from wale_lab.errors import ScenarioError
 from wale_lab.execute import write_through
 from wale_lab.files import make_folder, output_folder
 from wale_lab.guest import packet_recorder
@@ -350,6 +351,8 @@ def _observed(path: Path, outcome: Outcome, scenario: Scenario) -> dict[str, Any
 
 def run_command(args: argparse.Namespace) -> int:
     """The subcommand `run`."""
+    if args.starter and not args.hosts:
+        raise ScenarioError("wale-lab run: --starter: expected --hosts too, the machines it is for")
     scenario = load_scenario(find_scenario(args.scenario), args.set)
     out = Path(args.out or os.environ.get("WALE_OUT") or f"out/{scenario.name}")
     with Progress(quiet=args.quiet) as progress:
