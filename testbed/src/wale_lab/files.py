@@ -15,7 +15,7 @@ from wale_lab.errors import ScenarioError
 
 @contextmanager
 def errors_name(path: Path) -> Iterator[None]:
-    """While a file is written: the error of a full disk does not name it, others a part of it."""
+    """Have errors of writing a file name it: a full disk names none, others a temporary file."""
     try:
         yield
     except OSError as error:
