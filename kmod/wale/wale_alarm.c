@@ -45,11 +45,14 @@ static void wale_alarm_start(struct wale_alarm *alarm, ktime_t rings)
 {
 	u32 early_ns = alarm->slack_ns / 2;	/* for the sake of other timers */
 	struct hrtimer *timer = &alarm->timer;
+	bool elsewhere;
 
+	/* a handler that has released the lock may end before the second look */
+	elsewhere = hrtimer_callback_running(timer);
 	hrtimer_start_range_ns(timer, rings - early_ns, early_ns,
 			       HRTIMER_MODE_ABS_PINNED);
-	WRITE_ONCE(alarm->cpu, hrtimer_callback_running(timer) ?
-			       -1 : wale_alarm_cpu());
+	elsewhere |= hrtimer_callback_running(timer);
+	WRITE_ONCE(alarm->cpu, elsewhere ? -1 : wale_alarm_cpu());
 }
 
 /*
