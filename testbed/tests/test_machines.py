@@ -405,7 +405,9 @@ def work(folder: Path) -> Work:
     return Work([Needs(None, [], [])] * 2, [ready] * 2, Job(["true"]), [LINK], folder)
 
 
-def launch(tmp_path: Path, does: str, hosts: str = "a,b") -> list[Outcome | None]:
+def launch(
+    tmp_path: Path, does: str, hosts: str = "a,b", plan: bytes = b""
+) -> list[Outcome | None]:
     """Run on machines which are this script of Python, with `name` for that of the machine."""
     script = tmp_path / "fake.py"
     lines = FAKE.replace("VERSION", repr(version())) + f"name = sys.argv[1]\n{does}\n"
@@ -413,6 +415,7 @@ def launch(tmp_path: Path, does: str, hosts: str = "a,b") -> list[Outcome | None
     starter = f"env PYTHONPATH={IMPORTS} {sys.executable} {script} {{host}}"
     for guest in (0, 1):
         (tmp_path / f"out/guest{guest}").mkdir(parents=True)
+        (tmp_path / f"out/guest{guest}/plan").write_bytes(plan)
     return run_on_machines(Fleet(parse_hosts(hosts), starter), work(tmp_path / "out"), print)
 
 
@@ -472,6 +475,12 @@ def test_outcomes_come_in_the_order_of_guests(tmp_path: Path) -> None:
     ended = launch(tmp_path, does)
     assert [one and one.console for one in ended] == ["a", "b"]
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"fa", "fb", "guest0", "guest1"}
+
+
+def test_what_a_machine_said_before_it_left_is_heard(tmp_path: Path) -> None:
+    does = READY + "frames.say({'error': 'no room', 'kind': 'error'})"
+    with pytest.raises(EngineError, match=r"^[ab]: no room$"):
+        launch(tmp_path, does, plan=bytes(1 << 20))
 
 
 def test_a_guest_that_fails_says_more_than_a_lost_machine(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ class _Machine:
     def hear(self, wanted: str, log: Log) -> dict[str, Any]:
         """The message that is waited for."""
         while True:
-            with self.talking() as frames:
+            with self.hearing() as frames:
                 message = frames.hear()
             if "log" in message:
                 log(f"{self.host.name}: {message['log']}")
@@ -123,13 +123,18 @@ class _Machine:
                 raise FrameError(f"{self.host.name}: expected {wanted!r}, got {sorted(message)}")
 
     @contextmanager
-    def talking(self) -> Iterator[Frames]:
-        """Its frames, with an error of our own if it leaves meanwhile."""
+    def telling(self) -> Iterator[Frames]:
+        """Its frames, to send; if it has left, what it said before, or its end, is heard next."""
+        with suppress(BrokenPipeError):
+            yield self.frames
+
+    @contextmanager
+    def hearing(self) -> Iterator[Frames]:
+        """Its frames, to receive, with an error of our own if it has left."""
         try:
             yield self.frames
-        except (BrokenPipeError, EOFError) as error:
-            within = str(error) if isinstance(error, EOFError) else ""
-            raise _Died(self._left(within)) from None
+        except EOFError as error:
+            raise _Died(self._left(str(error))) from None
 
     def _left(self, within: str) -> str:
         """That it ended without an answer, and what it said last."""
@@ -281,7 +286,7 @@ def _prepared(machine: _Machine, work: Work, log: Log) -> int:
         )
     guests = machine.guests
     wanted = [asdict(work.needs[guest]) for guest in guests]
-    with machine.talking() as frames:
+    with machine.telling() as frames:
         frames.say({"address": machine.host.address, "guests": wanted})
     said = machine.hear("ready", log)["ready"]
     here = identity([work.ready[guest] for guest in guests])
@@ -310,11 +315,11 @@ def _work_said(work: Work, machines: Sequence[_Machine], ports: Sequence[Any]) -
 def _done(machine: _Machine, said: dict[str, Any], work: Work, log: Log) -> list[Outcome | None]:
     """Have it run its guests; how they ended, and their files."""
     number = [ends[0] for ends in said["guests"]].index(machine.guests.start)
-    with machine.talking() as frames:
+    with machine.telling() as frames:
         frames.say({**said, "number": number})
         frames.send_files(work.folder, [f"guest{guest}" for guest in machine.guests])
     outcomes = machine.hear("outcomes", log)["outcomes"]
-    with machine.talking() as frames:
+    with machine.hearing() as frames:
         frames.receive_files(work.folder)
     return [Outcome(**one) if one else None for one in outcomes]
 
