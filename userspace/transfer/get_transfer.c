@@ -521,12 +521,18 @@ static bool receive(struct transfer *t, size_t limit)
 /*
  * How much of what is there nobody looks at.  The kernel need not copy it, but
  * what came last stays in the socket: if the stream ends there, it says why.
+ * A kernel that is short of memory wakes a reader before it has @lowat bytes.
  */
 static size_t unseen(const struct transfer *t, uint32_t events)
 {
+	int there = 0;
+
 	if (t->state != GET_DATA || !t->received || t->opt->digest ||
 	    t->output.fd >= 0 || events != EPOLLIN || t->lowat <= GET_TAIL ||
 	    t->length - t->received <= t->lowat)
+		return 0;
+	if (ioctl(t->socket.fd, SIOCINQ, &there) < 0 ||
+	    (unsigned int)there < t->lowat)
 		return 0;
 	return t->lowat - GET_TAIL;
 }
