@@ -18,6 +18,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 
 import checkpatch
@@ -132,7 +133,7 @@ class Check:
         theirs = self._cases(name, checkout, tree, WALE_NO_BUILD="1")
         ours = self._cases(name, TOP, self.series.version)
         if ours != theirs:
-            one = min({*ours} ^ {*theirs})
+            one = next(a or b for a, b in zip_longest(ours, theirs) if a != b)
             raise EngineError(f"{name} has other cases with this tree's modules, such as {one}")
         return theirs
 
