@@ -127,7 +127,7 @@ class ArchCheck:
     def userspace(self) -> str:
         """Compile the objects of the tools; libraries are not linked, only their headers used."""
         if not self.arch.has_int128:
-            return "not built: its compiler has no integers of 128 bits"
+            return "not built: its compiler has no __int128"
         build = self.out / "userspace"
         shutil.rmtree(build, ignore_errors=True)
         here = TOP / "userspace"
