@@ -18,6 +18,7 @@ import select
 import socket
 import subprocess
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
@@ -42,9 +43,7 @@ class Copy:
     def __init__(self, pid: int) -> None:
         self.pid = pid  # stays its own until the next copy is asked for
         self._pidfd = os.pidfd_open(pid)
-
-    def __del__(self) -> None:
-        os.close(self._pidfd)
+        weakref.finalize(self, os.close, self._pidfd)
 
     def poll(self) -> int | None:
         """0 if it has ended; how, the guest itself writes down."""
