@@ -44,7 +44,8 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Suite:
             return Outcome(code, "exit" if code else "ok", f"{text}\n", "", 0.1)
 
     kernel = Kernel("6.12.1", "a package")
-    monkeypatch.setattr(command, "prepare", lambda *_: (kernel, found))
+    monkeypatch.setattr(command, "suite_of", lambda *_: found)
+    monkeypatch.setattr(command, "prepare", lambda *_: kernel)
     monkeypatch.setattr(command, "get_engine", lambda _: Engine())
     return found
 
@@ -83,7 +84,11 @@ def test_output_that_differs() -> None:
     assert command.together(runs).why == "2 different outputs in 3 runs"
 
 
-def test_wrong_words(suite: Suite, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_words(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are refused before anything is built."""
+    monkeypatch.setattr(command, "prepare", lambda *_: pytest.fail("it builds"))
     assert main(["kselftest", "-q", "net:none.sh"]) == 2
     assert "expected tests of Linux 6.12 such as" in capsys.readouterr().err
 

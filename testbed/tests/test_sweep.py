@@ -165,7 +165,7 @@ def test_sweep(scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     words = ["--set", f"{LOSS}=0%,3%", "--set", "cc=reno,cubic", "--seeds", "2", "-j", "2"]
     assert sweep(scenario, out, *words) == 0
     said = capsys.readouterr()
-    assert re.search(r"8 runs, 0 of them are there, 2 at once, about \d+ s\n", said.err)
+    assert re.search(r"8 runs, 0 done, 2 at once, about \d+ s\n", said.err)
     assert said.out.split() == [
         str(out / name) for name in ("sweep.csv", "sweep.parquet", "summary.csv", "sweep.png")
     ]
@@ -312,7 +312,7 @@ def test_first_results_are_there_while_the_rest_runs(
     assert list(pd.read_csv(tmp_path / "summary.csv").cc) == ["reno", "cubic"]
     assert (tmp_path / "sweep.png").read_bytes().startswith(b"\x89PNG")
     said = capsys.readouterr().err
-    assert "4 runs, 0 of them are there, 2 at once, about 1 s" in said
+    assert "4 runs, 0 done, 2 at once, about 1 s" in said
     assert said.count(f"first results in {tmp_path / 'sweep.png'}") == 1
     means = results.means()
     assert means is not None

@@ -248,6 +248,7 @@ def test_rate_between_two_bytes(text: object, near: str) -> None:
 
 
 def test_shown() -> None:
+    assert [units.show_count(n, "run") for n in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
     assert units.show_rate(2_000_000) == "2 Mbit/s"
     assert units.show_rate(12_345_678) == "12.345678 Mbit/s"
     assert units.show_rate(8) == "0.000008 Mbit/s"

@@ -214,6 +214,11 @@ def parse_probability(value: object) -> float:
     return float(share)
 
 
+def show_count(count: int, noun: str) -> str:
+    """How many there are of something, for people: "1 run", "2 runs"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def show_bytes(number: float) -> str:
     """A size for people: "3.00 MB"."""
     for unit in ("B", "kB", "MB", "GB"):

@@ -28,6 +28,7 @@ from wale_lab.engines.base import EngineError, Kernel, Log
 from wale_lab.engines.kernel_build import Build, Wanted, cache_root, locked
 from wale_lab.engines.kernel_source import Source, version_key
 from wale_lab.errors import why
+from wale_lab.units import show_count
 
 #: Results of one tree that are kept.
 KEPT = 5
@@ -192,7 +193,7 @@ class _TreeBuild(Build):
         (self.work / "steps").unlink(missing_ok=True)
         self.log_path.unlink(missing_ok=True)
         copied = self.mirror()
-        self.log(f"{copied} files of {self.own.path} are new or changed")
+        self.log(f"new or changed in {self.own.path}: {show_count(copied, 'file')}")
         self.configure()
         if self.lacking:
             self.log(f"this kernel has no {', '.join(self.lacking)}: left out")

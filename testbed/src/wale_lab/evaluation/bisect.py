@@ -28,6 +28,7 @@ from wale_lab.engines.kernel_build import cache_root, locked, split_flavours
 from wale_lab.errors import LabError, ScenarioError
 from wale_lab.evaluation.kernels import Cell, Difference, cells, differences, records_of
 from wale_lab.progress import Progress
+from wale_lab.units import show_count
 
 #: What a step says of a commit, as words of `git bisect`.
 _GOOD, _BAD, _SKIP = "good", "bad", "skip"
@@ -220,7 +221,8 @@ def _tell(
     skipped = sum(step.word == _SKIP for step in steps)
     print(
         f"{args.scenario}: {' '.join(number.cell)}: {number.before:.6g} to {number.after:.6g}, "
-        f"{len(steps)} commits tried" + (f", {skipped} of them skipped" if skipped else "")
+        f"{show_count(len(steps), 'commit')} tried"
+        + (f", {skipped} of them skipped" if skipped else "")
     )
     print("  changed by " + ("" if len(first) == 1 else "one of"))
     for about in first.values():

@@ -30,6 +30,7 @@ from wale_lab.files import make_folder
 from wale_lab.progress import Progress
 from wale_lab.studies.points import build_of
 from wale_lab.studies.schedule import show_span
+from wale_lab.units import show_count
 
 #: Counts up when a key of evaluation.json changes its meaning.
 FORMAT = 1
@@ -220,10 +221,15 @@ def _teller(
         seconds = left_s()
         left = f", about {show_span(seconds)} left" if maker.seconds else ""
         done = len(missing) - len(waiting)
-        print(f"wale-lab: {done} of {len(missing)} runs{left}", file=sys.stderr, flush=True)
+        print(
+            f"wale-lab: {done} of {show_count(len(missing), 'run')}{left}",
+            file=sys.stderr,
+            flush=True,
+        )
 
     if not quiet:
-        print(f"wale-lab: {len(missing)} runs, {maker.jobs} at once", file=sys.stderr, flush=True)
+        todo = show_count(len(missing), "run")
+        print(f"wale-lab: {todo}, {maker.jobs} at once", file=sys.stderr, flush=True)
     return say
 
 

@@ -13,6 +13,7 @@ from wale_lab.errors import ScenarioError
 from wale_lab.evaluation.bisect import bisect_command
 from wale_lab.evaluation.kernels import Difference, cells, differences, records_of
 from wale_lab.progress import Progress
+from wale_lab.units import show_count
 
 
 def compare_command(args: argparse.Namespace) -> int:
@@ -55,7 +56,7 @@ def _tell(args: argparse.Namespace, found: list[Difference], records: list[dict[
         return
     print(
         f"{args.scenario}: {len(found)} of {count} numbers differ between {args.kernel[0]} and "
-        f"{args.kernel[1]} ({seeds} seed{'s' if seeds > 1 else ''})"
+        f"{args.kernel[1]} ({show_count(seeds, 'seed')})"
     )
     for one in found:
         kind, name, measure = one.cell

@@ -27,6 +27,7 @@ from wale_lab.fuzz.world import World
 from wale_lab.netlink import NETLINK_GENERIC, NETLINK_ROUTE, NLM_F_DUMP, NLMSG_DONE
 from wale_lab.selftest import net, rate
 from wale_lab.selftest.tap import KernelLog, kernel_warnings
+from wale_lab.units import show_count
 
 EPOCH = 10_000
 SINGLES, BATCH = 16, 32
@@ -338,7 +339,7 @@ def main() -> None:
     for gap in gaps:
         print(f"FINDING {gap}")
     for what, count in fuzzer.tally.findings.items():
-        print(f"FINDING {what}: {count} times")
+        print(f"FINDING {what}: {show_count(count, 'time')}")
     sys.exit(1 if gaps or fuzzer.tally.findings else 0)
 
 

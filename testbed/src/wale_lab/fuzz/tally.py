@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from wale_lab.fuzz.wire import Message
+from wale_lab.units import show_count
 
 #: Findings that are kept; one kind is shown once, with how often there was it.
 MANY = 40
@@ -63,7 +64,7 @@ class Tally:
                     wrong.append(f"{name} was never {word}")
         for name in never:
             if self.accepted[name]:
-                wrong.append(f"{name} was accepted {self.accepted[name]} times")
+                wrong.append(f"{name} was accepted {show_count(self.accepted[name], 'time')}")
             if not self.refused[name]:
                 wrong.append(f"{name} was never sent")
         return wrong

@@ -15,12 +15,12 @@ from typing import Any
 
 from wale_lab.engines import get_engine
 from wale_lab.engines.base import EngineError, Job, Kernel, Outcome
-from wale_lab.engines.kernel_build import with_flavour
+from wale_lab.engines.kernel_build import parse_wanted, with_flavour
 from wale_lab.engines.kernel_tree import is_tree
 from wale_lab.engines.modules import userspace_env
 from wale_lab.errors import ScenarioError
 from wale_lab.kselftest.known import why_unable
-from wale_lab.kselftest.suite import Suite, find_suite
+from wale_lab.kselftest.suite import Suite, build_suite, find_suite
 from wale_lab.progress import Progress
 from wale_lab.workers import Workers
 
@@ -47,12 +47,18 @@ class Result:
     output: str
 
 
-def prepare(version: str | None, progress: Progress) -> tuple[Kernel, Suite]:
-    """The kernel with all that networks have, and the tests of its source."""
-    if is_tree(version):
-        raise ScenarioError(f"--kernel {version}: expected a version such as 6.12")
-    kernel = get_engine("uml").prepare(with_flavour(version, "net"), progress)
-    return kernel, find_suite(".".join(kernel.release.split(".")[:2]), progress)
+def suite_of(kernel: str | None, progress: Progress) -> Suite:
+    """The tests of a kernel's source, which need not be built."""
+    if is_tree(kernel):
+        raise ScenarioError(f"--kernel {kernel}: expected a version such as 6.12")
+    return find_suite(parse_wanted(kernel).version, progress)
+
+
+def prepare(suite: Suite, kernel: str | None, progress: Progress) -> Kernel:
+    """The kernel with all that networks have; that and the tests are built if need be."""
+    built = get_engine("uml").prepare(with_flavour(kernel, "net"), progress)
+    build_suite(suite, progress)
+    return built
 
 
 def chosen(suite: Suite, words: list[str]) -> list[str]:
@@ -163,7 +169,7 @@ def together(results: list[Result]) -> Result:
 def _list(args: argparse.Namespace) -> int:
     """`--list`: the tests, and why some cannot run."""
     with Progress(quiet=args.quiet) as progress:
-        _, suite = prepare(args.kernel, progress)
+        suite = suite_of(args.kernel, progress)
     names = chosen(suite, args.tests or ["*"])
     if args.json:
         print(json.dumps([{"test": name, "unable": why_unable(name)} for name in names], indent=2))
@@ -179,8 +185,9 @@ def kselftest_command(args: argparse.Namespace) -> int:
     if args.list:
         return _list(args)
     with Progress(quiet=args.quiet) as progress:
-        kernel, suite = prepare(args.kernel, progress)
-    names = chosen(suite, args.tests)
+        suite = suite_of(args.kernel, progress)
+        names = chosen(suite, args.tests)
+        kernel = prepare(suite, args.kernel, progress)
     if not args.json:
         print(f"TAP version 13\n1..{len(names)}", flush=True)
     if len(names) == args.times == 1:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The kernel's selftests: unpacked from the source of the guest's kernel, and built.
 
-They are in the cache, in a folder for each version of the source.  A helper that cannot be built,
+They are in the cache, in a folder for each version of the source, whose file "built" tells that
+they are built, too.  A helper that cannot be built,
 as this system lacks a header, is left out: the test that needs it says so.
 """
 
@@ -96,8 +97,8 @@ def _listed(folder: Path) -> Iterator[str]:
     yield from sorted(name for name in names if (folder / name).is_file())
 
 
-def find_suite(version: str, log: Log) -> Suite:
-    """The tests of a kernel's version, unpacked and built if need be."""
+def find_suite(version: str | None, log: Log) -> Suite:
+    """The tests of a kernel's version, or of the newest; unpacked if need be."""
     source = find_source(version, log)
     built = hashlib.sha256(repr((_PARTS, COLLECTIONS)).encode()).hexdigest()[:8]
     folder = cache_root() / "kselftest" / f"{source.version}_{source.package}_{built}"
@@ -106,9 +107,18 @@ def find_suite(version: str, log: Log) -> Suite:
             if not folder.exists():
                 new = folder.with_name(f".{folder.name}.new")
                 _unpack(source, new, log)
-                _build(source, new, log)
                 new.rename(folder)
     return Suite(source.version, folder)
+
+
+def build_suite(suite: Suite, log: Log) -> None:
+    """The headers of that kernel, and the helpers of its tests, if that is not done."""
+    done = suite.folder / "built"
+    if not done.exists():
+        with locked(suite.folder.with_name(f"{suite.folder.name}.lock"), log):
+            if not done.exists():
+                _build(suite, log)
+                done.touch()
 
 
 def _arch() -> str:
@@ -140,13 +150,10 @@ def _make(folder: Path, log_path: Path, *words: str) -> int:
         ).returncode  # fmt: skip
 
 
-def _build(source: Source, folder: Path, log: Log) -> None:
-    """The headers of that kernel, and the helpers of its tests."""
-    log(f"building the selftests of Linux {source.version} (a minute)")
-    log_path = folder / "build.log"
-    if _make(folder, log_path, "headers"):
-        kept = folder.with_name(f"{source.version}.failed.log")
-        shutil.copy(log_path, kept)
-        raise EngineError(f"the headers of Linux {source.version} cannot be built: see {kept}")
+def _build(suite: Suite, log: Log) -> None:
+    log(f"building the selftests of Linux {suite.version} (a minute)")
+    log_path = suite.folder / "build.log"
+    if _make(suite.folder, log_path, "headers"):
+        raise EngineError(f"the headers of Linux {suite.version} cannot be built: see {log_path}")
     for collection in COLLECTIONS:
-        _make(folder / SELFTESTS / collection, log_path, "--keep-going")
+        _make(suite.collection(collection), log_path, "--keep-going")

@@ -35,6 +35,7 @@ from wale_lab.studies.study import (
 )
 from wale_lab.studies.summary import summarise
 from wale_lab.tree import LAUNCHER
+from wale_lab.units import show_count
 
 #: How many times its wall_limit a run may take on a kernel with sanitizers or counters, where it
 #: takes tens of times as long as on the plain one that limits are made for.
@@ -223,8 +224,9 @@ def _print_checks(data: list[dict[str, Any]], results: Path) -> None:
 
     console = Console(highlight=False)
     for study in data:
+        runs = show_count(study["runs"], "run")
         console.print(
-            f"[bold]{study['name']}[/bold] {escape(study['title'])}: {study['runs']} runs, "
+            f"[bold]{study['name']}[/bold] {escape(study['title'])}: {runs}, "
             f"{study['virtual_s']:.0f} virtual seconds in {study['wall_s']:.0f} wall seconds",
             soft_wrap=True,
         )

@@ -22,6 +22,7 @@ from wale_lab.errors import LabError, missing_package
 from wale_lab.files import write_whole
 from wale_lab.progress import Progress
 from wale_lab.tree import LAUNCHER
+from wale_lab.units import show_count
 
 SNAKEFILE = Path(__file__).with_name("Snakefile")
 
@@ -218,7 +219,7 @@ def left_s(total: int, done: int, last_s: float, now_s: float) -> float | None:
 
 
 def _counted(done: int, total: int) -> str:
-    return f"{done} of {total} runs done, {total - done} left"
+    return f"{done} of {show_count(total, 'run')} done, {total - done} left"
 
 
 def show_span(seconds: float) -> str:
@@ -242,7 +243,8 @@ class _Lines:
 
     def __init__(self, missing: int, total: int) -> None:
         self.missing, self.said_s = missing, 0.0
-        print(f"{missing} runs to do, {total - missing} are there", file=sys.stderr, flush=True)
+        todo = show_count(missing, "run")
+        print(f"{todo} to do, {total - missing} done", file=sys.stderr, flush=True)
 
     def __enter__(self) -> _Lines:
         return self

@@ -23,6 +23,7 @@ from wale_lab.sweeps.live import Live
 from wale_lab.sweeps.points import Point, points_of, write_orders
 from wale_lab.sweeps.results import Results
 from wale_lab.tree import LAUNCHER
+from wale_lab.units import show_count
 from wale_lab.workers import Workers
 
 
@@ -37,7 +38,7 @@ def sweep_command(args: argparse.Namespace) -> int:
     scenario = find_scenario(args.scenario)
     with Progress(quiet=args.quiet) as progress:
         build = build_of(args.kernel, progress)
-        progress(f"checking {len(grid)} runs")
+        progress(f"checking {show_count(len(grid), 'run')}")
         points = points_of(scenario, grid, out / "runs", build, args.packets)
     write_orders(out / "sweep.json", scenario, grid, points, args.packets)
     results = Results(grid, points, args.x, args.kind, args.y)

@@ -17,7 +17,7 @@ from wale_lab.scenario import Scenario
 from wale_lab.studies.schedule import show_span
 from wale_lab.sweeps.points import Point
 from wale_lab.sweeps.results import Results
-from wale_lab.units import UNLIMITED
+from wale_lab.units import UNLIMITED, show_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +111,7 @@ class Live:
             return
         self.packets = packets_of(missing)
         self.jobs = min(jobs, len(missing) or 1)
-        text = f"{self.total} runs, {self.there} of them are there"
+        text = f"{show_count(self.total, 'run')}, {self.there} done"
         if missing:
             text += f", {self.jobs} at once, about {show_span(expected_s(self.packets, jobs))}"
         print(f"wale-lab: {text}", file=sys.stderr, flush=True)
@@ -134,7 +134,7 @@ class Live:
             self.screen.advance(self.there + done)
         elif not self.quiet and done and now - self.said >= _SAY_EACH_S:
             self.said = now
-            text = f"{self.there + done} of {self.total} runs{self._left(now, done)}"
+            text = f"{self.there + done} of {show_count(self.total, 'run')}{self._left(now, done)}"
             print(f"wale-lab: {text}", file=sys.stderr, flush=True)
         self.refresh()
 
