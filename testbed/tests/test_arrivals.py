@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from wale_lab import yaml_lines
+from wale_lab import fields, yaml_lines
 from wale_lab.engines.modules import find_userspace
 from wale_lab.errors import ScenarioError
 from wale_lab.guest.flows import Flows
@@ -33,6 +33,7 @@ from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, check_scenario, find_scenario, load_scenario
 from wale_lab.topologies import plan as plans
 from wale_lab.topologies.planning import make_plan
+from wale_lab.tree import SOURCES
 
 # ------------------------------------------------------------------ the draws
 
@@ -438,6 +439,13 @@ def test_without_samples_of_flows(tmp_path: Path) -> None:
     assert results.digest_of(result, series) == result["digest"]
     series["sessions.csv"] += "ratcp,3,1,2,3,1.5,0,0,4000\n"
     assert results.digest_of(result, series) != result["digest"]
+
+
+def test_a_batch_is_what_the_programs_take() -> None:
+    header = (SOURCES / "userspace/lib/command.h").read_text(encoding="utf-8")
+    limits = re.findall(r"#define BATCH_(MIN|MAX) \((\d+) << (\d+)\)", header)
+    found = {end: int(number) << int(bits) for end, number, bits in limits}
+    assert found == {"MIN": fields.BATCH_MIN, "MAX": fields.BATCH_MAX}
 
 
 @pytest.mark.guest

@@ -35,7 +35,9 @@ bool parse_time_ns(const char *text, uint64_t *ns);
 /* A size as tc users type it: "1500", "64kb", "10mb" (kb is 1024). */
 bool parse_bytes(const char *text, uint64_t *bytes);
 
-/* So much data is given to TCP, or taken from it, at a time. */
+/* So much data is given to TCP, or taken from it, at a time; also in wale_lab/fields.py. */
+#define BATCH_MIN (4 << 10)
+#define BATCH_MAX (4 << 20)
 #define BATCH_EXPECTED "a size from 4kb to 4mb"
 bool parse_batch(const char *text, unsigned int *bytes);
 
@@ -50,10 +52,11 @@ bool parse_count(const char *text, unsigned int min, unsigned int max,
 
 /*
  * getopt_long(), with @shorts that begin with a colon; of what it does not take, one
- * sentence is said, and it returns '?'.
+ * sentence is said, and it returns '?'.  An option with a value, which has a long name, is
+ * taken once, but for those in @many; a command line begins with optind 0.
  */
 int option_next(const char *command, int argc, char **argv, const char *shorts,
-		const struct option *longs);
+		const char *many, const struct option *longs);
 
 /*
  * Both speak for the subcommand whose options were asked for last.  What an option should

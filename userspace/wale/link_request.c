@@ -72,6 +72,8 @@ static int take_to(struct link_request *a, int argc, char **argv)
 
 static int take_order(struct link_request *a, int argc, char **argv)
 {
+	if (a->order != LINK_ORDER_NONE)
+		return link_wrong("expected it once:", "--order");
 	if (argc > 1 && !strcmp(argv[1], "first"))
 		a->order = LINK_ORDER_FIRST;
 	else if (argc > 1 && !strcmp(argv[1], "last"))

@@ -55,6 +55,10 @@ static int take_word(struct listen *l, int argc, char **argv)
 		return 1;
 	}
 	if (!strcmp(*argv, "dev")) {
+		if (l->ifindex) {
+			scone_wrong("listen: dev is given twice");
+			return -1;
+		}
 		l->ifindex = argc > 1 ? rate_device_index(argv[1]) : 0;
 		if (l->ifindex)
 			return 2;

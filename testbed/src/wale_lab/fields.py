@@ -55,6 +55,10 @@ MAX_LIMIT_NS = 4000 * 86_400 * 10**9
 MAX_FLOW_BYTES = 2**63 - 1
 MAX_U32 = 2**32 - 1
 
+#: What `wale get` and `wale serve` take for --batch (userspace/lib/command.h), in bytes.
+BATCH_MIN = 4 << 10
+BATCH_MAX = 4 << 20
+
 
 def quantity(parse: Any, what: str) -> list[Any]:
     """A field type: parsed by a function of units.py, text or number in the schema."""
@@ -87,7 +91,7 @@ def _flow_size(value: object) -> int:
 
 def _batch(value: object) -> int:
     size = units.parse_size_bytes(value)
-    if not 4 << 10 <= size <= 4 << 20:
+    if not BATCH_MIN <= size <= BATCH_MAX:
         raise ValueError(f"expected a batch of 4KiB to 4MiB, got {value!r}")
     return size
 

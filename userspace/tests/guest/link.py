@@ -628,6 +628,9 @@ def test_tcx_program_at_ingress() -> None:
     for to in ([], ["--to", "10.0.0.0/24"]):
         says = refused(pair.a, WALE, "link", "add", "a0", *to, "--delay", "50ms")
         true("--order first or last says which" in says, says)
+    words = "--delay 50ms --order first --order last"
+    says = refused(pair.a, WALE, "link", "add", "a0", *words.split(), status=2)
+    true("expected it once: --order" in says, says)
     equal(state(pair.a), before, "what is left")
 
     text = warned(pair, "add", "a0", "--delay", "50ms", "--order", "last")

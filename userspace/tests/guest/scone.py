@@ -147,6 +147,7 @@ def test_what_is_refused() -> None:
         ("hear", 'expected dev, show, del or listen, got "hear"'),
         ("listen dev", "dev: a device was expected"),
         ("listen dev none", 'there is no device "none"'),
+        ("listen dev lo dev lo", "listen: dev is given twice"),
         ("listen 10mbit", "listen: rate, time, age and follow come from the advice"),
         ("listen age 3s", "listen: rate, time, age and follow come from the advice"),
         ("listen beta -1", "beta"),
