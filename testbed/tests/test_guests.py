@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import os
 from dataclasses import asdict
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,13 @@ def scenario(folder: Path, text: str, *overrides: str) -> Scenario:
     path = folder / "scenario.yaml"
     path.write_text(text)
     return load_scenario(path, list(overrides))
+
+
+def graph(folder: Path, *parts: list[str] | str) -> Scenario:
+    """Of hosts, routers, links and flows; then what is set."""
+    lists, overrides = [", ".join(part) for part in parts[:4]], [str(part) for part in parts[4:]]
+    text = "topology: {type: graph, hosts: [%s], routers: [%s], links: [%s]}\nflows: [%s]\n"
+    return scenario(folder, "name: shape\n" + text % tuple(lists), *overrides)
 
 
 def dumbbell(folder: Path, flows: str, *overrides: str, more: str = "") -> Scenario:
@@ -115,6 +123,48 @@ def test_a_graph_is_cut_where_packets_take_time(tmp_path: Path) -> None:
     ]  # fmt: skip
     two = guests_of(scenario(tmp_path, CHAIN, "guests=2"))
     assert len(two) == 2 and ["b" in part for part in two] == ["left" in part for part in two]
+
+
+NODES = [f"n{n}" for n in range(8)]
+EDGES = {
+    "chain": list(pairwise(NODES)),
+    "ring": [*pairwise(NODES), ("n7", "n0")],
+    "tree": [
+        ("n3", "n1"),
+        ("n3", "n5"),
+        *((f"n{n}", f"n{1 + n // 4 * 4}") for n in (0, 2, 4, 6, 7)),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("shape", "guests", "wires"),
+    [("chain", 2, 1), ("chain", 4, 3), ("ring", 2, 2), ("tree", 2, 1), ("chain", 8, 7)],
+)
+def test_few_links_are_cut(tmp_path: Path, shape: str, guests: int, wires: int) -> None:
+    links = [f"{{ends: [{one}, {two}], both: {{delay: 1ms}}}}" for one, two in EDGES[shape]]
+    links += [f"{{ends: [host-{node}, {node}]}}" for node in NODES]
+    hosts = [f"host-{node}" for node in NODES]
+    flows = [
+        f"{{name: {one}-{two}, from: {one}, to: {two}, cc: reno, size: 1kB}}"
+        for one, two in permutations(hosts, 2)
+    ]
+    cut = cut_in(graph(tmp_path, hosts, NODES, links, flows, f"guests={guests}"))
+    assert cut is not None
+    assert len(cut.wires) == wires
+    sizes = [len(part) for part in cut.described()]
+    assert len(sizes) == guests and max(sizes) <= 10 // guests * 2
+
+
+def test_long_links_are_cut_before_short_ones(tmp_path: Path) -> None:
+    ends = [(f"s{n}", "left") for n in range(4)] + [("right", f"r{n}") for n in range(4)]
+    links = [f"{{ends: [{one}, {two}], both: {{delay: 1ms}}}}" for one, two in ends]
+    links.append("{ends: [left, right], both: {delay: 20ms}}")
+    flows = [f"{{name: f{n}, from: s{n}, to: r{n}, cc: reno, size: 1kB}}" for n in range(4)]
+    hosts = [f"{side}{n}" for n in range(4) for side in "sr"]
+    cut = cut_in(graph(tmp_path, hosts, ["left", "right"], links, flows, "guests=2"))
+    assert cut is not None
+    assert [wire.delays_ns for wire in cut.wires] == [(20_000_000, 20_000_000)]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -106,7 +107,7 @@ def cut(plan: Plan, guests: Guests, kernels: dict[str, str]) -> Cut:
         )
     wanted = {"auto": AUTO_GUESTS, "per-host": GUESTS_MAX}.get(str(guests)) or int(guests)
     of_parts = [_kernel_of(part, kernels) for part in parts]
-    guest_of = _balanced(plan, parts, of_parts, min(wanted, len(parts)))
+    guest_of = _balanced(plan, parts, _near(parts, loose), of_parts, min(wanted, len(parts)))
     result = Cut(guest_of, {guest_of[ns]: kernel for ns, kernel in kernels.items()})
     for veth in loose:
         at = tuple(guest_of[end.netns] for end in veth.ends)
@@ -190,34 +191,74 @@ def _kernel_of(part: Sequence[str], kernels: dict[str, str]) -> str | None:
     return wanted[0] if wanted else None
 
 
-def _balanced(
-    plan: Plan, parts: list[list[str]], kernels: Sequence[str | None], guests: int
-) -> dict[str, int]:
-    """A guest for each part, by how many ends of flows it has: the largest first.
+def _near(parts: Sequence[Sequence[str]], loose: Sequence[_Veth]) -> list[dict[int, int]]:
+    """The neighbours of each part, with the delay of the shortest link to them, in ns."""
+    part_of_name = {name: number for number, part in enumerate(parts) for name in part}
+    near: list[dict[int, int]] = [{} for _ in parts]
+    for veth in loose:
+        one, other = (part_of_name[end.netns] for end in veth.ends)
+        assert veth.delays_ns is not None
+        if one != other:
+            delay_ns = min(*veth.delays_ns, near[one].get(other, veth.delays_ns[0]))
+            near[one][other] = near[other][one] = delay_ns
+    return near
 
-    Before, each kernel and each guest has its first part.
+
+def _walk(near: Sequence[dict[int, int]], start: int) -> list[int]:
+    """All parts, each time the one that is nearest to those before (Prim's order).
+
+    Of several, one that leads to few others, so that little is left behind.
+    """
+    order: dict[int, None] = {}
+    for first in (start, *range(len(near))):  # the network may fall into several
+        reached = [(0, 0, first)]
+        while reached:
+            *_, part = heappop(reached)
+            if part not in order:
+                order[part] = None
+                for other, delay_ns in near[part].items():
+                    heappush(reached, (delay_ns, len(near[other]), other))
+    return list(order)
+
+
+def _balanced(
+    plan: Plan,
+    parts: Sequence[Sequence[str]],
+    near: Sequence[dict[int, int]],
+    kernels: Sequence[str | None],
+    guests: int,
+) -> dict[str, int]:
+    """A guest for each part: that of neighbours, until it has its share of the ends of flows.
+
+    Before, each kernel has its first part.  The walk begins at an end of the network, so that few
+    links are cut, and goes on to what is near, so that those are long.
     """
     ends = [end for flow in plan.flows for end in (flow.sender_netns, flow.receiver_netns)]
     ends += [program.netns for program in plan.programs]
     weight = [1 + 10 * sum(end in part for end in ends) for part in parts]
-    order = sorted(range(len(parts)), key=lambda n: -weight[n])
-    firsts = {kernels[n]: n for n in reversed(order) if kernels[n]}
+    heaviest = sorted(range(len(parts)), key=lambda n: -weight[n])
+    firsts = {kernels[n]: n for n in reversed(heaviest) if kernels[n]}
     if len(firsts) > guests:
         raise CutError(f"at least {len(firsts)}, one for each kernel, got {guests}")
+    order = _walk(near, _walk(near, 0)[-1])
     order.sort(key=lambda n: n not in firsts.values())
-    loads, chosen = [0] * guests, [0] * len(parts)
+    share = sum(weight) / guests
+    loads = [0] * guests
+    chosen: dict[int, int] = {}
     kernel_of: list[str | None] = [None] * guests
     for n in order:
         fit = [g for g in range(guests) if not loads[g] or kernels[n] in (None, kernel_of[g])]
-        chosen[n] = min(fit, key=lambda g: (loads[g], g))
+        beside = {chosen[other] for other in near[n] if other in chosen}
+        room = [g for g in fit if g in beside and loads[g] + weight[n] / 2 <= share]
+        if len(parts) - len(chosen) == loads.count(0):  # each guest has one
+            room = [g for g in fit if not loads[g]]
+        chosen[n] = min(room or fit, key=lambda g: (loads[g], g))
         loads[chosen[n]] += weight[n]
         kernel_of[chosen[n]] = kernel_of[chosen[n]] or kernels[n]
     numbers: dict[int, int] = {}
-    for guest in chosen:  # numbered in the order of the plan
-        numbers.setdefault(guest, len(numbers))
-    return {
-        name: numbers[guest] for part, guest in zip(parts, chosen, strict=True) for name in part
-    }
+    for n in range(len(parts)):  # numbered in the order of the plan
+        numbers.setdefault(chosen[n], len(numbers))
+    return {name: numbers[chosen[n]] for n, part in enumerate(parts) for name in part}
 
 
 def part_of(data: dict[str, Any], made: Cut, guest: int) -> dict[str, Any]:
