@@ -403,6 +403,52 @@ def test_a_command_of_a_report_can_be_copied() -> None:
         assert "--rows=short-flows,loss-own" in draft_text(told)
 
 
+#: Sections of RFC 9743 with a criterion or a domain.
+SECTIONS = """\
+5.1.1 Protection Against Congestion Collapse
+5.1.2 Protection Against Bufferbloat
+5.1.3 Protection Against High Packet Loss
+5.1.4 Fairness within the Proposed Congestion Control Algorithm
+5.1.5 Short Flows
+5.2 Mixed Algorithm Behavior
+5.2.1 Existing General-Purpose Congestion Control
+5.2.2 Real-Time Congestion Control
+5.2.3 Short and Long Flows
+5.3.1 Differences with Congestion Control Principles
+5.3.2 Incremental Deployment
+6.1 Paths with Tail-drop Queues
+6.2 Tunnel Behavior
+6.3 Wired Paths
+6.4 Wireless Paths
+7.1 Active Queue Management (AQM)
+7.2 Operation with the Envelope Set by Network Circuit Breakers
+7.3 Paths with Varying Delay
+7.4 Internet of Things and Constrained Nodes
+7.5 Paths with High Delay
+7.6 Misbehaving Nodes
+7.7 Extreme Packet Reordering
+7.8 Transient Events
+7.9 Sudden Changes in the Path
+7.10 Multipath Transport
+7.11 Data Centers
+"""
+
+
+def test_sections_of_rfc_9743() -> None:
+    """Each has a row, or the page on rows says that it has none."""
+    known = dict(line.split(" ", 1) for line in SECTIONS.splitlines())
+    covered = set()
+    for path in ROWS.glob("rfc9743/*.yaml"):
+        for section in load_row(path).row.source.section.split("; "):
+            number, title = section.split(" ", 1)
+            assert (path.stem, known.get(number)) == (path.stem, title)
+            covered.add(number)
+    page = (SOURCES / "Documentation/evaluation.rst").read_text(encoding="utf-8")
+    told = page.partition("\nWhat is not covered\n")[2].partition("\nReports\n")[0]
+    for number in set(known) - covered:
+        assert re.search(rf"\b(?i:sections?) (.* and )?{re.escape(number)}\b", told), number
+
+
 @pytest.mark.parametrize(
     "path",
     sorted((SOURCES / "Documentation/evaluations").glob("*.txt")),
