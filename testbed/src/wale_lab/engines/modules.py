@@ -30,7 +30,7 @@ from wale_lab.engines.base import EngineError, Kernel, Log
 from wale_lab.engines.kernel_build import cache_root, locked
 from wale_lab.engines.processes import for_kbuild, run_make, without_make
 from wale_lab.engines.products import fill, key_of
-from wale_lab.tree import IN_CHECKOUT, INSTALLED_PROGRAMS, SOURCES
+from wale_lab.tree import IN_CHECKOUT, INSTALLED_PROGRAMS, PACKAGE, SOURCES
 
 #: How a user starts it: at the top of the tree, or installed.
 LAB = "testbed/wale-lab" if IN_CHECKOUT else "wale-lab"
@@ -359,4 +359,5 @@ def userspace_env() -> dict[str, str]:
     programs, plugins = _tool_folders()
     built = cache_root() / "programs/bin"  # testbed/setup/build-programs
     path = f"{programs}:{path}:{built}" if built.is_dir() else f"{programs}:{path}"
-    return {"PATH": path, "TC_LIB_DIR": plugins, "WALE_PYTHON": sys.executable}
+    ours = {"WALE_PYTHON": sys.executable, "WALE_LIBRARY": str(PACKAGE.parent)}
+    return {"PATH": path, "TC_LIB_DIR": plugins, **ours}

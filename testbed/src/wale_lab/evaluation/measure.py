@@ -123,6 +123,24 @@ class Seen:
         ends = np.interp([ask.begin_s, ask.end_s], edges, done)
         return float(ends[1] - ends[0]) * 1e6 / 8
 
+    def frames(self, ask: Ask) -> tuple[Values, Values]:
+        """Of video captured in the window: delay of each frame, ms, nan if one is incomplete; and
+        what came of it, bytes. They are in frames.csv of its receivers (scenarios/media)."""
+        found = []
+        for flow in self.flows(ask.flows):
+            path = self.folder / f"{flow['name']}.files/frames.csv"
+            if not path.exists():
+                raise NoValueError(f"{flow['name']} has left no frames.csv")
+            with path.open(encoding="utf-8", newline="") as file:
+                for row in csv.DictReader(file):
+                    at_s = (flow["start_s"] or 0.0) + float(row["at_s"])
+                    if ask.begin_s <= at_s < ask.end_s:
+                        found.append((float(row["delay_ms"] or "nan"), float(row["bytes"])))
+        if not found:
+            raise NoValueError("no frame was captured in the window")
+        delays, sizes = np.array(found).T
+        return delays, sizes
+
     def sessions(self, ask: Ask) -> list[tuple[float, float]]:
         """Size and completion time of each file; of what did not arrive, the time until the end."""
         names = {flow["name"] for flow in self.flows(ask.flows)}
@@ -173,6 +191,24 @@ def _lost_packets(seen: Seen, ask: Ask) -> float:
             raise NoValueError(f"it is not known what {flow['name']} lost")
         sent, lost = sent + counts["sent_packets"], lost + counts["lost_packets"]
     return 100 * lost / max(sent, 1)
+
+
+def _frame_delay(seen: Seen, ask: Ask) -> float:
+    """A frame that never came whole is later than any that did."""
+    delays, _ = seen.frames(ask)
+    every = np.where(np.isnan(delays), np.inf, delays)
+    late = float(np.percentile(every, ask.percent, method="higher"))  # inf has no mean with others
+    if not np.isfinite(late):
+        raise NoValueError("too few frames came whole")
+    return late
+
+
+def _incomplete(seen: Seen, ask: Ask) -> float:
+    return 100 * float(np.isnan(seen.frames(ask)[0]).mean())
+
+
+def _media_rate(seen: Seen, ask: Ask) -> float:
+    return float(seen.frames(ask)[1].sum()) * 8e-6 / (ask.end_s - ask.begin_s)
 
 
 def _completion(seen: Seen, ask: Ask) -> float:
@@ -283,6 +319,13 @@ MEASURES = {
         _probe, "ms", False, "percentile of what packets of a constant rate take beyond the fastest"
     ),
     "lost_packets": Measure(_lost_packets, "%", False, "of the packets of a constant rate"),
+    "frame_delay": Measure(
+        _frame_delay, "ms", False, "percentile of the time from a video's frame to its last packet"
+    ),
+    "incomplete_frames": Measure(
+        _incomplete, "%", False, "of a video's frames, those that lack a packet"
+    ),
+    "media_rate": Measure(_media_rate, "Mbit/s", True, "what came of a video, in the window"),
     "retransmitted": Measure(_again, "%", False, "packets sent again, of all data packets"),
     "dropped": Measure(_dropped, "%", False, "packets that the buffer dropped, of all that came"),
     "sustained_drops": Measure(

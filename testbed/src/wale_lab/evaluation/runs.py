@@ -40,6 +40,9 @@ _CODE = (
     PACKAGE / "results/series.py",
 )
 
+#: Programs of rows: the module that they are started by, and their code.
+_MEDIA, _MEDIA_CODE = "wale_lab.scenarios.media", tuple((PACKAGE / "scenarios/media").glob("*.py"))
+
 #: What is kept to draw a run: at most so many flows, and points of each.
 _MOST_FLOWS, _MOST_POINTS = 8, 120
 
@@ -138,6 +141,8 @@ def make_point(
     }
     if scenario.needs_net():
         extra["flavour"] = _digests((PACKAGE / "engines/kernel-net.config",))
+    if _MEDIA in text:
+        extra["programs"] = _digests(tuple(sorted(_MEDIA_CODE)))
     key = point_key(scenario, seed, extra, place.builds[subject.kernel])
     return Point(named.name, cell_name, run, subject, seed, key, text, asks, cell.optional)
 
