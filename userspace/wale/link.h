@@ -228,7 +228,7 @@ struct link_qdisc {
 bool link_qdisc_read(const struct nlmsghdr *message, struct link_qdisc *q);
 
 /* link_warn.c: what does not pass a link that is there, or is to be; a sentence each. */
-#define LINK_WARNINGS_MAX 4
+#define LINK_WARNINGS_MAX 8
 
 struct link_warnings {
 	char text[LINK_WARNINGS_MAX][240];

@@ -441,6 +441,37 @@ def test_limit_below_the_mtu() -> None:
     pair.close()
 
 
+def test_line_and_policer_below_the_mtu() -> None:
+    """Where no large packet fits on the line, or into the burst of the policer, add says so."""
+    pair = Pair()
+    words = "--line 1499b --policer rate 1mbit burst 1500b"
+    text = warned(pair, "add", "a0", *words.split())
+    for way in ("up", "down"):
+        true(
+            f"{way}: a packet of the MTU, 1500 bytes, takes 1500 bytes on the wire and" in text,
+            text,
+        )
+    true("the limit of the line is 1499: all such packets are dropped (line)" in text, text)
+    equal(text.count("\n"), 2, words)
+    link(pair, "change", "a0", *"--up --line unlimited --policer rate 1mbit burst 1kb".split())
+    up, down = shown(pair, "a0")[0]["warnings"]
+    true(
+        "up: a packet" in up
+        and up.endswith("burst of the policer is 1024: all such packets exceed it"),
+        up,
+    )
+    true("down: a packet" in down and "limit of the line is 1499" in down, down)
+    link(pair, "del", "a0")
+    words = "--trace 1s:8mbit,1600b 1s:9mbit,3000b"
+    equal(warned(pair, "add", "a0", *words.split()), "", words)
+    net.run("ip link set a0 mtu 2000", pair.a)
+    true("warnings" not in shown(pair, "a0")[0], "some packets fit, at times")
+    net.run("ip link set a0 mtu 4000", pair.a)
+    equal(len(shown(pair, "a0")[0]["warnings"]), 2, "warnings in JSON")
+    link(pair, "del", "a0")
+    pair.close()
+
+
 def test_change_keeps_the_rest() -> None:
     """Only what is given changes, in the direction that it is given for; a refusal changes none."""
     pair = Pair()
