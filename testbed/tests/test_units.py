@@ -12,6 +12,7 @@ import pytest
 
 from wale_lab import units
 from wale_lab.errors import ScenarioError
+from wale_lab.trace_files import trace_lines
 from wale_lab.trace_format.step import Step, parse_step
 from wale_lab.trace_format.trace_file import read_trace as read_file
 
@@ -183,13 +184,16 @@ def test_trace_file_is_the_same_to_tc(tmp_path: Path, read_trace: Path) -> None:
         "1s 0ns 30000b\n1s down 1.5KiB 0%\n1s 2mib 33.3%\n1s 1TiB\n1s 7Gib\n",
         "duration loss limit rate delay\n1s 5% 7p 8mbit 1ms\n1ms - - down -\n2s - - - 86400s\n",
         "# first\nduration delay\n1s 5ms\n",
+        "\ufeff1s 8mbit\r\n1s\t9mbit\v\f\r\n",
+        "\ufeffduration rate\n1s 8mbit",
+        "1s 1e-19s 1e19B 1e-20%\n",
     ],
 )
 def test_columns_are_the_same_to_tc(tmp_path: Path, read_trace: Path, text: str) -> None:
     trace = tmp_path / "a.trace"
     trace.write_text(text)
     done = subprocess.run([read_trace, trace], capture_output=True, text=True, check=True)
-    steps, _ = read_file(str(trace), text.split("\n"))
+    steps, _ = read_file(str(trace), trace_lines(trace))
     assert done.stdout.splitlines() == [_as_tc(step) for step in steps]
 
 
@@ -204,6 +208,8 @@ def test_columns_are_the_same_to_tc(tmp_path: Path, read_trace: Path, text: str)
         "duration rate delay\n1s 8mbit\n", "duration rate\n1s 8mbit 20ms\n",
         "duration rate delay\n1s 20ms 8mbit\n", "duration delay\n1s 20\n", "duration delay\n1s down\n",
         "1s 8mbit\nduration rate\n", "999ns 8mbit\n", "86401s 8mbit\n", "5 8mbit\n", "0 8mbit\n",
+        "1s 1e1000bit\n", "1s 1e-1000s\n", "1s 8mbit\0 20ms\n", "1s 8mbit\r1s 9mbit\r", "1s\u00a08mbit\n", "1s 8mbit\x1c20ms\n", "1s \u0661p\n",
+        "1s 1\u212aiB\n", "1s 1\u212abit\n", "1s 8mbit\n\ufeff1s 8mbit\n",
     ],
 )  # fmt: skip
 def test_what_a_scenario_refuses_tc_refuses(tmp_path: Path, read_trace: Path, text: str) -> None:
@@ -211,7 +217,7 @@ def test_what_a_scenario_refuses_tc_refuses(tmp_path: Path, read_trace: Path, te
     trace.write_text(text)
     assert subprocess.run([read_trace, trace], capture_output=True, check=False).returncode == 1
     with pytest.raises(ScenarioError):
-        read_file(str(trace), text.split("\n"))
+        read_file(str(trace), trace_lines(trace))
 
 
 @pytest.mark.parametrize(

@@ -21,17 +21,36 @@ static void split(struct trace_line *line, char *text)
 		line->word[line->n_words++] = word;
 }
 
+/* A zero would end the line for all that reads it: no word has a question mark. */
+static void show_zeros(char *text, size_t length)
+{
+	char *zero;
+
+	while ((zero = memchr(text, '\0', length)))
+		*zero = '?';
+}
+
+/* The mark that some editors put before the first line in UTF-8. */
+static char *skip_mark(char *text)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	const size_t length = sizeof(mark) - 1;
+
+	return strncmp(text, mark, length) ? text : text + length;
+}
+
 int trace_lines_read(FILE *file, trace_line_fn *take, void *to)
 {
 	struct trace_line line = { .number = 0 };
 	char *text = NULL;
 	size_t room = 0;
+	ssize_t length;
 	int err = 0;
 
 	errno = 0;
-	while (!err && getline(&text, &room, file) >= 0) {
-		line.number++;
-		split(&line, text);
+	while (!err && (length = getline(&text, &room, file)) >= 0) {
+		show_zeros(text, (size_t)length);
+		split(&line, line.number++ ? text : skip_mark(text));
 		if (line.n_words)
 			err = take(to, &line);
 	}

@@ -18,7 +18,7 @@ typedef unsigned __int128 u128;
 
 /* Digits kept: 10^24 times any unit here stays below 2^128. */
 #define DIGITS_MAX 24
-#define EXPONENT_MAX 18
+#define EXPONENT_MAX 999 /* three digits, as scenarios have them */
 
 /* mantissa * 10^-decimals, followed by the suffix */
 struct decimal {

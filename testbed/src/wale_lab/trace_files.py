@@ -32,6 +32,11 @@ def _raw(step: Step) -> tuple[str, ...]:
     return f"{step.duration_ns}ns", *step.words()[1:]
 
 
+def trace_lines(path: Path) -> list[str]:
+    """The lines of a file, as tc has them: a line ends with a line feed."""
+    return path.read_bytes().decode("utf-8-sig").split("\n")
+
+
 def inline_traces(document: Document, folder: Path) -> None:
     """Replace `trace: {file: F}` by its steps, so that the scenario says everything."""
     for key, trace in _traces(document):
@@ -39,7 +44,7 @@ def inline_traces(document: Document, folder: Path) -> None:
             continue
         path = folder / trace["file"]
         try:
-            lines = path.read_text(encoding="utf-8").split("\n")
+            lines = trace_lines(path)
         except (OSError, UnicodeDecodeError) as error:
             where = document.where((*key, "file"))
             raise ScenarioError(f"{where}: cannot read the trace {path}: {why(error)}") from None

@@ -21,8 +21,8 @@ POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _NUMBER = re.compile(
     r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*(.*?)\s*", re.DOTALL
 )
-_RATE = re.compile(r"([kmgt]?)((?<=[kmgt])i|)(bit|bit/s|b/s|bps)", re.IGNORECASE)
-_SIZE = re.compile(r"([kmgt]?)((?<=[kmgt])i|)(b?)", re.IGNORECASE)
+_RATE = re.compile(r"([kmgt]?)((?<=[kmgt])i|)(bit|bit/s|b/s|bps)", re.IGNORECASE | re.ASCII)
+_SIZE = re.compile(r"([kmgt]?)((?<=[kmgt])i|)(b?)", re.IGNORECASE | re.ASCII)
 _DATE = re.compile(
     r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?)?", re.ASCII
 )

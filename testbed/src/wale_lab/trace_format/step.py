@@ -14,10 +14,10 @@ from wale_lab import options, units
 #: The columns of a trace beside the duration.
 COLUMNS = ("rate", "delay", "loss", "limit")
 
-_PACKETS = re.compile(r"(\d+)p", re.IGNORECASE)
-_BYTES = re.compile(r"[\d.]+(e[+-]?\d+)?([kmgt]i|)b?", re.IGNORECASE)
-_PERCENT = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?%")
-_RATE_UNITS = re.compile(r"[kmgt]?i?(bit|bit/s|b/s|bps)", re.IGNORECASE)
+_PACKETS = re.compile(r"([0-9]+)p", re.IGNORECASE)
+_BYTES = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?([kmgt]i|)b?", re.IGNORECASE | re.ASCII)
+_PERCENT = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?%")
+_RATE_UNITS = re.compile(r"[kmgt]?i?(bit|bit/s|b/s|bps)", re.IGNORECASE | re.ASCII)
 _MAX_RATE_BPS = 8 * options.RATE_MAX
 
 
@@ -75,7 +75,7 @@ def only(step: Step, columns: Collection[str]) -> Step:
 def column_of(word: str) -> str:
     """Which column a word is a value of, by its unit."""
     unit = word.lstrip("0123456789.")
-    unit = re.sub(r"^[eE][+-]?\d+", "", unit)
+    unit = re.sub(r"^[eE][+-]?[0-9]+", "", unit)
     if word == "down" or _RATE_UNITS.fullmatch(unit) or not unit:
         return "rate"
     if unit == "%":

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -12,6 +13,9 @@ from typing import Any
 from wale_lab import options
 from wale_lab.errors import ScenarioError
 from wale_lab.trace_format.step import Header, Step, merged, parse_header, show_time
+
+#: What is between blanks, which are those of tc: no others that Unicode has.
+_WORD = re.compile(r"[^ \t\r\n\f\v]+")
 
 
 @dataclass
@@ -30,7 +34,7 @@ def read_trace(name: str, lines: Iterable[str]) -> tuple[list[Step], Any]:
     numbers = array("L")
     header: Header | None = None
     for number, line in enumerate(lines, 1):
-        words = line.partition("#")[0].split()
+        words = _WORD.findall(line.partition("#")[0])
         if not words:
             continue
         try:
