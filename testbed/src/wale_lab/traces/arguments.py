@@ -21,6 +21,13 @@ FORMATS = {
 }
 
 
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
+
+
 def add_arguments(sub: argparse.ArgumentParser) -> None:
     """The options of `wale-lab trace`."""
     sub.add_argument("words", nargs="+", metavar="FILE", help="files; or make MODEL; or plot FILE")
@@ -47,7 +54,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     reading.add_argument("--limit-unit", choices=["packets", "bytes"], default="packets",
                          help="of TheaterQ's limit (packets)")  # fmt: skip
     making = sub.add_argument_group("make MODEL: leo, lte, wifi, gnss-outage")
-    making.add_argument("--seed", type=int, default=1, metavar="N", help="of every draw (1)")
-    making.add_argument("--seconds", type=int, default=60, metavar="S", help="its length (60)")
+    making.add_argument("--seed", type=_whole, default=1, metavar="N", help="of every draw (1)")
+    making.add_argument("--seconds", type=_whole, default=60, metavar="S", help="its length (60)")
     making.add_argument("--mean", metavar="RATE", help="mean rate while the link is up")
     making.add_argument("--delay", metavar="T[..T]", help="the one-way delay, or its range")
