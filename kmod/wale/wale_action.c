@@ -89,18 +89,28 @@ static noinline void wale_action_advise(struct wale_action *action,
 	spin_unlock(&action->common.tcfa_lock);
 }
 
+static noinline void wale_action_look(struct wale_action *action,
+				      struct sk_buff *skb)
+{
+	struct wale_datagram datagram;
+	struct wale_tuple tuple;
+
+	if (wale_tuple_find(skb, &tuple) &&
+	    wale_datagram_begin(skb, &tuple, &datagram))
+		while (wale_datagram_next(skb, &datagram))
+			wale_action_advise(action, skb, &datagram);
+}
+
 /* Context: RCU and softirqs are off. */
 static int wale_action_act(struct sk_buff *skb, const struct tc_action *a,
 			   struct tcf_result *result)
 {
 	struct wale_action *action = wale_action_of(a);
-	struct wale_datagram datagram;
 
 	tcf_lastuse_update(&action->common.tcfa_tm);
 	tcf_action_update_bstats(&action->common, skb);
-	if (wale_datagram_begin(skb, &datagram))
-		while (wale_datagram_next(skb, &datagram))
-			wale_action_advise(action, skb, &datagram);
+	if (wale_datagram_may_be(skb))
+		wale_action_look(action, skb);
 	return READ_ONCE(action->common.tcfa_action);
 }
 

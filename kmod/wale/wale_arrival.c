@@ -11,6 +11,7 @@
 
 #include "../compat.h"
 #include "wale.h"
+#include "wale_datagram.h"
 #include "wale_packet.h"
 #include "wale_queue.h"
 #include "wale_trace.h"
@@ -65,6 +66,26 @@ static bool wale_arrival_is_cut(struct wale_sched_data *q,
 				 wale_skb_cb(skb)->wire_len);
 }
 
+/* Whose headers the link reads: once, for feedback and for SCONE. */
+static noinline void wale_arrival_look(struct Qdisc *sch, struct sk_buff *skb,
+				       u64 now)
+{
+	struct wale_sched_data *q = qdisc_priv(sch);
+	struct wale_tuple tuple;
+	bool found;
+
+	found = (q->feedback || wale_datagram_may_be(skb)) &&
+		wale_tuple_find(skb, &tuple);
+	if (found && q->feedback && wale_feedback_see(sch, skb, &tuple, now))
+		wale_timer_set(sch, now);
+	if (!q->element)
+		return;
+	if (!q->plain)
+		wale_element_update(q, now);
+	if (found)
+		wale_element_see(sch, skb, &tuple, now);
+}
+
 /*
  * One wire packet, or a GSO packet that is kept, of @len bytes on the wire;
  * wale_parents_hold() if it comes back, as far as is known.
@@ -75,10 +96,8 @@ static void wale_arrival_accept_one(struct Qdisc *sch, struct sk_buff *skb,
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_skb_cb *cb = wale_skb_cb(skb);
 
-	if (q->feedback && wale_feedback_see(sch, skb, now))
-		wale_timer_set(sch, now);
-	if (q->element)
-		wale_element_see(sch, skb, now);
+	if (q->feedback || q->element)
+		wale_arrival_look(sch, skb, now);
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
 	wale_arrival_count_offered(q, skb);
 	if (wale_arrival_finds_down(q))
@@ -257,8 +276,8 @@ static int wale_arrival_accept_plain(struct Qdisc *sch, struct sk_buff *skb,
 
 	if (!wale_link_run(sch, now))
 		return wale_arrival_accept_later(sch, skb, now, to_free);
-	if (unlikely(q->element))
-		wale_element_see(sch, skb, now);
+	if (unlikely(q->element) && wale_datagram_may_be(skb))
+		wale_arrival_look(sch, skb, now);
 	*cb = (struct wale_skb_cb){ .arrival_ns = now, .wire_len = len };
 	wale_count(&q->counts.offered, len);
 	if (wale_arrival_finds_down(q) || !wale_buffer_fits(&q->buffer, len) ||

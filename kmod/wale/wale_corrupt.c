@@ -3,18 +3,14 @@
  * wale_corrupt.c - a bit of a packet is turned: so that its checksum shows it, or not
  */
 
-#include <linux/if_vlan.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 #include <linux/minmax.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <linux/udp.h>
 #include <net/checksum.h>
-#include <net/ip.h>
-#include <net/ipv6.h>
 
 #include "wale_corrupt.h"
+#include "wale_tuple.h"
 
 /**
  * struct wale_corrupt_segment - a segment of TCP or a datagram of UDP
@@ -66,43 +62,6 @@ bool wale_corrupt_any(struct sk_buff *skb, u32 draw)
 	return true;
 }
 
-/* What is in a whole packet of IPv4: the protocol, or -1. */
-static int wale_corrupt_find_v4(const struct sk_buff *skb, u32 offset,
-				struct wale_corrupt_segment *segment)
-{
-	const struct iphdr *ip;
-	struct iphdr room;
-
-	ip = skb_header_pointer(skb, offset, sizeof(room), &room);
-	if (!ip || ip->version != 4 || ip->ihl < 5 || ip_is_fragment(ip))
-		return -1;
-	segment->at = offset + ip->ihl * 4;
-	segment->end = offset + ntohs(ip->tot_len);
-	return ip->protocol;
-}
-
-/* The same of IPv6; a fragment has another protocol. */
-static int wale_corrupt_find_v6(const struct sk_buff *skb, u32 offset,
-				struct wale_corrupt_segment *segment)
-{
-	const struct ipv6hdr *ip;
-	struct ipv6hdr room;
-	__be16 fragment;
-	u8 protocol;
-	int at;
-
-	ip = skb_header_pointer(skb, offset, sizeof(room), &room);
-	if (!ip || ip->version != 6)
-		return -1;
-	protocol = ip->nexthdr;
-	at = ipv6_skip_exthdr(skb, offset + sizeof(*ip), &protocol, &fragment);
-	if (at < 0 || fragment)
-		return -1;
-	segment->at = at;
-	segment->end = offset + sizeof(*ip) + ntohs(ip->payload_len);
-	return protocol;
-}
-
 static bool wale_corrupt_find_tcp(const struct sk_buff *skb,
 				  struct wale_corrupt_segment *segment)
 {
@@ -138,17 +97,16 @@ static bool wale_corrupt_find_udp(const struct sk_buff *skb,
 static bool wale_corrupt_find(const struct sk_buff *skb,
 			      struct wale_corrupt_segment *segment)
 {
-	u32 offset = max(skb_network_offset(skb), 0);
+	struct wale_tuple tuple;
 	bool found = false;
-	int protocol = -1;
 
-	if (skb_protocol(skb, true) == htons(ETH_P_IP))
-		protocol = wale_corrupt_find_v4(skb, offset, segment);
-	else if (skb_protocol(skb, true) == htons(ETH_P_IPV6))
-		protocol = wale_corrupt_find_v6(skb, offset, segment);
-	if (protocol == IPPROTO_TCP)
+	if (!wale_tuple_find(skb, &tuple) || tuple.fragment)
+		return false;
+	segment->at = tuple.offset;
+	segment->end = tuple.offset + tuple.len;
+	if (tuple.protocol == IPPROTO_TCP)
 		found = wale_corrupt_find_tcp(skb, segment);
-	else if (protocol == IPPROTO_UDP)
+	else if (tuple.protocol == IPPROTO_UDP)
 		found = wale_corrupt_find_udp(skb, segment);
 	return found && segment->data < segment->end &&
 	       segment->end <= skb->len;

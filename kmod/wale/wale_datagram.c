@@ -6,12 +6,9 @@
  */
 
 #include <linux/minmax.h>
-#include <linux/skbuff.h>
-#include <linux/udp.h>
 #include <net/checksum.h>
 
 #include "wale_datagram.h"
-#include "wale_scone.h"
 
 /* The datagram is as long as UDP says, and no longer than IP says. */
 static bool wale_datagram_find(const struct sk_buff *skb,
@@ -21,9 +18,6 @@ static bool wale_datagram_find(const struct sk_buff *skb,
 	struct udphdr buf;
 	u32 len;
 
-	if (!wale_tuple_find(skb, tuple) || tuple->protocol != IPPROTO_UDP ||
-	    tuple->fragment)
-		return false;
 	udp = skb_header_pointer(skb, tuple->offset, sizeof(buf), &buf);
 	if (!udp || tuple->len > (int)skb->len - tuple->offset)
 		return false;
@@ -35,20 +29,25 @@ static bool wale_datagram_find(const struct sk_buff *skb,
 }
 
 /**
- * wale_datagram_begin() - is a packet UDP?
+ * wale_datagram_begin() - begin with the first datagram of a packet
  * @skb: the packet, at its link layer or its network layer
+ * @tuple: of it
  * @datagram: set, for wale_datagram_next()
  *
  * Of a GSO packet, each segment is a datagram.  One that is a list of packets has a
  * checksum for each, and only the first of them is found here.
  *
- * Return: true if it has whole datagrams.
+ * Return: true if it is UDP and has whole datagrams.
  */
 bool wale_datagram_begin(const struct sk_buff *skb,
+			 const struct wale_tuple *tuple,
 			 struct wale_datagram *datagram)
 {
 	unsigned int type = skb_shinfo(skb)->gso_type;
 
+	if (tuple->protocol != IPPROTO_UDP || tuple->fragment)
+		return false;
+	datagram->tuple = *tuple;
 	if (!wale_datagram_find(skb, &datagram->tuple))
 		return false;
 	datagram->payload = datagram->tuple.offset + sizeof(struct udphdr);

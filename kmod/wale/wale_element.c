@@ -140,19 +140,19 @@ static u8 wale_element_signal(struct wale_element *element, u64 now)
  * wale_element_see() - a packet arrives at a link that tells a rate
  * @sch: the link, run up to @now
  * @skb: one packet of the wire, or a GSO packet that is kept; its signal may change
+ * @tuple: of it
  * @now: ns
  *
  * Context: the root lock is held.
  */
-void wale_element_see(struct Qdisc *sch, struct sk_buff *skb, u64 now)
+void wale_element_see(struct Qdisc *sch, struct sk_buff *skb,
+		      const struct wale_tuple *tuple, u64 now)
 {
 	struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_element *element = q->element;
 	struct wale_datagram datagram;
 
-	if (!q->plain)
-		wale_element_update(q, now);
-	if (!wale_datagram_begin(skb, &datagram))
+	if (!wale_datagram_begin(skb, tuple, &datagram))
 		return;
 	while (wale_datagram_next(skb, &datagram))
 		wale_advisor_advise(&element->advisor, skb, &datagram,

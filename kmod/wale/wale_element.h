@@ -13,6 +13,7 @@ struct Qdisc;
 struct sk_buff;
 struct wale_element;
 struct wale_sched_data;
+struct wale_tuple;
 
 /**
  * struct wale_element_params - which rate is told, and how often
@@ -35,7 +36,8 @@ void wale_element_start(struct wale_sched_data *q,
 const struct wale_element_params *
 wale_element_params(const struct wale_element *element);
 void wale_element_update(struct wale_sched_data *q, u64 now);
-void wale_element_see(struct Qdisc *sch, struct sk_buff *skb, u64 now);
+void wale_element_see(struct Qdisc *sch, struct sk_buff *skb,
+		      const struct wale_tuple *tuple, u64 now);
 int wale_element_put_stats(struct sk_buff *msg, struct wale_sched_data *q,
 			   u64 now);
 

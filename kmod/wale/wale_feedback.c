@@ -232,27 +232,24 @@ static bool wale_feedback_parse_udp(const struct sk_buff *skb,
 
 static bool wale_feedback_parse_segment(const struct wale_sched_data *q,
 					const struct sk_buff *skb,
+					const struct wale_tuple *tuple,
 					struct wale_segment *segment)
 {
-	struct wale_tuple tuple;
-
 	*segment = (struct wale_segment){};
-	if (!wale_tuple_find(skb, &tuple))
-		return false;
-	switch (tuple.protocol) {
+	switch (tuple->protocol) {
 	case IPPROTO_TCP:
-		if (!wale_feedback_parse_tcp(skb, &tuple, segment))
+		if (!wale_feedback_parse_tcp(skb, tuple, segment))
 			return false;
 		break;
 	case IPPROTO_UDP:
 		if (!q->element ||
-		    !wale_feedback_parse_udp(skb, &tuple, segment))
+		    !wale_feedback_parse_udp(skb, tuple, segment))
 			return false;
 		break;
 	default:
 		return false;
 	}
-	segment->key = wale_tuple_key(skb, &tuple, &q->feedback->key);
+	segment->key = wale_tuple_key(skb, tuple, &q->feedback->key);
 	return true;
 }
 
@@ -273,18 +270,20 @@ static bool wale_feedback_begin(struct Qdisc *sch, u64 key, u64 now)
  * wale_feedback_see() - a packet arrives at a link that publishes
  * @sch: the link, run up to @now
  * @skb: one packet of the wire, or a GSO packet that is kept
+ * @tuple: of it
  * @now: ns
  *
  * Context: the root lock is held.
  * Return: true if the link must now be run in time, and did not need to be before.
  */
-bool wale_feedback_see(struct Qdisc *sch, const struct sk_buff *skb, u64 now)
+bool wale_feedback_see(struct Qdisc *sch, const struct sk_buff *skb,
+		       const struct wale_tuple *tuple, u64 now)
 {
 	const struct wale_sched_data *q = qdisc_priv(sch);
 	struct wale_flows *flows = &q->feedback->flows;
 	struct wale_segment segment;
 
-	if (!wale_feedback_parse_segment(q, skb, &segment))
+	if (!wale_feedback_parse_segment(q, skb, tuple, &segment))
 		return false;
 	if (segment.ends) {
 		if (wale_flows_end(flows, segment.key, now)) {

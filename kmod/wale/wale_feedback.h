@@ -14,6 +14,7 @@ struct netlink_ext_ack;
 struct sk_buff;
 struct wale_feedback;
 struct wale_sched_data;
+struct wale_tuple;
 
 struct wale_feedback *
 wale_feedback_new(struct Qdisc *sch, u64 idle_ns,
@@ -29,7 +30,8 @@ void wale_feedback_set_idle(struct wale_feedback *feedback, u64 idle_ns,
 			    u64 now);
 u64 wale_feedback_next(const struct wale_sched_data *q);
 void wale_feedback_update(struct wale_sched_data *q, u64 now);
-bool wale_feedback_see(struct Qdisc *sch, const struct sk_buff *skb, u64 now);
+bool wale_feedback_see(struct Qdisc *sch, const struct sk_buff *skb,
+		       const struct wale_tuple *tuple, u64 now);
 int wale_feedback_put_stats(struct sk_buff *msg,
 			    const struct wale_feedback *feedback);
 

@@ -12,7 +12,13 @@
 
 #include "wale_tuple.h"
 
-/* Of a packet in fragments, the first has the header; a very long one has no length. */
+/* What a length in an IP header says; in that of a GSO packet too long for it, it is 0. */
+static int wale_tuple_len(const struct sk_buff *skb, __be16 says, int whole)
+{
+	return says || !skb_is_gso(skb) ? ntohs(says) : whole;
+}
+
+/* Of a packet in fragments, the first has the header. */
 static bool wale_tuple_find_ipv4(const struct sk_buff *skb,
 				 struct wale_tuple *tuple)
 {
@@ -28,7 +34,8 @@ static bool wale_tuple_find_ipv4(const struct sk_buff *skb,
 	tuple->protocol = ip->protocol;
 	tuple->fragment = ip->frag_off & htons(IP_MF);
 	tuple->offset = offset + ip->ihl * 4;
-	tuple->len = (ntohs(ip->tot_len) ?: skb->len - offset) - ip->ihl * 4;
+	tuple->len = wale_tuple_len(skb, ip->tot_len, skb->len - offset) -
+		     ip->ihl * 4;
 	return tuple->len >= 0;
 }
 
@@ -48,9 +55,9 @@ static bool wale_tuple_find_ipv6(const struct sk_buff *skb,
 	tuple->offset = ipv6_skip_exthdr(skb, offset + sizeof(*ip),
 					 &tuple->protocol, &fragment);
 	tuple->fragment = fragment;
-	tuple->len = offset + sizeof(*ip) +
-		     (ntohs(ip->payload_len) ?: skb->len - offset - sizeof(*ip)) -
-		     tuple->offset;
+	offset += sizeof(*ip);
+	tuple->len = offset - tuple->offset +
+		     wale_tuple_len(skb, ip->payload_len, skb->len - offset);
 	return tuple->offset >= 0 && tuple->len >= 0;
 }
 

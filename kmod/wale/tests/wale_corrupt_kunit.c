@@ -8,6 +8,7 @@
 #include <net/ip6_checksum.h>
 
 #include "../wale_corrupt.c"
+#include "../wale_tuple.c"
 
 #define WALE_CORRUPT_MAC	14
 #define WALE_CORRUPT_DATA	101	/* odd: the last byte is half of 16 bits */

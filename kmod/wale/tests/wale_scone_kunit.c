@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * wale_scone_kunit.c - tests of SCONE packets, against vectors from an independent model; of
- * the mean that they tell, of how often, and of where their header is
+ * the mean that they tell, of how often, and of where they are in a packet
  */
 
 #include <kunit/test.h>
 #include <linux/module.h>
+#include <linux/prandom.h>
 
+#include "../wale_datagram.c"
 #include "../wale_mean.c"
 #include "../wale_quota.c"
 #include "../wale_scone.c"
@@ -154,12 +156,10 @@ static void wale_scone_quota(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wale_scone_taken(quota, 5, 38, now), 0);
 }
 
-/* Of a packet of IPv4 or IPv6 that says so many bytes, those of UDP; -1: not found. */
-static int wale_scone_udp_len(struct kunit *test, bool ipv6, u16 says)
+/* A packet of IPv4 or IPv6 with 40 bytes of UDP, whose header says so many bytes. */
+static struct sk_buff *wale_scone_udp(struct kunit *test, bool ipv6, u16 says)
 {
 	struct sk_buff *skb = alloc_skb(128, GFP_KERNEL);
-	struct wale_tuple tuple;
-	bool found;
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	if (ipv6) {
@@ -177,22 +177,94 @@ static int wale_scone_udp_len(struct kunit *test, bool ipv6, u16 says)
 	skb_put_zero(skb, 40);
 	skb_reset_network_header(skb);
 	skb->protocol = ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
+	return skb;
+}
+
+/* The bytes of UDP in such a packet; -1: not found. */
+static int wale_scone_udp_len(struct kunit *test, bool ipv6, u16 says,
+			      u16 gso_size)
+{
+	struct sk_buff *skb = wale_scone_udp(test, ipv6, says);
+	struct wale_tuple tuple;
+	bool found;
+
+	skb_shinfo(skb)->gso_size = gso_size;
 	found = wale_tuple_find(skb, &tuple);
 	kfree_skb(skb);
 	return found ? tuple.len : -1;
 }
 
-/* A packet that ends within its headers has nothing that could be looked at. */
+/*
+ * A packet that ends within its headers has nothing that could be looked at.  A length of 0
+ * is that of a GSO packet which is too long for the field.
+ */
 static void wale_scone_lengths(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, false, 60), 40);
-	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, false, 20), 0);
-	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, false, 19), -1);
-	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, false, 5), -1);
-	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, true, 48), 40);
-	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, true, 8), 0);
-	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, true, 7), -1);
-	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, true, 1), -1);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, false, 60, 0), 40);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, false, 20, 0), 0);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, false, 19, 0), -1);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, false, 5, 0), -1);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, false, 0, 0), -1);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, false, 0, 10), 40);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, true, 48, 0), 40);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, true, 8, 0), 0);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, true, 7, 0), -1);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, true, 1, 0), -1);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, true, 0, 0), -1);
+	KUNIT_EXPECT_EQ(test, wale_scone_udp_len(test, true, 0, 10), 40);
+}
+
+/* All that is found in a packet lies within it, and is whole. */
+static u32 wale_scone_walk(struct kunit *test, const struct sk_buff *skb)
+{
+	struct wale_datagram datagram;
+	struct wale_tuple tuple;
+	u32 datagrams = 0;
+
+	if (!wale_tuple_find(skb, &tuple))
+		return 0;
+	KUNIT_EXPECT_GE(test, tuple.offset, 20);
+	KUNIT_EXPECT_LE(test, tuple.offset, 0xffff);
+	KUNIT_EXPECT_GE(test, tuple.len, 0);
+	if (!wale_datagram_begin(skb, &tuple, &datagram))
+		return 0;
+	while (wale_datagram_next(skb, &datagram)) {
+		KUNIT_EXPECT_TRUE(test, wale_datagram_may_be(skb));
+		KUNIT_EXPECT_LE(test, datagram.payload + datagram.len, skb->len);
+		wale_datagram_is_whole(skb, &datagram);
+		datagrams++;
+	}
+	return datagrams;
+}
+
+/* Packets of which some bytes are random, and which are cut off. */
+static void wale_scone_random(struct kunit *test)
+{
+	const u8 scone[] = { 0xff, 0xef, 0x7d, 0xc0, 0xfd, 0, 0, 0x40 };
+	struct rnd_state random;
+	struct sk_buff *skb;
+	u32 i, n, found = 0, passed = 0;
+
+	prandom_seed_state(&random, 20260820);
+	for (i = 0; i < 20000; i++) {
+		skb = wale_scone_udp(test, i % 2, i % 2 ? 48 : 60);
+		memcpy(skb_tail_pointer(skb) - 32, scone, sizeof(scone));
+		for (n = prandom_u32_state(&random) % 6; n; n--)
+			skb->data[prandom_u32_state(&random) % skb->len] =
+				prandom_u32_state(&random);
+		if (i % 3 == 0)
+			skb_trim(skb, prandom_u32_state(&random) % skb->len);
+		if (i % 5 == 0)
+			skb_shinfo(skb)->gso_size = 1 + prandom_u32_state(&random) % 64;
+		else if (!wale_datagram_may_be(skb))
+			passed++;
+		if (i % 10 == 0)
+			skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
+		found += wale_scone_walk(test, skb);
+		kfree_skb(skb);
+	}
+	KUNIT_EXPECT_GT(test, found, 5000);
+	KUNIT_EXPECT_GT(test, passed, 300);
 }
 
 static struct kunit_case wale_scone_cases[] = {
@@ -202,6 +274,7 @@ static struct kunit_case wale_scone_cases[] = {
 	KUNIT_CASE(wale_scone_mean),
 	KUNIT_CASE(wale_scone_quota),
 	KUNIT_CASE(wale_scone_lengths),
+	KUNIT_CASE(wale_scone_random),
 	{}
 };
 

@@ -132,7 +132,7 @@ def _transport_ipv4(packet: bytes) -> tuple[int, int, int] | None:
     ihl, total = (packet[0] & 0xF) * 4, int.from_bytes(packet[2:4], "big")
     if packet[0] >> 4 != 4 or ihl < 20 or int.from_bytes(packet[6:8], "big") & 0x3FFF:
         return None
-    return packet[9], ihl, (total or len(packet)) - ihl
+    return packet[9], ihl, total - ihl
 
 
 def _transport_ipv6(packet: bytes) -> tuple[int, int, int] | None:
@@ -140,7 +140,7 @@ def _transport_ipv6(packet: bytes) -> tuple[int, int, int] | None:
     if packet[0] >> 4 != 6:
         return None
     kind, at = packet[6], 40
-    end = at + (int.from_bytes(packet[4:6], "big") or len(packet) - at)
+    end = at + int.from_bytes(packet[4:6], "big")
     while kind in _EXTENSIONS or kind == _FRAGMENT:
         if at + 8 > len(packet):
             return None

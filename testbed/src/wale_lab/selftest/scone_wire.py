@@ -91,6 +91,9 @@ def packet(rng: random.Random) -> bytes:
         made = made[: rng.randrange(20, len(made) + 1)]
     if rng.random() < 0.05:
         made += bytes(rng.randrange(1, 20))  # padding of Ethernet
+    if rng.random() < 0.02:
+        at = 2 if made[0] >> 4 == 4 else 4
+        made = made[:at] + rng.choice([b"\0\0", rng.randbytes(2)]) + made[at + 2 :]  # the length
     return made
 
 
