@@ -116,19 +116,20 @@ out:
 	return NETDEV_TX_OK;
 }
 
+/* Return: the packet; or an error pointer that has a negative enum wire_error. */
 static struct sk_buff *wire_receive(struct net_device *dev, const struct wire_end *end,
 				    const struct wire_record *record)
 {
 	struct sk_buff *skb = netdev_alloc_skb_ip_align(dev, record->len);
 
 	if (!skb)
-		return NULL;
+		return ERR_PTR(-WIRE_MEMORY);
 	wire_ring_read(end->data, end->entry->size, end->ring->tail + sizeof(*record),
 		       skb_put(skb, record->len), record->len);
 	if (record->partial &&
 	    !skb_partial_csum_set(skb, record->csum_start, record->csum_offset)) {
 		kfree_skb(skb);
-		return NULL;
+		return ERR_PTR(-WIRE_DAMAGED);
 	}
 	skb_shinfo(skb)->gso_size = record->gso_size;
 	skb_shinfo(skb)->gso_type = record->gso_type;
@@ -190,11 +191,11 @@ void wire_device_release(struct wire_port *port)
 		dev->stats.rx_dropped++;
 	} else {
 		skb = wire_receive(dev, &port->rx, &port->next);
-		if (!skb)
-			wire_end_fail(&port->rx, WIRE_MEMORY);
+		if (IS_ERR(skb))
+			wire_end_fail(&port->rx, -PTR_ERR(skb));
 	}
 	wire_device_pass(port);
-	if (!skb)
+	if (IS_ERR_OR_NULL(skb))
 		return;
 	dev->stats.rx_packets++;
 	dev->stats.rx_bytes += skb->len;
