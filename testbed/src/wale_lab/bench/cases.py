@@ -66,6 +66,10 @@ def _scone_case(name: str, scone: int | None, packets: int) -> Case:
 _SCONE = {"tcp": None, "udp": 0, "hundredth": 100, "each": 1}
 
 
+def _scone_cases(packets: int) -> list[Case]:
+    return [_scone_case(name, scone, packets) for name, scone in _SCONE.items()]
+
+
 def _trace_case(packets: int) -> Case:
     """A link of which the rate, or all, follows a trace."""
     subjects = (BASELINE, "netem", "wale", "wale rates", "wale columns")
@@ -82,7 +86,7 @@ def packet_cases(quick: bool) -> list[Case]:
     cases += [_case(1500, 1_000, rate, packets) for rate in rates]
     cases += [_case(GSO_SIZE, line, 10 * GBIT, packets) for line in lines]
     cases += [_policy_case(count, packets) for count in flows]
-    cases += [_scone_case(name, scone, packets) for name, scone in _SCONE.items()]
+    cases += _scone_cases(packets)
     return [*cases, _trace_case(packets)]
 
 
@@ -94,8 +98,9 @@ def counted_cases() -> list[Case]:
     than it needs.
     """
     packets = 5_000
-    cases = [(64, 5 * 10**7), (1500, GBIT)]
-    return [replace(_case(size, 1_000, rate, packets), time="real") for size, rate in cases]
+    cases = [_case(size, 1_000, rate, packets) for size, rate in ((64, 5 * 10**7), (1500, GBIT))]
+    cases += _scone_cases(packets)
+    return [replace(case, time="real") for case in cases]
 
 
 def lateness_cases(quick: bool, virtual_time: bool) -> list[Case]:
