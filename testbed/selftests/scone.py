@@ -109,6 +109,52 @@ def test_every_segment_of_gso() -> None:
         pair.close()
 
 
+def test_bad_input() -> None:
+    """What is no SCONE packet of QUIC, or not a whole one, stays as it is, to the bit."""
+    pair = Pair()
+    pair.add(**advised(MBIT))
+    wire = Wire(pair)
+    source = bytes((10, 0, 0, 1))
+    pseudo = source + bytes((10, 0, 0, 2))
+    whole = scone.packet(b"to", b"from") + b"\x40"
+    good = ipv4(udp(whole, (2000, 443), pseudo), source)
+    beyond = [struct.pack("!H", 2 + length) for length in (len(good), len(good) - 20)]
+    packets = {
+        f"fragment {field:#x}": good[:6] + struct.pack("!H", field) + good[8:]
+        for field in (0x2000, 0x2001, 0x0001)
+    }
+    for bit in range(31):  # the highest one is of the signal
+        version = int.from_bytes(whole[1:5], "big") ^ 1 << bit
+        other = whole[:1] + version.to_bytes(4, "big") + whole[5:]
+        packets[f"bit {bit} of the version"] = ipv4(udp(other, (2000, 443), pseudo), source)
+    packets |= {
+        "short header": ipv4(udp(b"\x7f" + whole[1:], (2000, 443), pseudo), source),
+        "TCP": ipv4(udp(whole, (2000, 443), pseudo), source, protocol=6),
+        "no length of IP": good[:2] + b"\0\0" + good[4:],
+        "a length of IP beyond the packet": good[:2] + beyond[0] + good[4:],
+        "a length of UDP beyond that of IP": good[:24] + beyond[1] + good[26:],
+        "a header of 16 bytes": b"\x44" + good[1:],
+    }
+    packets |= {f"cut to {length} bytes": good[:length] for length in range(20, len(good))}
+    packets |= {
+        f"{length} bytes of UDP": ipv4(udp(whole[:length], (2000, 443), pseudo), source)
+        for length in range(len(whole))
+    }
+    for what, one in packets.items():
+        equal(scone.lower_packet(one, 20).hex(), one.hex(), f"{what}: the model")
+        wire.send([one])
+        pair.drain()
+        equal([got.hex() for got in wire.receive()], [one.hex()], what)
+    stats = pair.stats()
+    equal(stats["scone_seen"], 0, "seen")
+    equal(stats["scone_malformed"], len(whole) - 5, "malformed: those with a version")
+    wire.send([good])
+    pair.drain()
+    equal([scone.read(got[28:]) for got in wire.receive()], [20], "the good one")
+    wire.close()
+    pair.close()
+
+
 @virtual_time("it asserts how many packets come in a time")
 def test_few_packets_of_a_flow() -> None:
     """Four at once, then one in each eighth of a period; more after another signal."""

@@ -91,6 +91,14 @@ def test_only_whole_datagrams_are_changed() -> None:
         assert scone.lower_packet(other, 40) == other
 
 
-def test_the_kernel_names_the_same_draft() -> None:
-    header = (SOURCES / "kmod/include/net/scone.h").read_text(encoding="utf-8")
-    assert re.findall(r"draft-ietf-scone-protocol-\d+", header) == [scone.DRAFT]
+@pytest.mark.parametrize(
+    "file",
+    [
+        "kmod/include/net/scone.h",
+        "testbed/src/wale_lab/scenarios/quic/scone.py",
+        "Documentation/scone.rst",
+    ],
+)
+def test_all_name_the_same_draft(file: str) -> None:
+    text = (SOURCES / file).read_text(encoding="utf-8")
+    assert set(re.findall(r"draft-ietf-scone-protocol-\d+", text)) == {scone.DRAFT}
