@@ -205,7 +205,7 @@ static const struct rate_price_case {
 	  7272540897ULL, 100000ULL, 13750ULL },
 	{ "one packet, a mark", 256, 256, 1100000,
 	  7272540897ULL, 100000ULL, 13750ULL },
-	{ "all of a million: largest price", 2147483648, 2147483648, 1001000,
+	{ "all of a million: largest price", 1U << 31, 1U << 31, 1001000,
 	  16643848714006ULL, 1000000000000000ULL, 60082257246ULL },
 };
 

@@ -266,7 +266,7 @@ static void wale_classes_random_life(struct kunit *test)
 		u64 draw = wale_stream_draw(&stream);
 		u16 i;
 
-		k = draw % KEYS;
+		k = (u32)draw % KEYS;
 		if (place[k]) {
 			wale_class_leave(classes, place[k], 1);
 			place[k] = 0;
@@ -443,13 +443,13 @@ static void wale_cells_merge_many(struct kunit *test)
 	wale_cells_init(&cells);
 	for (step = 0; step < 100000; step++) {
 		u64 draw = wale_stream_draw(&stream);
-		u64 ns = 10 * (1 + (draw >> 20) % 50);
+		u64 ns = 10 * (1 + (u32)(draw >> 20) % 50);
 
 		if (step % 1000 == 0)	/* many at the same time */
 			cells.cell_time = (struct wale_instant){
 				ns, draw & 1 ? 1U << 31 : 0
 			};
-		i = 1 + draw % INPUTS;
+		i = 1 + (u32)draw % INPUTS;
 		if (turns[i].class) {
 			i = wale_test_soonest(turns, INPUTS);
 			now = turns[i].ns + !!turns[i].fraction;
@@ -525,11 +525,11 @@ static void wale_cells_first_end(struct kunit *test)
 		u64 draw = wale_stream_draw(&stream);
 
 		if (step % 500 == 0) {
-			cells.cell_time.ns = 1 + (draw >> 20) % 5000;
+			cells.cell_time.ns = 1 + (u32)(draw >> 20) % 5000;
 			cells.cell_time.fraction = draw & 1 ? 1U << 31 : 0;
 			wale_ends_forget(&classes->ends);
 		}
-		i = 1 + draw % INPUTS;
+		i = 1 + (u32)draw % INPUTS;
 		if (classes->class[i].arriving) {
 			now = wale_cells_inputs_next(&cells, classes);
 			i = wale_cells_inputs_take(&cells, classes);
@@ -539,11 +539,11 @@ static void wale_cells_first_end(struct kunit *test)
 				continue;
 			}
 			if (!--input->cells_left && draw >> 60)
-				input->cells_left = 1 + (draw >> 40) % 40;
+				input->cells_left = 1 + (u32)(draw >> 40) % 40;
 		} else {
 			wale_cells_inputs_start(&cells, classes, i, now);
 			input = &classes->class[i].input;
-			input->cells_left = (draw >> 40) % 40;
+			input->cells_left = (u32)(draw >> 40) % 40;
 		}
 		wale_cells_inputs_again(&cells, classes, i);
 		wale_ends_add(classes, i);

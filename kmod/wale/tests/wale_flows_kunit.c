@@ -121,14 +121,14 @@ static void wale_flows_lives(struct kunit *test)
 	wale_test_flow_steps(test, flows, steps, ARRAY_SIZE(steps));
 }
 
-/* With no place left, more flows are not told apart; each place is used again. */
+/* With no place left, more flows are not told apart. */
 static void wale_flows_overflow(struct kunit *test)
 {
 	struct wale_flows *flows = wale_test_flows(test, 1000000);
 	u64 i, n = WALE_FLOWS_MAX;
 
 	for (i = 0; i < n; i++)
-		wale_test_flow_see(test, flows, i << 40 | i * 7 % n, i);
+		wale_test_flow_see(test, flows, i << 40 | i * 7 % WALE_FLOWS_MAX, i);
 	KUNIT_EXPECT_EQ(test, flows->count, n);
 	KUNIT_EXPECT_EQ(test, flows->uncounted, 0);
 	KUNIT_EXPECT_FALSE(test, wale_test_flow_see(test, flows, 5 << 20, n));
@@ -148,7 +148,19 @@ static void wale_flows_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, i, n);
 	KUNIT_EXPECT_EQ(test, flows->count, 1);
 	KUNIT_EXPECT_EQ(test, flows->since_ns, n - 1 + 1000000);
+}
 
+/* Each place is used again. */
+static void wale_flows_use_again(struct kunit *test)
+{
+	struct wale_flows *flows = wale_test_flows(test, 1000000);
+	u64 i, n = WALE_FLOWS_MAX;
+
+	for (i = 0; i < n; i++)
+		wale_test_flow_see(test, flows, i << 40, 0);
+	for (i = 1; i < n; i++)
+		KUNIT_EXPECT_TRUE(test, wale_flows_end(flows, i << 40, 1));
+	KUNIT_EXPECT_EQ(test, flows->count, 1);
 	for (i = 1; i < n; i++)
 		KUNIT_EXPECT_TRUE(test, wale_test_flow_see(test, flows, i << 30,
 							   2000000));
@@ -157,7 +169,7 @@ static void wale_flows_overflow(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wale_test_flow_see(test, flows, 5 << 20,
 						   2000001));
 	KUNIT_EXPECT_EQ(test, flows->blocks, WALE_FLOWS_BLOCKS);
-	KUNIT_EXPECT_EQ(test, flows->uncounted, 2);
+	KUNIT_EXPECT_EQ(test, flows->uncounted, 0);
 }
 
 /* However many there are, each is found, and those that ended are not. */
@@ -232,14 +244,14 @@ static void wale_flows_random_life(struct kunit *test)
 
 	wale_stream_init(&stream, 1, WALE_PURPOSE_BUFFER);
 	for (now = 1; now < 100000; now += 1 + wale_stream_draw(&stream) % 8) {
-		k = wale_stream_draw(&stream) % KEYS;
+		k = (u32)wale_stream_draw(&stream) % KEYS;
 		wale_flows_expire(flows, now);
 		if (wale_stream_draw(&stream) % 4) {
 			wale_test_flow_see(test, flows,
-					   (u64)k * WALE_FLOWS_MAX / 3, now);
+					   k * WALE_FLOWS_MAX / 3, now);
 			last[k] = now;
 		} else {
-			wale_flows_end(flows, (u64)k * WALE_FLOWS_MAX / 3, now);
+			wale_flows_end(flows, k * WALE_FLOWS_MAX / 3, now);
 			last[k] = 0;
 		}
 		for (i = 0, count = 0; i < KEYS; i++)
@@ -253,6 +265,7 @@ static void wale_flows_random_life(struct kunit *test)
 static struct kunit_case wale_flows_cases[] = {
 	KUNIT_CASE(wale_flows_lives),
 	KUNIT_CASE(wale_flows_overflow),
+	KUNIT_CASE(wale_flows_use_again),
 	KUNIT_CASE(wale_flows_grow),
 	KUNIT_CASE(wale_flows_end_in_parts),
 	KUNIT_CASE(wale_flows_random_life),

@@ -73,7 +73,7 @@ static void wale_rem_monotonic_test(struct kunit *test)
 	u64 price, most = wale_rem_price_max(&rem);
 	u32 last = 0;
 
-	for (price = 0; price < most; price += most / 5000) {
+	for (price = 0; price < most; price += div_u64(most, 5000)) {
 		wale_rem_set_price(&rem, price);
 		KUNIT_EXPECT_GE(test, rem.probability, last);
 		last = rem.probability;

@@ -86,7 +86,7 @@ static void wale_test_trace_steps(struct wale_trace_test *t, u32 count)
 			     WALE_WIRE_LEN_MAX);
 }
 
-static void wale_test_trace_begin(struct wale_trace_test *t, u64 seed)
+static void wale_test_trace_begin(struct wale_trace_test *t, u32 seed)
 {
 	u32 count;
 

@@ -71,7 +71,7 @@ static const struct wale_vec_packet wale_vec_trace_packets_3[] = {
 	{ 180990412026245, 1500, 180992812026244 }, { 181128321636297, 670, 181128857636297 },
 };
 static const struct wale_vec_trace_step wale_vec_trace_steps_4[] = {
-	{ 1000000, 1000000000000000 }, { 2604045637, 0 },
+	{ 1000000, 1000000000000000 }, { 2604045637U, 0 },
 };
 static const struct wale_vec_packet wale_vec_trace_packets_4[] = {
 	{ 642941630224545, 1500, WALE_VEC_NEVER }, { 642941630224545, 1500, WALE_VEC_NEVER },
@@ -94,7 +94,7 @@ static const struct wale_vec_packet wale_vec_trace_packets_5[] = {
 };
 static const struct wale_vec_trace_step wale_vec_trace_steps_6[] = {
 	{ 410053258, 1000000000000000 }, { 1000000, 417044181 }, { 1096048176, 157347875 },
-	{ 8214731161, 125000 }, { 3635206577, 125000 },
+	{ 8214731161, 125000 }, { 3635206577U, 125000 },
 };
 static const struct wale_vec_packet wale_vec_trace_packets_6[] = {
 	{ 196461870656849, 1500, 196461870666383 }, { 196461870656850, 1500, 196461870675916 },
@@ -288,7 +288,7 @@ static const struct wale_vec_packet wale_vec_trace_packets_22[] = {
 	{ 322774356491501, 36, 322779067504435 }, { 322774356491501, 1500, 322779079504435 },
 };
 static const struct wale_vec_trace_step wale_vec_trace_steps_23[] = {
-	{ 1000000, 125000 }, { 1, 125000 }, { 4013101054, 125000 }, { 4935133290, 125000 },
+	{ 1000000, 125000 }, { 1, 125000 }, { 4013101054U, 125000 }, { 4935133290, 125000 },
 	{ 96308693, 125000 }, { 1000000, 0 },
 };
 static const struct wale_vec_packet wale_vec_trace_packets_23[] = {

@@ -74,8 +74,11 @@ def _array(declaration: str, values: Iterable[str]) -> str:
 
 
 def _ull(value: int) -> str:
-    """Return a C constant; what fits into a signed 64-bit number needs no suffix."""
-    return str(value) if value < 1 << 63 else f"{value:#x}ULL"
+    """Return a C constant.  What an unsigned number alone has room for, of 32 bits or of 64,
+    has a suffix: the type must not depend on how long a long is."""
+    if value >= 1 << 63:
+        return f"{value:#x}ULL"
+    return f"{value}U" if 1 << 31 <= value < 1 << 32 else str(value)
 
 
 RANDOM_TEXT = """
