@@ -380,6 +380,7 @@ def connections(congestion: bytes) -> list[socket.socket]:
 
 def test_memory_is_charged() -> None:
     """Who has paths, and sockets that listen, is charged for the memory of them."""
+    bounds.needs_plain_memory()
     taken, charged = bounds.taken_and_charged(a_channel, make_paths)
     print(f"# {PATHS * 2} paths: {taken >> 10} kB taken, {charged >> 10} kB charged")
     true(taken > PATHS * 700, f"{taken} bytes taken by {PATHS} paths with a history")
@@ -457,6 +458,7 @@ def flows_come_and_go(count: int) -> tuple[int, int, int]:
 
 def test_feedback_takes_what_its_flows_need() -> None:
     """A link that publishes takes little, more with its flows, and no more than for 16,384."""
+    bounds.needs_plain_memory()
     more = bounds.as_user(lambda: links_that_publish(1000))
     print(f"# a link that publishes: {more / 1000:.0f} bytes more")
     true(more < 1000 * 12_000, f"{more} bytes for 1000 links that publish")
@@ -470,6 +472,7 @@ def test_feedback_takes_what_its_flows_need() -> None:
 
 def test_feedback_is_charged() -> None:
     """Who has links is charged for their flows, though it is softirqs that count these."""
+    bounds.needs_plain_memory()
     taken, charged = bounds.taken_and_charged(lambda: links(1000), publish)
     print(f"# 1000 links: {taken} bytes taken, {charged} bytes charged")
     true(charged > taken * 0.9, f"{charged} bytes charged of {taken} for links")

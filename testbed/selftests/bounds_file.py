@@ -53,6 +53,7 @@ class Link:
 
 def test_a_long_trace_is_taken_at_once() -> None:
     """16,777,216 steps, or 65,536: again and again, and their memory is there again."""
+    bounds.needs_plain_memory()
     bounds.needs_real_time()
 
     def work() -> tuple[float, float]:
@@ -112,6 +113,7 @@ def test_others_go_on_beside_long_traces() -> None:
 
 def test_a_file_that_is_closed_gives_back_its_memory() -> None:
     """Though no link got what was in it."""
+    bounds.needs_plain_memory()
 
     def work() -> None:
         before = bounds.memory("MemAvailable")

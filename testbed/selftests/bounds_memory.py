@@ -98,6 +98,7 @@ def test_a_long_line_of_large_packets() -> None:
 
 def test_a_long_line_of_small_packets() -> None:
     """Each takes 27 times as much memory as wire."""
+    bounds.needs_plain_memory()
     filled(1, "line", SMALL, delay=DAY)
 
 

@@ -111,6 +111,12 @@ def needs_real_time() -> None:
         raise Skip("needs real time: it measures how long requests take")
 
 
+def needs_plain_memory() -> None:
+    """Skip with KASAN, whose own memory is charged to nobody."""
+    if " __asan_" in net.read("/proc/kallsyms"):
+        raise Skip("KASAN makes objects larger, and keeps those that are freed")
+
+
 def durations_s(action: Callable[[], object], times: int, gap_s: float) -> list[float]:
     """Return how long something takes each time, with a pause in between."""
     took = []
