@@ -169,3 +169,23 @@ def test_circles_of_c_are_found(tmp_path: Path) -> None:
         "d.c": {"e_trace.c"},
         "e_trace.c": {"a.c"},
     }
+
+
+#: Memory of messages and packets, which is not charged (rate_message.c makes no other), and
+#: what charges memory that is there.
+OTHERS = {"genlmsg_new", "skb_clone", "wale_compat_charge"}
+
+
+def test_memory_that_stays_is_charged() -> None:
+    """What a user can ask of the modules, the user's control group pays for (bounds.rst)."""
+    charged = 0
+    for folder in ("kmod/wale", "kmod/rate_feedback", "tcp_ratcp"):
+        files = code_of(TOP / folder, "*.c")
+        files.pop("rate_message.c", None)
+        for file, text in files.items():
+            for statement in re.split("[;{}]", text):
+                if re.search(r"\bGFP_(KERNEL|ATOMIC)", statement):
+                    accounts = "ACCOUNT" in statement
+                    assert accounts or OTHERS & words(statement), f"{folder}/{file}: {statement}"
+                    charged += accounts
+    assert charged >= 20
