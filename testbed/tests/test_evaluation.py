@@ -545,6 +545,8 @@ def test_evaluate(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (["cubic", "--kernel", "6.1", "--kernel", "6.12"], "--kernel: expected it once; or twice"),
         (["cubic", "--rows", "nosuch"], "--rows nosuch: expected names"),
         (["reno", "--module", "x.ko"], "--module: expected a control with a name of its own"),
+        (["nosuch"], "CC: expected one of bbr, "),
+        (["cubic", "--against", "nosuch"], "--against: expected one of bbr, "),
     ],
 )
 def test_wrong_words(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -552,13 +554,7 @@ def test_wrong_words(words: list[str], said: str, capsys: pytest.CaptureFixture[
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.guest
-def test_a_control_that_is_none(
-    rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["evaluate", "nosuch", "--rows", "one", "--quick", "--quiet"]
-    assert main([*words, "--out", str(tmp_path / "out")]) == 2
-    assert "got 'nosuch'" in capsys.readouterr().err
+def test_controls_that_are_compared_with() -> None:
     assert DEPLOYED == ("reno", "cubic", "bbr")
 
 

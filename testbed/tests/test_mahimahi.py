@@ -99,7 +99,7 @@ def test_the_last_step_ends_with_the_trace(tmp_path: Path) -> None:
         (("5", "4"), "10ms", r"up:2: expected a time from 5 on, got 4"),
         (("5", "1.5"), "10ms", r"up:2: expected a time in whole ms, got '1.5'"),
         (("0", "0"), "10ms", r"expected a time above 0"),
-        ((), "10ms", r"expected a time above 0"),
+        ((), "10ms", r"up: the trace has no steps"),
         (
             ("1575331420000", "1575331420010", "1575331421000"),
             "10ms",

@@ -100,6 +100,13 @@ def test_results_of_an_earlier_run_stay(tmp_path: Path, capsys: pytest.CaptureFi
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
+def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None:
+    """`exec --start` is a date, and `run --start` is not --starter."""
+    with pytest.raises(SystemExit):
+        main(["run", "demo", "--start", "2026-12-24"])
+    assert "unrecognized arguments: --start 2026-12-24" in capsys.readouterr().err
+
+
 def test_congestion_controls_are_known_before_a_kernel_is_there() -> None:
     scenario = check(SCENARIO.replace("cc: reno", "cc: brr"))
     with pytest.raises(ScenarioError, match=r"s\.yaml:8: flows\.0\.cc: .* ratcp,.*, got 'brr'"):

@@ -341,6 +341,11 @@ def test_scenarios_of_the_tree(path: Path) -> None:
         ),
         (
             "name: good\n",
+            "name: good\nrecord: 7\n",
+            "s.yaml:2: record: expected keys such as flows, interval, links, got 7",
+        ),
+        (
+            "name: good\n",
             "name: good\nrecord: {settled: 2h}\n",
             "s.yaml:2: record.settled: expected a time before virtual_limit, 1 h, got 2 h",
         ),

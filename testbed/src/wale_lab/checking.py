@@ -40,6 +40,8 @@ def _explain(model: type[BaseModel], document: Document, item: Any) -> str:
         message = f"unknown key; expected one of {', '.join(_keys_at(model, item['loc'][:-1]))}"
     elif item["type"] == "missing":
         message = "expected this key, it is missing"
+    elif item["type"] == "model_type" and (keys := _keys_at(model, item["loc"])):
+        message = f"expected keys such as {', '.join(list(keys)[:3])}, got {item['input']!r}"
     elif items := re.match(r"List should have (at \w+ \d+ items?) after .*, not (\d+)", message):
         message = f"expected {items[1]}, got {items[2]}"
     elif not message.startswith("expected"):

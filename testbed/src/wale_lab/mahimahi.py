@@ -44,7 +44,9 @@ def times_of(name: str, lines: Iterable[str]) -> Sequence[int]:
         text = line.partition("#")[0].strip()
         if text:
             times.append(_time_ms(text, times[-1] if times else 0, f"{name}:{number}"))
-    if not times or times[-1] == 0:
+    if not times:
+        raise ScenarioError(f"{name}: the trace has no steps")
+    if times[-1] == 0:
         raise ScenarioError(
             f"{name}: expected a time above 0: the last one is when it begins again"
         )

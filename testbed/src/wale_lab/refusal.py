@@ -56,8 +56,12 @@ def refused(scenario: Scenario, error: str, of: dict[str, Any]) -> Exception:
 
 def _no_control(scenario: Scenario, path: KeyPath, name: str, has: set[str]) -> ScenarioError:
     """A congestion control that is neither one of those that a kernel has nor one of ours."""
+    return _at(scenario, path, _expected(name, has))
+
+
+def _expected(name: str, has: set[str]) -> str:
     known = ", ".join(sorted(has | OWN_CC))
-    return _at(scenario, path, f"expected one of {known}, or --module with yours, got {name!r}")
+    return f"expected one of {known}, or --module with yours, got {name!r}"
 
 
 def check_tools(scenario: Scenario) -> None:
@@ -79,6 +83,12 @@ def check_tools(scenario: Scenario) -> None:
     for path, tool, package in wanted:
         if not shutil.which(tool, path=userspace_env()["PATH"]):
             raise _at(scenario, path, f"it needs {tool}: sudo apt-get install {package}")
+
+
+def check_control(name: str, has: set[str], option: str) -> None:
+    """Refuse a congestion control of the command line that a kernel with these will not have."""
+    if name not in has | OWN_CC and not is_bpf(name):
+        raise ScenarioError(f"{option}: {_expected(name, has)}")
 
 
 def check_controls(scenario: Scenario, has: set[str]) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from wale_lab.engines.base import Kernel
+from wale_lab.engines.kernel_build import congestion_controls
 from wale_lab.errors import ScenarioError
 from wale_lab.evaluation.outcome import (
     CellJob,
@@ -28,6 +29,7 @@ from wale_lab.evaluation.runs import Maker, Place, Point, make_point
 from wale_lab.evaluation.scenes import Subject, slug
 from wale_lab.files import make_folder
 from wale_lab.progress import Progress
+from wale_lab.refusal import check_control
 from wale_lab.studies.points import build_of
 from wale_lab.studies.schedule import show_span
 from wale_lab.units import show_count
@@ -176,6 +178,10 @@ def _subjects(args: argparse.Namespace) -> tuple[Subject, list[Subject]]:
     )
     names = args.against or list(DEPLOYED)
     others = [Subject(f"{name} on {second}" if twice else name, name, second) for name in names]
+    if not args.module_files and not any("/" in kernel for kernel in kernels):
+        for option, name in (("CC", args.cc), *(("--against", name) for name in names)):
+            if name:
+                check_control(name, congestion_controls(), option)
     if args.module_files and any(one.label == subject.label for one in others):
         raise ScenarioError(
             f"--module: expected a control with a name of its own, not {subject.label}, with which "

@@ -21,6 +21,30 @@ FORMATS = {
 }
 
 
+#: Options, by what they are an argument of, that mean nothing to the others.
+READING = {
+    "--from": "format",
+    "--step": "step",
+    "--packet": "packet",
+    "--column": "column",
+    "--direction": "direction",
+    "--only": "only",
+    "--from-start": "from_start",
+    "--gaps": "gaps",
+    "--interval": "interval",
+    "--limit-unit": "limit_unit",
+}
+MAKING = {"--seed": "seed", "--seconds": "seconds", "--mean": "mean", "--delay": "delay"}
+
+
+def given(args: argparse.Namespace, options: dict[str, str]) -> str | None:
+    """One of these options that is there, with another value than it has without being given."""
+    usual = argparse.ArgumentParser()
+    add_arguments(usual)
+    others = (o for o, name in options.items() if getattr(args, name) != usual.get_default(name))
+    return next(others, None)
+
+
 def _whole(text: str) -> int:
     try:
         return int(text)

@@ -13,6 +13,7 @@ from wale_lab import mahimahi, units
 from wale_lab.errors import ScenarioError
 from wale_lab.files import errors_name
 from wale_lab.trace_format.trace_file import Trace, checked, written
+from wale_lab.traces.arguments import MAKING, READING, given
 from wale_lab.traces.columns import choices_of
 from wale_lab.traces.imports import Options, format_of, import_files
 from wale_lab.traces.samples import How
@@ -24,6 +25,10 @@ _PICTURES = (".png", ".svg", ".pdf")
 def trace_command(args: argparse.Namespace) -> int:
     """The subcommand."""
     verb = _VERBS.get(args.words[0], _convert)
+    makes = verb is _make
+    if option := given(args, READING if makes else MAKING):
+        what = "files of other tools" if makes else "trace make"
+        raise ScenarioError(f"{option}: expected it with {what} alone")
     return verb(args)
 
 
