@@ -288,16 +288,17 @@ def find_userspace(log: Log) -> dict[str, str]:
         for path in (plugin, program):
             if not path.exists():
                 raise EngineError(f"{path} is not there: install the tools of WALE (wale-tools)")
-    elif _stale([plugin, program], _USERSPACE_SOURCES):
+        return env
+    products = [plugin, program, BUILD / "userspace/wale/wale"]  # the last is the user's
+    if _stale(products, _USERSPACE_SOURCES):
         if not _writable(BUILD):
             raise EngineError(
                 f"{plugin.name} and wale are not built, and {BUILD} is not writable: "
                 "let its owner run `make userspace` first"
             )
         with locked(BUILD / "userspace.lock", log):
-            if _stale([plugin, program], _USERSPACE_SOURCES):
+            if _stale(products, _USERSPACE_SOURCES):
                 began = time.time()
-                products = [plugin, program]
 
                 def build() -> list[Path]:
                     _build(log, "make userspace", _make_userspace())
@@ -346,7 +347,7 @@ def _need_libraries() -> None:
 def _tool_folders() -> tuple[str, str]:
     """The folder of the program wale, and that of the plugin."""
     if not INSTALLED_PROGRAMS:
-        return f"{BUILD}/userspace/wale", f"{BUILD}/userspace/tc"
+        return f"{BUILD}/userspace/guest", f"{BUILD}/userspace/tc"
     asked = subprocess.run(
         [SOURCES / "userspace/tc/plugin-dir"], capture_output=True, text=True, check=False
     )
