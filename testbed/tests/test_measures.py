@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from wale_lab.models import sessions
-from wale_lab.results.measures import MEASURES, curves, measure
+from wale_lab.results.measures import MEASURES, curves, is_measure, measure, value_of
 from wale_lab.scenario import Scenario, check_scenario
 from wale_lab.topologies.plan import link_seed
 from wale_lab.yaml_lines import parse
@@ -118,6 +118,15 @@ def test_measures_of_a_constant_rate() -> None:
 def test_measures_of_a_shared_link() -> None:
     scenario = scenario_of(SESSIONS.replace("isolate: true\n", ""))
     assert measure(result_of(prefix=""), scenario, 1)["tcp"]["buffer_drops_per_1000"] == 0.5
+
+
+def test_measures_of_a_program() -> None:
+    """What it said, and what became of the packets of its link."""
+    scenario = scenario_of(SESSIONS)
+    found = measure(result_of(metrics={"stalls": 2, "late": None}), scenario, 1)["tcp"]
+    assert found == {"metrics.stalls": 2, "drops_per_1000": 0.8}
+    assert value_of(found, "metrics.stalls") == 2
+    assert is_measure("metrics.stalls") and is_measure("efficiency") and not is_measure("stalls")
 
 
 def test_measures_of_transfers_that_arrive() -> None:

@@ -8,10 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from unittest.mock import Mock
 
 import pytest
 
+from wale_lab.engines.base import Kernel
 from wale_lab.scenario import load_scenario
+from wale_lab.studies import study as studies
+from wale_lab.studies.points import Build, points_of
 
 TOP = Path(__file__).resolve().parents[2]
 FOLDER = TOP / "Documentation/examples/scone"
@@ -71,6 +75,19 @@ def test_seeds_of_the_study_differ(study: ModuleType, tmp_path: Path) -> None:
         client = next(client for name, client in study.cells() if name == link)
         made = {str(study.scenario_of(link, client, tmp_path, 20, seed)) for seed in range(1, 6)}
         assert len(made) == 5
+
+
+def test_studies_for_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three views of the same films, each of which can be made."""
+    monkeypatch.setattr(studies, "STUDIES", TOP / "Documentation/examples/studies")
+    build = Build(Mock(spec=Kernel), "digest")
+    keys = []
+    for name in ("scone/film", "scone/film-lost", "scone/film-switches"):
+        points = points_of(name, build)
+        assert {cell.flow for point in points for cell in point.cells} == {"video"}
+        assert {cell.x for cell in points_of(name, build, quick=True)[0].cells} == {"nothing"}
+        keys.append({point.key for point in points})
+    assert len(keys[0]) == 18 and keys[0] == keys[1] == keys[2]
 
 
 @pytest.mark.guest

@@ -31,6 +31,8 @@ _MEASURED = {
     "throughput without the randomness of the sessions (a ratio estimate)",
     "retransmits_per_1000": "retransmitted packets, of 1000 sent",
     "buffer_drops_per_1000": "packets that found the buffer full, of 1000 that arrived at the link",
+    "drops_per_1000": "packets that the link dropped for any reason, of 1000 that arrived at it; "
+    "of a program",
     "buffer_drops_per_1000_s": "packets that found the buffer full in 1000 s",
     "total_throughput_kBps": "payload of all flows on the link, kB/s",
     "total_efficiency": "payload of all flows on the link over the capacity with full packets",
@@ -47,6 +49,9 @@ _MEASURED = {
     "sessions_completed": "number of sessions that got all of their bytes",
 }
 
+#: What the metrics of a program begin with: METRIC + NAME is a measure of its flow.
+METRIC = "metrics."
+
 #: What a study may measure.  Rates, which runs have in kB/s, are there in the unit of links too.
 MEASURES = _MEASURED | {
     name.replace("_kBps", "_Mbps"): text.replace("kB/s (1 kB = 1000 bytes)", "Mbit/s").replace(
@@ -55,6 +60,11 @@ MEASURES = _MEASURED | {
     for name, text in _MEASURED.items()
     if name.endswith("_kBps")
 }
+
+
+def is_measure(name: str) -> bool:
+    """Is there such a measure?  Of metrics, each scenario has its own."""
+    return name in MEASURES or name.startswith(METRIC)
 
 
 def value_of(measured: dict[str, float], name: str) -> float:
@@ -72,6 +82,9 @@ def measure(result: dict[str, Any], scenario: Scenario, seed: int) -> dict[str, 
         if not flow["completed"]:
             raise ValueError(f"flow {flow['name']}: {flow.get('error')}")
         prefix = f"{flow['name']}." if scenario.isolate else ""
+        if "metrics" in flow:
+            found[flow["name"]] = _program(flow, links[prefix + "forward"])
+            continue
         found[flow["name"]] = {
             **_throughput(flow, links[prefix + "forward"], scenario, seed),
             **_losses(flow, links[prefix + "forward"]),
@@ -153,6 +166,16 @@ def _losses(flow: dict[str, Any], link: dict[str, Any]) -> dict[str, float]:
     return found | {
         "buffer_drops_per_1000": 1e3 * dropped / max(offered, 1),
         "buffer_drops_per_1000_s": 1e3 * dropped / max(flow["end_s"] - flow["start_s"], 1e-9),
+    }
+
+
+def _program(flow: dict[str, Any], link: dict[str, Any]) -> dict[str, float]:
+    """What a program said, and what the link did to its packets, which have no other."""
+    said = {METRIC + name: value for name, value in flow["metrics"].items() if value is not None}
+    dropped = sum(link["dropped_packets"].values())
+    return said | {
+        "drops_per_1000": 1e3 * dropped / max(link["offered_packets"], 1),
+        **_backlog(link),
     }
 
 

@@ -28,7 +28,7 @@ from wale_lab.engines.modules import LAB
 from wale_lab.errors import ScenarioError, why
 from wale_lab.fields import STRICT
 from wale_lab.papers import MODELS
-from wale_lab.results.measures import MEASURES
+from wale_lab.results.measures import MEASURES, METRIC, is_measure
 from wale_lab.results.result import FLOW_COLUMNS, LINK_COLUMNS
 from wale_lab.studies.results import STUDY_NAME
 from wale_lab.tree import PACKAGE
@@ -86,7 +86,7 @@ class YAxis(Strict):
     unit: str = ""
     """of the values"""
     measure: str = ""
-    """name of a measure of results/measures.py"""
+    """name of a measure of results/measures.py, or metrics.NAME of a program"""
     limits: tuple[float, float] | None = None
     """ends of the axis in plots (none: from 0)"""
     statistic: Literal["mean", "spread"] = "mean"
@@ -520,8 +520,8 @@ def _wrong_plot(study: Study) -> Iterator[Problem]:
     if study.plot == "curves":
         for name in (n for n, r in study.rows().items() if r.curve is None and r.model is None):
             yield ("plot",), f"expected a curve or a model of row {name}"
-    elif study.y.measure not in MEASURES:
-        yield ("y", "measure"), _expected_one_of(MEASURES, study.y.measure)
+    elif not is_measure(study.y.measure):
+        yield ("y", "measure"), _expected_one_of([*MEASURES, f"{METRIC}NAME"], study.y.measure)
     if study.model is not None and study.model.name not in MODELS:
         yield ("model", "name"), _expected_one_of(MODELS, study.model.name)
 
