@@ -499,8 +499,8 @@ static void wale_sessions_path(struct kunit *test)
 						    vec->name,
 						    vec->paths[p].seed, k);
 				KUNIT_EXPECT_EQ(test, schedule.rate,
-						capacity * WALE_RATE_UNIT /
-						(m + 1));
+						div_u64(capacity * WALE_RATE_UNIT,
+							m + 1));
 			}
 		}
 	}
