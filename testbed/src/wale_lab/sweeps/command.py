@@ -20,7 +20,7 @@ from wale_lab.studies import schedule
 from wale_lab.studies.points import build_of
 from wale_lab.sweeps.grid import Grid, Order, parse_grid
 from wale_lab.sweeps.live import Live
-from wale_lab.sweeps.points import Point, points_of, write_orders
+from wale_lab.sweeps.points import Point, points_of, scenarios_of, write_orders
 from wale_lab.sweeps.results import Results
 from wale_lab.tree import LAUNCHER
 from wale_lab.units import show_count
@@ -34,12 +34,13 @@ def sweep_command(args: argparse.Namespace) -> int:
     _check_axes(args, grid)
     on_cluster = bool(args.cluster or args.snakemake)
     options = schedule.options_of_cluster(args.cluster) + args.snakemake
-    make_folder(out / "runs")
     scenario = find_scenario(args.scenario)
     with Progress(quiet=args.quiet) as progress:
-        build = build_of(args.kernel, progress)
         progress(f"checking {show_count(len(grid), 'run')}")
-        points = points_of(scenario, grid, out / "runs", build, args.packets)
+        scenarios = scenarios_of(scenario, grid)
+        make_folder(out / "runs")
+        build = build_of(args.kernel, progress)
+    points = points_of(scenarios, out / "runs", build, args.packets)
     write_orders(out / "sweep.json", scenario, grid, points, args.packets)
     results = Results(grid, points, args.x, args.kind, args.y)
     live = Live(results, out, args.quiet)

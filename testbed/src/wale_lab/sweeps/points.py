@@ -46,13 +46,23 @@ def read_record(path: Path) -> dict[str, Any] | None:
     return found
 
 
-def points_of(path: Path, grid: Grid, runs: Path, build: Build, packets: bool) -> list[Point]:
-    """All runs of a grid; ScenarioError if one of the scenarios is wrong."""
+def scenarios_of(path: Path, grid: Grid) -> list[tuple[Order, Scenario]]:
+    """The scenario of each run of a grid; ScenarioError if one of them is wrong."""
     found, overrides, scenario = [], None, None
     for order in grid:
         words = order.overrides(grid.fixed)
         if scenario is None or words != overrides:
             overrides, scenario = words, load_scenario(path, words)
+        found.append((order, scenario))
+    return found
+
+
+def points_of(
+    scenarios: list[tuple[Order, Scenario]], runs: Path, build: Build, packets: bool
+) -> list[Point]:
+    """All runs of a grid, with what is built for them."""
+    found = []
+    for order, scenario in scenarios:
         key = _key(scenario, order.seed, packets, build)
         found.append(Point(order, key, runs / f"{key}.json", scenario))
     return found
