@@ -21,13 +21,14 @@ from typing import Any
 from wale_lab.selftest import bounds, net
 from wale_lab.selftest.pair import MS
 from wale_lab.selftest.tap import Skip, main, true
-from wale_lab.selftest.wale import Control, trace_file
+from wale_lab.selftest.wale import Control, scone_action, trace_file
 
 CGROUP = "/sys/fs/cgroup"
 FOLDER = f"{CGROUP}/bounds"
 STEPS = struct.pack("QQ", MS, 1) * 60_000
 TABLE = {"time": MS, "table": [1] * 16384}
 SESSIONS = {"arrival": 1, "mean": 3 << 32, "max": 63, "step": MS}
+QUOTA = 4096 * 24  # of SCONE: 4096 flows
 
 
 @contextlib.contextmanager
@@ -94,6 +95,31 @@ def test_for_a_distribution_of_jitter() -> None:
 def test_for_sessions() -> None:
     """What each number of them does next."""
     pays(8 * 64 * 64, lambda: {"rate": 1, "sessions": SESSIONS}, {"rate": 1})
+
+
+def test_for_a_breaker() -> None:
+    """What it knows of each flow."""
+    flows = {"flows": 16384}
+    pays(16384 * 40, lambda: flows | {"breaker": {"rate": 1, "after": 1}}, flows)
+
+
+def test_for_scone() -> None:
+    """The flows whose packets were changed, of a link."""
+    pays(QUOTA, lambda: {"scone": {"rate": 10**6, "period": 100 * MS}}, {})
+
+
+def test_for_actions() -> None:
+    """The same of an action; only root of the first namespace may have some without a filter."""
+    control = Control()
+    control.add_action("scone", scone_action(1, 10**6))  # whatever the first one takes along
+    with control_group():
+        before = int(net.read(f"{FOLDER}/memory.current"))
+        for index in range(2, 42):
+            control.add_action("scone", scone_action(index, 10**6))
+        took = int(net.read(f"{FOLDER}/memory.current")) - before
+    for index in range(1, 42):
+        control.delete_action("scone", index)
+    true(took > 0.9 * 40 * QUOTA, f"{took} bytes for 40 actions of {QUOTA}")
 
 
 if __name__ == "__main__":

@@ -26,17 +26,15 @@ from typing import Any
 
 from feedback import RST, SYN, ipv4, tcp
 from wale_lab.models import scone
-from wale_lab.netlink import attribute
 from wale_lab.selftest import net, netlink, rate
 from wale_lab.selftest.every import none_of, rest
 from wale_lab.selftest.faults import Faults, Site, module_text, sites
 from wale_lab.selftest.pair import MS, Pair
 from wale_lab.selftest.tap import Skip, equal, kernel_warnings, main, true
-from wale_lab.selftest.wale import new_trace_file, trace_file
+from wale_lab.selftest.wale import new_trace_file, scone_action, trace_file
 
 MODULES = ("rate_feedback", "sch_wale", "tcp_ratcp")
 SYS_FINIT_MODULE = 313
-TCA_SCONE_PARMS, TCA_SCONE_RATE = 3, 6
 #: Calls whose name promises an allocation, and why none need fail there.
 NEVER = {
     "register_netdevice_notifier": "links the module's own structure into a list",
@@ -631,11 +629,7 @@ def test_actions_are_made() -> None:
 
     operation = Operation(
         "sch_wale",
-        lambda: control.add_action(
-            "scone",
-            attribute(TCA_SCONE_PARMS, struct.pack("=5I", 7, 0, 0, 0, 0))
-            + attribute(TCA_SCONE_RATE, struct.pack("=Q", 10**6)),
-        ),
+        lambda: control.add_action("scone", scone_action(7, 10**6)),
         lambda: control.delete_action("scone", 7),
         there,
         there,

@@ -51,6 +51,7 @@ TCA_KIND, TCA_OPTIONS, TCA_STATS2, TCA_STAB = 1, 2, 7, 8
 TCA_STATS_BASIC, TCA_STATS_QUEUE, TCA_STATS_APP = 1, 3, 4
 TCA_ACT_TAB = 1
 TCA_ACT_KIND, TCA_ACT_OPTIONS, TCA_ACT_INDEX = 1, 2, 3
+TCA_SCONE_PARMS, TCA_SCONE_RATE = 3, 6
 TC_H_ROOT = 0xFFFFFFFF
 NLM_F_ECHO = 8
 WALE_CMD_TRACE_NEW, WALE_A_FD, WALE_A_COLUMNS = 1, 1, 2
@@ -80,6 +81,13 @@ def trace_file(data: bytes, columns: int | None = None) -> int:
     with open(file, "wb", closefd=False) as writer:
         writer.write(data)
     return file
+
+
+def scone_action(index: int, rate: int) -> bytes:
+    """Return the options of an action scone that tells a rate, in bytes/s."""
+    return attribute(TCA_SCONE_PARMS, struct.pack("=5I", index, 0, 0, 0, 0)) + attribute(
+        TCA_SCONE_RATE, struct.pack("=Q", rate)
+    )
 
 
 def _payload(value: Any, form: str) -> bytes:
