@@ -19,6 +19,9 @@ pytest_plugins = ["transfer_fixtures"]
 pytestmark = needs_wale
 needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 
+#: Beside that of the user, where both were built.
+OF_GUESTS = Path(WALE).parents[1] / "guest/wale"
+
 SESSIONS = 200
 PROCESS = ["--arrivals", "2000", "--transfers", str(SESSIONS), "--mean-size", "10000"]
 
@@ -68,6 +71,29 @@ def test_a_batch_is_read_at_once(folder: Path, tmp_path: Path) -> None:
     assert served["sendfile"] < 1.1, served
     assert got["recvfrom"] < 3.5, got  # the data, what is left of them, and the last line
     assert got.get("getsockopt", 0) < 0.1, got
+
+
+@needs_strace
+def test_what_nobody_looks_at_is_not_asked_for(server: Server, tmp_path: Path) -> None:
+    summary = tmp_path / "client"
+    words = ["--port", str(server.port), "--repeat", "--bytes", "100mb", "--no-sha256"]
+    get = [WALE, "get", "127.0.0.1:big", *words]
+    subprocess.run([*counted(summary), *get], check=True, capture_output=True, timeout=WAIT_S)
+    made = calls(summary)
+    assert made["recvfrom"] > 20 * made.get("ioctl", 0), made
+
+
+@needs_strace
+@pytest.mark.skipif(not OF_GUESTS.exists(), reason=f"{OF_GUESTS} is not there")
+def test_wale_of_guests_looks_for_what_the_loader_does(tmp_path: Path) -> None:
+    """That takes virtual time, so a run is the same with either."""
+    said = []
+    for program in (WALE, str(OF_GUESTS)):
+        log = tmp_path / "log"
+        trace = ["strace", "-e", "trace=access", "-e", "signal=none", "-o", str(log)]
+        subprocess.run([*trace, program, "--version"], check=True, capture_output=True)
+        said.append([line for line in log.read_text().splitlines() if "access" in line])
+    assert said[0] == said[1] and "/etc/ld.so.preload" in said[0][0]
 
 
 @pytest.mark.parametrize("size", ["4kb", "100kb", "4mb"])
