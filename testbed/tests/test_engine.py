@@ -409,6 +409,14 @@ def test_the_end_of_a_console_that_comes_in_pieces(tmp_path: Path) -> None:
     assert console.text() == "a #b# c"
 
 
+def test_a_module_that_is_none_is_refused_before_anything_is_built() -> None:
+    said = (
+        r"no module nosuch in this tree; expected one of rate_feedback, sch_wale, tcp_ratcp, wale"
+    )
+    with pytest.raises(EngineError, match=said):
+        modules.find_modules(Kernel("6.12", "none"), ["sch_wale", "nosuch"], print)
+
+
 def test_what_changed_while_make_ran_is_built_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

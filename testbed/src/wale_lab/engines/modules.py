@@ -184,6 +184,7 @@ def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
     """Those of this tree, built if need be."""
     if not names:
         return []
+    _check_names(names)
     folder = BUILD / "modules" / kernel.module_folder
     tree = kernel.tree or Path("/lib/modules") / kernel.release / "build"
 
@@ -226,6 +227,18 @@ def _of_tree(kernel: Kernel, names: Sequence[str], log: Log) -> list[Path]:
     if missing:
         raise EngineError(f"`make modules` built no {', '.join(sorted(missing))} in {folder}")
     return built()
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Refuse modules that this tree does not have, before anything is built."""
+    kbuilds = [path for path in _files(_MODULE_SOURCES) if path.name == "Kbuild"]
+    lines = [line for path in kbuilds for line in path.read_text().splitlines()]
+    objects = " ".join(line for line in lines if line.startswith("obj-m"))
+    has = set(re.findall(r"(\w+)\.o\b", objects))
+    unknown = sorted(set(names) - has) if has else []  # without sources, nobody knows
+    if unknown:
+        known = ", ".join(sorted(name for name in has if not _is_test(name)))
+        raise EngineError(f"there is no module {unknown[0]} in this tree; expected one of {known}")
 
 
 def _is_test(name: str) -> bool:
