@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import string
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -148,6 +150,33 @@ def test_modules_are_not_built_in_odd_folders(odd: str, tmp_path: Path) -> None:
     header.write_text('#define UTS_RELEASE "6.12"\n')
     error = said(script, header.parents[2])
     assert error.startswith(f"build-modules: {tmp_path}/a{odd}b: expected a path of ")
+
+
+def test_a_build_of_modules_that_was_killed_is_not_gone_on_with(tmp_path: Path) -> None:
+    """The kernel's make would stop at what is half written, each time."""
+    kernel, build = tmp_path / "kernel", tmp_path / "build"
+    (kernel / "include/generated").mkdir(parents=True)
+    (kernel / "include/generated/utsrelease.h").write_text('#define UTS_RELEASE "6.99"\n')
+    (kernel / "include/generated/autoconf.h").touch()
+    steps = "\t@echo made >> $(M)/half; test -z $(HANG) || sleep 60; exit $(CODE)\n"
+    (kernel / "Makefile").write_text(f"modules:\n{steps}")
+    half = build / "modules/6.99/half"
+    words = [TOP / "testbed/setup/build-modules", kernel]
+
+    def started(**env: str) -> subprocess.Popen[bytes]:
+        env = {**os.environ, "WALE_BUILD": str(build), "HANG": "", "CODE": "0", **env}
+        return subprocess.Popen(words, env=env, start_new_session=True)
+
+    assert started(CODE="1").wait(30) == 2
+    assert started().wait(30) == 0
+    assert half.read_text() == "made\n" * 2  # what failed, or ended, is gone on with
+    process = started(HANG="yes")
+    while half.read_text() != "made\n" * 3:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert started().wait(30) == 0
+    assert half.read_text() == "made\n"
 
 
 def test_uninstall_leaves_what_others_put_there(tmp_path: Path) -> None:
