@@ -5,6 +5,7 @@
  * Most packets have none: of those that are UDP, the first bytes are read, of others less.
  */
 
+#include <linux/bitops.h>
 #include <linux/minmax.h>
 #include <net/checksum.h>
 
