@@ -74,16 +74,6 @@ def test_a_batch_is_read_at_once(folder: Path, tmp_path: Path) -> None:
 
 
 @needs_strace
-def test_what_nobody_looks_at_is_not_asked_for(server: Server, tmp_path: Path) -> None:
-    summary = tmp_path / "client"
-    words = ["--port", str(server.port), "--repeat", "--bytes", "100mb", "--no-sha256"]
-    get = [WALE, "get", "127.0.0.1:big", *words]
-    subprocess.run([*counted(summary), *get], check=True, capture_output=True, timeout=WAIT_S)
-    made = calls(summary)
-    assert made["recvfrom"] > 20 * made.get("ioctl", 0), made
-
-
-@needs_strace
 @pytest.mark.skipif(not OF_GUESTS.exists(), reason=f"{OF_GUESTS} is not there")
 def test_wale_of_guests_looks_for_what_the_loader_does(tmp_path: Path) -> None:
     """That takes virtual time, so a run is the same with either."""

@@ -521,8 +521,7 @@ static bool receive(struct transfer *t, size_t limit)
 /*
  * How much of what is there nobody looks at.  The kernel need not copy it, but
  * what came last stays in the socket: if the stream ends there, it says why.
- * A kernel that is short of memory wakes a reader before it has @lowat bytes: once
- * it did, the socket is asked first.
+ * A kernel that is short of memory wakes a reader before it has @lowat bytes.
  */
 static size_t unseen(const struct transfer *t, uint32_t events)
 {
@@ -532,8 +531,8 @@ static size_t unseen(const struct transfer *t, uint32_t events)
 	    t->output.fd >= 0 || events != EPOLLIN || t->lowat <= GET_TAIL ||
 	    t->length - t->received <= t->lowat)
 		return 0;
-	if (t->woken_early && (ioctl(t->socket.fd, SIOCINQ, &there) < 0 ||
-			       (unsigned int)there < t->lowat))
+	if (ioctl(t->socket.fd, SIOCINQ, &there) < 0 ||
+	    (unsigned int)there < t->lowat)
 		return 0;
 	return t->lowat - GET_TAIL;
 }
@@ -545,8 +544,6 @@ static void skip(struct transfer *t, size_t size)
 
 	if (n <= 0)
 		return;
-	if ((size_t)n < size)
-		t->woken_early = true;
 	t->tail_len = 0;
 	t->received += (size_t)n;
 	adapt_lowat(t);

@@ -96,7 +96,6 @@ struct get_watch {
  * @lowat: SO_RCVLOWAT now
  * @lowat_full: SO_RCVLOWAT while much is missing
  * @lowat_review: @received when @lowat_full is to be looked at again
- * @woken_early: the kernel woke us before @lowat bytes were there
  * @line: of the server, being received
  * @line_len: its length so far
  * @tail: last bytes that came, of data and lines
@@ -143,7 +142,6 @@ struct transfer {
 	unsigned int lowat;
 	unsigned int lowat_full;
 	uint64_t lowat_review;
-	bool woken_early;
 	char line[WALE_REPLY_MAX];
 	size_t line_len;
 	char tail[GET_TAIL];
