@@ -661,6 +661,36 @@ def test_duplicates_errors_and_those_that_overtake() -> None:
         assert holds("reorder", evidence("reorder", packets, 0, []))["share"] == expected
 
 
+def test_errors_that_checksums_show() -> None:
+    for unseen, seen, expected in ((400, 0, True), (400, 1, False), (500, 0, False)):
+        one = with_losses([False] * 4000, "corrupt_fix")
+        one.departures = [
+            type(d)(d.time_ns, d.number, 0, d.size, n < unseen + seen, False, n < unseen)
+            for n, d in enumerate(one.departures)
+        ]
+        assert holds("corrupt_fix", one)["unseen"] == expected
+
+
+def test_a_flow_that_is_cut() -> None:
+    for passed, later, expected in (
+        (200, 0, True),
+        (201, 0, True),
+        (203, 0, False),
+        (200, 1, False),
+    ):
+        packets = [
+            Packet(
+                n * MS,
+                1000,
+                Verdict.SENT if n < passed or n > 999 - later else Verdict.LOSS,
+                n * MS,
+                n * MS,
+            )
+            for n in range(1000)
+        ]
+        assert holds("breaker", evidence("breaker", packets, 0, []))["cut"] == expected
+
+
 # What is found of emulators
 
 

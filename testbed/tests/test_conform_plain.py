@@ -111,6 +111,15 @@ TEMPLATES = [
         "wale [rate {rate}]; red limit 60kB avpkt 500 burst 15 bandwidth 8mbit",
     ),
     ("cake bandwidth 20mbit rtt 50ms", "cake bandwidth {rate} rtt 50ms"),
+    # others that have a rate
+    (
+        "wale policer rate 4mbit burst 9kb excess mark rate 1mbit flows 4 breaker rate 9mbit after 2s",
+        "wale [policer rate {police} burst {burst} excess mark] [rate {rate}] flows 4 "
+        "[breaker rate {breaker} after {after}]",
+    ),
+    ("wale policer off breaker off delay 2ms", "wale policer off breaker off [delay {delay}]"),
+    ("wale corrupt 1% fix delay 2ms", "wale [corrupt {corrupt_fix} fix] [delay {delay}]"),
+    ("wale corrupt 1%", "wale [corrupt {corrupt}]"),
     (
         "wale delay 2ms slot off drop off sessions off",
         "wale [delay {delay}] slot off drop off sessions off",

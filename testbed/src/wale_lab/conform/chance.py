@@ -216,6 +216,17 @@ def duplicate(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     return finding
 
 
+def corrupt_fix(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
+    """Packets that are not as they were sent, and whose checksums are right."""
+    one, finding = seen["corrupt_fix"], Finding()
+    unseen = sum(departure.unseen for departure in one.departures)
+    is_share = _share(finding, "damaged unseen", unseen, len(one.arrivals), SHARE)
+    seen_too = sum(departure.damaged for departure in one.departures) - unseen
+    finding.add("seen by a checksum", seen_too, "packets")
+    finding.holds["unseen"] = is_share and not seen_too
+    return finding
+
+
 def corrupt(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     """Packets that are not as they were sent."""
     one, finding = seen["corrupt"], Finding()

@@ -100,6 +100,9 @@ def _all() -> list[Check]:
               ("duplicate",), {"share": "the share is the one asked for"}),
         Check("corrupt", "share of packets with an error", "corrupt", chance.corrupt,
               ("corrupt",), {"share": "the share is the one asked for"}),
+        Check("corrupt_fix", "share of packets with an error, by their checksums", "corrupt_fix",
+              chance.corrupt_fix, ("corrupt_fix",),
+              {"unseen": "the share is the one asked for, and no checksum shows it"}),
         Check("loss_state", "share and lengths of bursts of a model of four states", "state_p13",
               chance.loss_state, ("loss_state",),
               {"four_states": "bursts of 1 / p31 begin with p13, losses by themselves with p14"}),
@@ -112,6 +115,9 @@ def _all() -> list[Check]:
               ("slot",), {"apart": "at least the time of a slot"}),
         Check("policer", "what a policer of 4 Mbit/s lets pass of 8 Mbit/s", "police",
               timing.policer, ("policer",), {"tokens": "the burst and the rate, to a packet"}),
+        Check("breaker", "packets of a flow of 8 Mbit/s until one of 4 Mbit/s after 0.2 s cuts it",
+              "breaker", timing.breaker, ("breaker",),
+              {"cut": "those until then, and none later"}),
         Check("start", "departures, while a trace with a start long ago has a rate, and none",
               "start", timing.start, ("start",),
               {"in_step": "packets leave only while it has one"}),
@@ -126,7 +132,7 @@ def _all() -> list[Check]:
 #: Those that an emulator may fail because the machine is late.
 TIMED = {"delay", "rate", "overhead", "overhead_bytes", "schedule", "rate_step", "limit",
          "limit_line", "child", "gso", "gso_limit", "jitter", "jitter_correlated", "jitter_order",
-         "reorder", "slot", "start", "moving", "down", "policer"}  # fmt: skip
+         "reorder", "slot", "start", "moving", "down", "policer", "breaker"}  # fmt: skip
 
 #: By name, in the order of the table.
 CHECKS = {check.name: check for check in _all()}

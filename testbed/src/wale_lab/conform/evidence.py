@@ -67,6 +67,7 @@ class Departure:
     size: int  # bytes of IP
     damaged: bool
     marked: bool = False
+    unseen: bool = False  # damaged, and its checksums are right
 
 
 class Evidence:

@@ -31,6 +31,8 @@ STATE_P13, STATE_P31, STATE_P14 = 0.01, 0.25, 0.02
 CORRELATION, OVERHEAD = 0.5, 8
 #: A policer, in the buffer's place.
 POLICE_BPS, POLICE_BURST = 4 * 10**6, 5 * PACKET
+#: What a circuit breaker waits for.
+BREAKER_NS = 200 * MS
 #: Numbers of packets to lose, from 1 on; what slots and outages take; a start long ago.
 DROP_FIRST, DROP_LAST = 100, 119
 SLOT_NS, OUTAGE_NS, START_S = 10 * MS, 50 * MS, 10**6
@@ -58,6 +60,7 @@ class Experiment:
     changes: tuple[Change, ...] = ()
     may_ask: Asked = field(default_factory=dict)
     tos: int = 0
+    checksum: bool = False  # packets have one of UDP
     show_after: int = 0  # counters are looked at after so many packets, and at the end
 
     def runs_on(self, template: Template) -> bool:
@@ -96,6 +99,7 @@ class Experiment:
             "changes": changes,
             "sends": self.sends,
             "tos": self.tos,
+            "checksum": self.checksum,
             "show_after": self.show_after,
             "settle_ns": self.settle_ns(template),
         }
@@ -191,9 +195,13 @@ def experiments(virtual: bool) -> dict[str, Experiment]:
         "policer": Experiment(
             {"police": POLICE_BPS, "burst": POLICE_BURST}, _train(1000, PACKET, MS)
         ),
+        "breaker": Experiment(
+            {"breaker": POLICE_BPS, "after": BREAKER_NS}, _train(1000, PACKET, MS)
+        ),
         "reorder": Experiment({"delay": 10 * MS, "reorder": SHARE}, _train(some, PACKET, 2 * MS)),
         "duplicate": Experiment({"duplicate": SHARE}, _bursts(some)),
         "corrupt": Experiment({"corrupt": SHARE}, _bursts(some)),
+        "corrupt_fix": Experiment({"corrupt_fix": SHARE}, _bursts(some), checksum=True),
         "loss_state": Experiment(
             {"state_p13": STATE_P13, "state_p31": STATE_P31, "state_p14": STATE_P14},
             _bursts(many),

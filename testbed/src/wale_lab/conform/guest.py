@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from wale_lab.netlink import inside
-from wale_lab.packets.udp import udp_packet
+from wale_lab.packets.udp import udp_is_right, udp_packet
 
 SENDER, RECEIVER = (f"conform-{role}-{os.getpid()}" for role in ("sender", "receiver"))
 DEVICE = "wire"
@@ -96,7 +96,7 @@ class Sender:
             sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, wanted)
             self.ids[sock] = []
 
-    def send(self, number: int, size: int, segment: int, tos: int) -> bool:
+    def send(self, number: int, size: int, segment: int, tos: int, checksum: bool) -> bool:
         """Send a packet of so many bytes of IP, or data in segments; tell if it was refused."""
         sock = self.data if segment else self.packets
         self.ids[sock].append(number)
@@ -108,7 +108,7 @@ class Sender:
                 sock.send(b"".join(data))
             else:
                 whole = content(number, 0, size - UDP_IP)
-                packet = udp_packet(size, *ADDRESSES, whole, number, tos)
+                packet = udp_packet(size, *ADDRESSES, whole, number, tos, checksum)
                 sock.sendto(packet, (DEVICE, ETH_P_IP, 0, 1, MACS[1]))
         except OSError as error:
             if error.errno != errno.ENOBUFS:
@@ -160,8 +160,9 @@ class Receiver:
                     seconds, nanoseconds = struct.unpack_from("qq", value)
                     self.frames.append((seconds * NS + nanoseconds, frame))
 
-    def left(self, sends: list[list[int]], tos: int) -> list[list[int]]:
-        """Each frame: when it left, number, segment, bytes of IP, if it was damaged, or marked."""
+    def left(self, sends: list[list[int]], tos: int, checksum: bool) -> list[list[int]]:
+        """Each frame: when it left, number, segment, bytes of IP, if it was damaged, or marked,
+        and if its checksums do not show the damage."""
         result = []
         for when, frame in self.frames:
             data = frame[ETHERNET_HEADER + UDP_IP :]
@@ -172,13 +173,14 @@ class Receiver:
                 whole = content(number, 0, size - UDP_IP)
                 head = MACS[1] + MACS[0] + struct.pack("!H", ETH_P_IP)
                 sent, with_mark = (
-                    head + udp_packet(size, *ADDRESSES, whole, number, bits)
+                    head + udp_packet(size, *ADDRESSES, whole, number, bits, checksum)
                     for bits in (tos, tos | CE)
                 )
                 marked = bool(tos) and frame == with_mark
                 known = marked or frame == sent
             size = len(frame) - ETHERNET_HEADER
-            result.append([when, number, segment, size, int(not known), int(marked)])
+            unseen = checksum and not known and udp_is_right(frame[ETHERNET_HEADER:])
+            result.append([when, number, segment, size, int(not known), int(marked), int(unseen)])
         return result
 
 
@@ -229,7 +231,7 @@ def send_all(plan: dict[str, Any], sender: Sender, receiver: Receiver) -> dict[s
             changes.append([early, time.time_ns()])
         if gap_ns:
             rest(gap_ns, timers_ns)
-        if sender.send(number, size, segment, plan["tos"]):
+        if sender.send(number, size, segment, plan["tos"], plan["checksum"]):
             told.append(number)
         if number % DRAIN_EVERY == DRAIN_EVERY - 1:
             sender.drain()
@@ -258,7 +260,10 @@ def experiment(plan: dict[str, Any]) -> dict[str, Any]:
     if len(sender.arrivals) != count:
         sys.exit(f"the kernel stamped {len(sender.arrivals)} of {count} packets")
     arrivals = [sender.arrivals[number] for number in range(count)]
-    return found | {"arrivals": arrivals, "left": receiver.left(plan["sends"], plan["tos"])}
+    return found | {
+        "arrivals": arrivals,
+        "left": receiver.left(*map(plan.get, ("sends", "tos", "checksum"))),
+    }
 
 
 def main() -> None:

@@ -29,6 +29,7 @@ _NUMBER = r"[\d.]\S*(?!\S)"
 _VALUE = rf"{_NUMBER}(?! -?[\d.])"
 _SPREAD = r"(?: distribution \S+)?"
 _ORDER = r"(?: (?:no)?(?:overtaking|reordering))?"
+_EXCESS = r"(?: excess \S+)?"
 _ROOM = r"(?: (?:packets|bytes) \S+)*"
 _LIST = r"drop(?:_list)? (?:flow \S+ )?packets \S+"
 
@@ -79,6 +80,12 @@ _KINDS: dict[str, tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] 
     **dict.fromkeys(AQM - {"cake"}, ()),
     "wale": (
         (rf"limit {_VALUE}(?! cells)", "limit {limit}p"),
+        (
+            rf"policer rate {_NUMBER} burst {_NUMBER}{_rest(0, _EXCESS)}",
+            r"[policer rate {police} burst {burst}\g<rest>]",
+        ),
+        (rf"breaker rate {_NUMBER} after {_VALUE}", "[breaker rate {breaker} after {after}]"),
+        (rf"corrupt {_NUMBER} fix(?!\S)", "[corrupt {corrupt_fix} fix]"),
         (rf"rate {_VALUE}", "[rate {rate}]"),
         (
             rf"jitter {_NUMBER}{_rest(0, rf'{_SPREAD}{_ORDER}{_SPREAD}')}",

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import statistics
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from wale_lab.conform.evidence import Evidence, Finding, Tolerance, Unmeasurable
 from wale_lab.conform.experiments import (
+    BREAKER_NS,
     OUTAGE_NS,
     OVERHEAD,
     PACKET,
@@ -113,6 +115,17 @@ def policer(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
     finding.add("passed", passed, "bytes")
     finding.add("at most", most, "bytes")
     finding.holds["tokens"] = most - PACKET <= passed <= most
+    return finding
+
+
+def breaker(seen: Mapping[str, Evidence], tolerance: Tolerance) -> Finding:
+    """When a flow is cut that is above the rate of a circuit breaker all the time."""
+    one, finding = seen["breaker"], Finding()
+    passed = one.lost.index(True) if True in one.lost else len(one.lost)
+    expected = bisect_left(one.arrivals, one.arrivals[0] + BREAKER_NS)
+    finding.add("passed", passed, "packets")
+    finding.add("until then", expected, "packets")
+    finding.holds["cut"] = abs(passed - expected) <= 1 and all(one.lost[passed:])
     return finding
 
 
