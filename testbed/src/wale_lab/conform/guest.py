@@ -260,10 +260,8 @@ def experiment(plan: dict[str, Any]) -> dict[str, Any]:
     if len(sender.arrivals) != count:
         sys.exit(f"the kernel stamped {len(sender.arrivals)} of {count} packets")
     arrivals = [sender.arrivals[number] for number in range(count)]
-    return found | {
-        "arrivals": arrivals,
-        "left": receiver.left(*map(plan.get, ("sends", "tos", "checksum"))),
-    }
+    left = receiver.left(plan["sends"], plan["tos"], plan["checksum"])
+    return found | {"arrivals": arrivals, "left": left}
 
 
 def main() -> None:

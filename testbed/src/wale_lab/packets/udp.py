@@ -9,7 +9,7 @@ import struct
 
 def _folded(data: bytes) -> int:
     """The ones' complement sum of 16-bit words (RFC 1071)."""
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data[: len(data) & ~1]))
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data[: len(data) & ~1]))
     total += data[-1] << 8 if len(data) & 1 else 0
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
