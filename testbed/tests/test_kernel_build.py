@@ -78,7 +78,7 @@ def start(archive: Path, folder: Path, **env: str) -> subprocess.Popen[str]:
 
 
 def wait_for(what: Callable[[], bool]) -> None:
-    for _ in range(600):
+    for _ in range(2400):
         if what():
             return
         time.sleep(0.05)

@@ -156,7 +156,7 @@ def test_columns_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ("time,a_mbps,b_mbps\n0,5,6\n", "more than one column may be the rate, 'a_mbps', 'b_mbps'"),
         ("time,speed\n0,5\n", "expected a column with a rate, delay, loss or limit"),
         ("time,loss_%\n0,120\n1,0\n", "expected a share of packets up to all, got '120'"),
-        ("", "expected a time above 0"),
+        ("", "the trace has no steps"),
         ("!?\n", "its format is not known: --from says it, one of wale, mahimahi"),
         ('{"a": 1}', "its format is not known"),
         ('{"intervals": [', "not valid JSON"),

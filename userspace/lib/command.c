@@ -117,43 +117,19 @@ static void option_wrong(int c, const char *word, const char *shorts)
 		word, why, running);
 }
 
-#define OPTIONS_MAX 512 /* numbers of options are below it */
-
-static bool given[OPTIONS_MAX]; /* of this command line */
-
-/* An option with a value comes once, but for those whose letters are in @many. */
-static bool option_again(int c, const char *many, const struct option *longs)
-{
-	if (!optarg || c < 0 || c >= OPTIONS_MAX ||
-	    (c <= UCHAR_MAX && strchr(many, c)))
-		return false;
-	if (!given[c]) {
-		given[c] = true;
-		return false;
-	}
-	while (longs->val != c)
-		longs++;
-	fprintf(stderr,
-		"wale %s: --%s is given twice: '%s' is the second value\n",
-		running, longs->name, optarg);
-	return true;
-}
-
 int option_next(const char *command, int argc, char **argv, const char *shorts,
-		const char *many, const struct option *longs)
+		const struct option *longs)
 {
 	int c;
 
 	running = command;
 	opterr = 0;
-	if (!optind)
-		memset(given, 0, sizeof(given));
 	c = getopt_long(argc, argv, shorts, longs, NULL);
-	if (c == '?' || c == ':')
+	if (c == '?' || c == ':') {
 		option_wrong(c, argv[optind - 1], shorts);
-	else if (!option_again(c, many, longs))
-		return c;
-	return '?';
+		return '?';
+	}
+	return c;
 }
 
 int command_failed(const char *what, const char *why)

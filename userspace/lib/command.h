@@ -52,11 +52,10 @@ bool parse_count(const char *text, unsigned int min, unsigned int max,
 
 /*
  * getopt_long(), with @shorts that begin with a colon; of what it does not take, one
- * sentence is said, and it returns '?'.  An option with a value, which has a long name, is
- * taken once, but for those in @many; a command line begins with optind 0.
+ * sentence is said, and it returns '?'.
  */
 int option_next(const char *command, int argc, char **argv, const char *shorts,
-		const char *many, const struct option *longs);
+		const struct option *longs);
 
 /*
  * Both speak for the subcommand whose options were asked for last.  What an option should

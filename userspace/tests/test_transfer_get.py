@@ -395,28 +395,6 @@ def test_wrong_use(arguments: list[str]) -> None:
     assert re.fullmatch(rf"wale {arguments[0]}: .*(expected|--help).*\n", said)
 
 
-@pytest.mark.parametrize(
-    ("words", "again"),
-    [
-        ("get h:a --port 1 -p 2", "--port is given twice: '2' is the second value"),
-        ("get h:a --batch 1mb --batch 1mb", "--batch is given twice: '1mb' is the second value"),
-        ("get h:a -4 -6", "-4, -6: expected one of them"),
-        (
-            "serve . -l ::1 -l ::2 --user a --user b",
-            "--user is given twice: 'b' is the second value",
-        ),
-        ("send h --rate 1mbit -r 2mbit", "--rate is given twice: '2mbit' is the second value"),
-        ("send h -6 -6", "-4, -6: expected one of them"),
-        ("receive -n 5 --packets 6", "--packets is given twice: '6' is the second value"),
-        ("watch -i 1s --interval 2s", "--interval is given twice: '2s' is the second value"),
-    ],
-)
-def test_an_option_given_twice(words: str, again: str) -> None:
-    done = subprocess.run([WALE, *words.split()], capture_output=True, text=True, timeout=WAIT_S)
-    said = f"wale {words.split()[0]}: {again}\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
-
-
 @pytest.mark.skipif(SANITIZED, reason="sanitizers need more memory than is left here")
 def test_not_enough_memory() -> None:
     """That is said, and nothing else happens."""

@@ -122,7 +122,7 @@ static int parse(struct receiver *r, int argc, char **argv)
 	int c, status;
 
 	optind = 0;
-	while ((c = option_next("receive", argc, argv, ":l:p:n:t:jh", "",
+	while ((c = option_next("receive", argc, argv, ":l:p:n:t:jh",
 				options)) >= 0) {
 		status = parse_option(r, c);
 		if (status)

@@ -140,8 +140,6 @@ static int parse_option(struct sender *s, int c)
 		return 0;
 	case '4':
 	case '6':
-		if (s->family)
-			return option_bad("-4, -6", NULL, "one of them");
 		s->family = c == '4' ? AF_INET : AF_INET6;
 		return 0;
 	case 'j':
@@ -188,7 +186,7 @@ static int parse(struct sender *s, int argc, char **argv)
 	int c, status;
 
 	optind = 0;
-	while ((c = option_next("send", argc, argv, ":r:f:s:n:d:p:46jh", "",
+	while ((c = option_next("send", argc, argv, ":r:f:s:n:d:p:46jh",
 				options)) >= 0) {
 		status = parse_option(s, c);
 		if (status)

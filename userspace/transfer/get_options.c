@@ -256,10 +256,10 @@ static int parse_option(int c, struct get_options *opt)
 		opt->request.sha256 = false;
 		return 0;
 	case '4':
+		opt->family = AF_INET;
+		return 0;
 	case '6':
-		if (opt->family)
-			return option_bad("-4, -6", NULL, "one of them");
-		opt->family = c == '4' ? AF_INET : AF_INET6;
+		opt->family = AF_INET6;
 		return 0;
 	case 'j':
 		opt->json = true;
@@ -403,7 +403,7 @@ int get_options_parse(int argc, char **argv, struct get_options *opt)
 		.progress = stderr_shows_progress(),
 	};
 	optind = 0;
-	while ((c = option_next("get", argc, argv, ":c:n:rd:o:p:46P:t:jh", "",
+	while ((c = option_next("get", argc, argv, ":c:n:rd:o:p:46P:t:jh",
 				long_options)) != -1) {
 		err = parse_option(c, opt);
 		if (err)

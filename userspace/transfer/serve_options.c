@@ -130,7 +130,7 @@ int serve_options_parse(int argc, char **argv, struct serve_options *opt)
 		.idle_timeout_ns = DEFAULT_IDLE_S * NSEC_PER_SEC,
 	};
 	optind = 0;
-	while ((c = option_next("serve", argc, argv, ":l:p:m:a:u:t:1:jqh", "l",
+	while ((c = option_next("serve", argc, argv, ":l:p:m:a:u:t:1:jqh",
 				longs)) != -1) {
 		err = parse_option(c, opt);
 		if (err)

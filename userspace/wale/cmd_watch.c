@@ -177,7 +177,7 @@ static int parse(struct watch *w, int argc, char **argv)
 	int option, status;
 
 	optind = 0;
-	while ((option = option_next("watch", argc, argv, ":i:l:Lfn:d:jh", "l",
+	while ((option = option_next("watch", argc, argv, ":i:l:Lfn:d:jh",
 				     options)) >= 0) {
 		status = parse_option(w, option, optarg);
 		if (status)
