@@ -96,9 +96,9 @@ def _memory(text: str) -> int:
 class _Parser(argparse.ArgumentParser):
     """A mistake on the command line is one sentence, without the usage of everything."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         # `run --start` would be --starter, which is something else.
-        super().__init__(*args, allow_abbrev=False, **kwargs)
+        super().__init__(allow_abbrev=False, **kwargs)
         # "-5ms" is a value, not an option: that of the option before, which says what is wrong.
         self._negative_number_matcher = re.compile(r"-\.?\d")
 
