@@ -133,7 +133,7 @@ def test_interrupted_and_started_again(tmp_path: Path, number: signal.Signals) -
     first.send_signal(number)
     code, _, said = ended(first)
     assert code == (130 if number == signal.SIGTERM else -number)
-    assert "9 runs to do, 0 are there" in said
+    assert "9 runs to do, 0 done" in said
     for _ in range(100 * SLOWNESS):  # Snakemake ends after its runs, in its own time
         if not left_of(results):
             break
@@ -145,7 +145,7 @@ def test_interrupted_and_started_again(tmp_path: Path, number: signal.Signals) -
         return
     code, out, said = ended(study(results, "--json"))
     assert (code, said.count("failed")) == (0, 0), said
-    assert f"{9 - len(before)} runs to do, {len(before)} are there" in said
+    assert f"{9 - len(before)} runs to do, {len(before)} done" in said
     after = runs_in(results)
     assert len(after) == 9
     assert before.items() <= after.items()  # what was there was not done again
@@ -154,7 +154,7 @@ def test_interrupted_and_started_again(tmp_path: Path, number: signal.Signals) -
     assert told["runs"] == 9
     code, out, said = ended(study(results, "--quick"))
     assert code == 0
-    assert "0 runs to do, 2 are there" in said  # they are the same runs
+    assert "0 runs to do, 2 done" in said  # they are the same runs
     assert runs_in(results) == after
     assert out.count("  ok  ") == 2
     assert str(results / EXAMPLE / "summary.csv") in out
@@ -236,8 +236,8 @@ def test_two_at_once_wait_for_each_other(tmp_path: Path) -> None:
     said = [ended(process) for process in both]
     assert [code for code, _, _ in said] == [0, 0], said
     errors = sorted(error for _, _, error in said)
-    assert "0 runs to do, 2 are there" in errors[0] + errors[1]
-    assert "2 runs to do, 0 are there" in errors[0] + errors[1]
+    assert "0 runs to do, 2 done" in errors[0] + errors[1]
+    assert "2 runs to do, 0 done" in errors[0] + errors[1]
     assert sum("waiting for another wale-lab" in error for error in errors) == 1
 
 
