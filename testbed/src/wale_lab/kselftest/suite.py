@@ -22,6 +22,7 @@ from pathlib import Path
 from wale_lab.engines.base import EngineError, Log
 from wale_lab.engines.kernel_build import cache_root, find_source, locked
 from wale_lab.engines.kernel_source import Source
+from wale_lab.engines.processes import without_make
 
 #: Where the tests are in a kernel's source.
 SELFTESTS = "tools/testing/selftests"
@@ -142,10 +143,9 @@ def _unpack(source: Source, folder: Path, log: Log) -> None:
 
 def _make(folder: Path, log_path: Path, *words: str) -> int:
     command = ["make", f"ARCH={_arch()}", f"-j{os.cpu_count() or 1}", *words]
-    env = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "ARCH")}
     with log_path.open("a", encoding="utf-8") as file:
         return subprocess.run(
-            command, cwd=folder, env={**env, "LC_ALL": "C"}, stdin=subprocess.DEVNULL,
+            command, cwd=folder, env={**without_make(), "LC_ALL": "C"}, stdin=subprocess.DEVNULL,
             stdout=file, stderr=subprocess.STDOUT, check=False,
         ).returncode  # fmt: skip
 
