@@ -671,24 +671,15 @@ def test_errors_that_checksums_show() -> None:
         assert holds("corrupt_fix", one)["unseen"] == expected
 
 
-def test_a_flow_that_is_cut() -> None:
-    for passed, later, expected in (
-        (200, 0, True),
-        (201, 0, True),
-        (203, 0, False),
-        (200, 1, False),
-    ):
-        packets = [
-            Packet(
-                n * MS,
-                1000,
-                Verdict.SENT if n < passed or n > 999 - later else Verdict.LOSS,
-                n * MS,
-                n * MS,
-            )
-            for n in range(1000)
-        ]
-        assert holds("breaker", evidence("breaker", packets, 0, []))["cut"] == expected
+@pytest.mark.parametrize(
+    ("passed", "later", "expected"),
+    [(200, 0, True), (201, 0, True), (203, 0, False), (200, 1, False)],
+)
+def test_a_flow_that_is_cut(passed: int, later: int, expected: bool) -> None:
+    leave = [n < passed or n > 999 - later for n in range(1000)]
+    verdicts = [Verdict.SENT if one else Verdict.LOSS for one in leave]
+    packets = [Packet(n * MS, 1000, one, n * MS, n * MS) for n, one in enumerate(verdicts)]
+    assert holds("breaker", evidence("breaker", packets, 0, []))["cut"] == expected
 
 
 # What is found of emulators
