@@ -155,7 +155,7 @@ def test_a_crowd_disturbs_nobody(many_files: None, own: Callable[..., Server]) -
     alone = server.wait_descriptors(bool)
     get_json(server, "big")
     peak = []
-    for _ in range(3):
+    for _ in range(4):
         server.wait_descriptors(lambda count: count <= alone)
         before = int(server.status()["VmHWM"][0])
         with contextlib.ExitStack() as stack:
@@ -164,13 +164,14 @@ def test_a_crowd_disturbs_nobody(many_files: None, own: Callable[..., Server]) -
         peak.append(int(server.status()["VmHWM"][0]) - before)
     if not SANITIZED:
         assert peak[0] <= CROWD * CONNECTION_KIB_MAX
-        assert sum(peak[1:]) <= 256, "KiB: memory of connections that are gone is used again"
+        # a crowd whose memory is lost adds as much each time; Linux counts pages in batches a CPU
+        assert min(peak[1:]) <= 64, "KiB: memory of connections that are gone is used again"
     transfers, complete, refused = counts(server.stop())
     records = server.records()
     assert transfers == sum(record["status"] != "refused" for record in records)
-    assert complete == sum(record["status"] == "complete" for record in records) == 4
+    assert complete == sum(record["status"] == "complete" for record in records) == 1 + len(peak)
     # besides the nonsense, half requests that were cut off or stopped count as refused
-    assert refused == len(records) - transfers >= 3 * CROWD // 4
+    assert refused == len(records) - transfers >= len(peak) * CROWD // 4
 
 
 # ------------------------------------------------------------- more than may be
