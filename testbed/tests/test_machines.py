@@ -88,6 +88,19 @@ def frames_of(data: bytes, patience_s: float = 5) -> Frames:
     return Frames("b", read, -1, patience_s)
 
 
+def test_one_that_takes_nothing_more_is_named(tmp_path: Path) -> None:
+    """It took the first of some files, and neither reads on nor leaves."""
+    (tmp_path / "plan").write_bytes(bytes(4 << 20))
+    read, write = os.pipe()
+    taking = threading.Thread(target=os.read, args=(read, 10_000))
+    taking.start()
+    with pytest.raises(FrameError, match=r"^b: it took nothing of what is sent to it for 0\.3 s$"):
+        Frames("b", -1, write, 0.3).send_files(tmp_path, ["plan"])
+    taking.join()
+    os.close(read)
+    os.close(write)
+
+
 def said(tmp_path: Path) -> bytes:
     """A message and some files, in frames."""
     (tmp_path / "guest0").mkdir(exist_ok=True)
@@ -448,7 +461,8 @@ ENDED = """{"outcomes": [dict(exit_code=0, reason="ok", console=name, kernel_log
 def test_why_machines_fail_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str, why: str
 ) -> None:
-    monkeypatch.setattr(machines, "PATIENCE_S", 3)
+    if "sleep" in does:
+        monkeypatch.setattr(machines, "PATIENCE_S", 3)
     with pytest.raises(EngineError, match=why):
         launch(tmp_path, does)
 

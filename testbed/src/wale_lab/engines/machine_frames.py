@@ -38,8 +38,10 @@ class Frames:
 
     def __init__(self, name: str, incoming: int, outgoing: int, patience_s: float | None) -> None:
         self.name, self.incoming, self.outgoing = name, incoming, outgoing
-        self.patience_s = patience_s  # so long may it be silent
+        self.patience_s = patience_s  # so long may it be silent, or take nothing
         self._sending = threading.Lock()
+        if patience_s is not None and outgoing >= 0:
+            os.set_blocking(outgoing, False)  # a large write would wait for all of it
 
     def say(self, message: dict[str, Any]) -> None:
         """Send a message."""
@@ -85,7 +87,16 @@ class Frames:
         with self._sending:
             for part in (memoryview(_HEAD.pack(_MAGIC, kind, len(payload))), memoryview(payload)):
                 while part:
-                    part = part[os.write(self.outgoing, part) :]
+                    part = part[self._write(part) :]
+
+    def _write(self, part: memoryview) -> int:
+        """Send the beginning of it; how much that was."""
+        _, ready, _ = select.select([], [self.outgoing], [], self.patience_s)
+        if not ready:
+            raise FrameError(
+                f"{self.name}: it took nothing of what is sent to it for {self.patience_s:g} s"
+            )
+        return os.write(self.outgoing, part)
 
     def _receive(self, wanted: int) -> bytes:
         """What a frame of this kind has."""
