@@ -463,6 +463,7 @@ def test_why_machines_fail_is_said(
 ) -> None:
     if "sleep" in does:
         monkeypatch.setattr(machines, "PATIENCE_S", 3)
+    monkeypatch.setattr(machines, "_GRACE_S", 1)
     with pytest.raises(EngineError, match=why):
         launch(tmp_path, does)
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from wale_lab import options, units
@@ -19,6 +20,9 @@ _BYTES = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?([kmgt]i|)b?", re.IGNORECASE | re.AS
 _PERCENT = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?%")
 _RATE_UNITS = re.compile(r"[kmgt]?i?(bit|bit/s|b/s|bps)", re.IGNORECASE | re.ASCII)
 _MAX_RATE_BPS = 8 * options.RATE_MAX
+
+#: So many words of each kind are not read again: a trace says most of them often.
+_WORDS_KEPT = 4096
 
 
 class Step(NamedTuple):
@@ -118,6 +122,7 @@ def step_of(duration_ns: int, values: dict[str, str]) -> Step:
     )
 
 
+@lru_cache(_WORDS_KEPT)
 def parse_duration(word: str) -> int:
     """A duration in ns, with a unit: tc would take ns without one, and a scenario s."""
     duration_ns = units.parse_time_ns(word)
@@ -128,6 +133,7 @@ def parse_duration(word: str) -> int:
     return duration_ns
 
 
+@lru_cache(_WORDS_KEPT)
 def _rate_bps(word: str) -> int:
     rate = units.parse_rate_bps(word, bps_are_bytes=True)
     if rate > _MAX_RATE_BPS:
@@ -135,6 +141,7 @@ def _rate_bps(word: str) -> int:
     return rate
 
 
+@lru_cache(_WORDS_KEPT)
 def _delay_ns(word: str) -> int:
     delay_ns = units.parse_time_ns(word)
     if word[-1:] in "0123456789.":
@@ -144,12 +151,14 @@ def _delay_ns(word: str) -> int:
     return delay_ns
 
 
+@lru_cache(_WORDS_KEPT)
 def _loss(word: str) -> float:
     if not _PERCENT.fullmatch(word) or Fraction(word[:-1]) > 100:
         raise ValueError(f"expected a loss from 0% to 100%, got {word!r}")
     return float(Fraction(word[:-1]) / 100)
 
 
+@lru_cache(_WORDS_KEPT)
 def _limit(word: str) -> str:
     packets = _PACKETS.fullmatch(word)
     if not packets and not _BYTES.fullmatch(word):

@@ -15,7 +15,7 @@ from wale_lab.style import COLOURS, INK, PICTURE, rc_context, save_picture
 from wale_lab.trace_format.step import Step, show_time
 
 #: So many steps at most are drawn; of more, the least and the greatest in each part.
-_MOST = 20_000
+_MOST = 5_000
 
 _DOWN = "#d9d9d9"
 
