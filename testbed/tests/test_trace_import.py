@@ -61,6 +61,13 @@ TWO = rates((SECOND, 5_000_000), (SECOND, 6_000_000))
         '"elapsed","DL_bitrate","UL_bitrate"\n0,5000,1\n1,6000,2\n',
         "t,rtt_max,tx MB/s,rx kB/s\n0,9,1,625\n1,9,1,750\n",
         "1 5\n2 6\n",
+        "#time_ms,rate_kbps\n0,5000\n1000,6000\n",
+        "# Time (ms)  Rate (kbit/s)\n0 5000\n1000 6000\n",
+        "# a drive\n# rate in Mbit/s\n0 5\n1 6\n",
+        "sep=;\r\nt [s];rate [Mbit/s]\r\n0;5,0\r\n1;6\r\n",
+        '"t","rate; in\nMbps","note"\n0,5,"a,\n""b"""\n1,6,\n',
+        "t,megabytes,bits_per_second\n0,1,5e6\n1,1,6e6\n",
+        "Time\tBytes per second\n00:00:00\t625000\n00:00:01,0\t750000\n",
     ],
 )
 def test_time_and_rate(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
@@ -111,6 +118,31 @@ def test_a_drive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert found == rates((SECOND, 100_000), (SECOND, 200_000))
     found = run(capsys, path, "--from-start", "--gaps", "down", "--only", "rate")
     assert found[-1] == Step(SECOND, down=True)
+
+
+def test_columns_without_a_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A column that is empty in all rows is left out, and told; one that is asked for is not."""
+    head, *rows = UCC.replace("-,200", "400,200").splitlines()
+    cells = [row.split(",") for row in rows]
+    rows = [",".join([*row[:9], "-", "-", "-"]) for row in cells]
+    path = put(tmp_path, "\n".join([head, *rows]))
+    assert cli.main(["trace", str(path), "--from-start"]) == 0
+    out, err = capsys.readouterr()
+    assert read_trace("out", out.split("\n"))[0][-1] == Step(SECOND, 400_000)
+    assert "column 'PINGAVG': no value in any row, left out" in err
+    said = refused(capsys, path, "--from-start", "--column", "rtt=PINGAVG:ms")
+    assert "log:2: no value of 'PINGAVG'" in said
+    path = put(tmp_path, "t,mbps\n0,-\n1,5\n2,6\n")
+    assert "or choose columns with --only" in refused(capsys, path, "--gaps", "hold")
+
+
+def test_times_of_a_day(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = put(
+        tmp_path, "Date,Time,mbps,loss_fraction\nMay,9:59:59.5,5,0.5%\nMay,10:00:00.5,6,0.5\n"
+    )
+    assert "more than one column may be the time" in refused(capsys, path)
+    found = run(capsys, path, "--column", "time=Time", "--from-start")
+    assert found == [Step(SECOND, 5 * MS, loss=0.005), Step(SECOND, 6 * MS, loss=0.5)]
 
 
 def test_columns_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,7 +202,10 @@ def test_columns_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
             "expected replies to ping with their time, got none",
         ),
         ("1000,5,6,7\n", "expected two columns without names"),
-        ("1000,5,6,7,0\n", "a LIMIT of 0 drops every packet"),
+        ("1000,5,6,7,9\n1000,5,6_0,7,9\n", "log:2: expected whole numbers, got '1000,5,6_0,7,9'"),
+        ('time,mbps,note\n0,5,"on\n1,6,off\n', "log:2: a quotation mark is not closed"),
+        ("time,mbps\n0,-\n1,\n", "log: there is no value in column 'mbps'"),
+        ("t,a mbps,b mbps\n0,5,6\n", "give --column 'rate=a mbps', or --direction"),
         ("0,5,6,7,1\n", "expected KEEP from 1 on"),
         ("1000,5,6,7,8\n1000,5\n", "log:2: expected KEEP,LATENCY,RATE,LOSS,LIMIT"),
         ("1s 8mbit\n1s\n", "log:2: expected `DURATION RATE`, got '1s' (a DELAY"),
@@ -178,6 +213,15 @@ def test_columns_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 )
 def test_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, says: str) -> None:
     assert says in refused(capsys, put(tmp_path, text))
+
+
+def test_long_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for before, digits, after, says in (
+        ("time,mbps\n0,", 5000, "\n", "log:2: column 'mbps': expected a rate from 0 on, got '999"),
+        ("time,mbps\n0,", 200_000, "\n", "log:2: not a row of a table: field larger"),
+        ('{"intervals": [', 5000, "]}", "log: not valid JSON: a number is too long"),
+    ):
+        assert says in refused(capsys, put(tmp_path, before + "9" * digits + after))
 
 
 def test_gaps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -200,6 +244,8 @@ def test_theaterq(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert "1s 8000000bit 20ms 0% 30000B" in out
     assert "jitter: no column of a link's trace, left out" in err
+    no_limit = run(capsys, put(tmp_path, "1000000,20000000,8000000,0,0\n"))
+    assert no_limit == [Step(SECOND, 8_000_000, 20 * MS, 0.0, "4294967295p")]
 
 
 def test_leoreplayer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -236,10 +282,12 @@ def test_mahimahi_up_and_down(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_cellreplay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     train = put(tmp_path, "0 20 0 1 2\n1000 25 0 1\n2000 30 0\n", "train")
     pdo = put(tmp_path, "".join(f"{ms}\n" for ms in range(1, 3001)), "pdo")
-    steps = [Step(SECOND, 12_000_000, delay * MS) for delay in (20, 25, 30)]
-    assert run(capsys, train, pdo) == steps
+    for words, rate in (([], 11_200_000), (["--packet", "1500"], 12_000_000)):
+        steps = [Step(SECOND, rate, delay * MS) for delay in (20, 25, 30)]
+        assert run(capsys, train, pdo, *words) == steps
     out = tmp_path / "cell"
-    assert cli.main(["trace", *map(str, (train, train, pdo, pdo)), "--out", str(out)]) == 0
+    files = [str(path) for path in (train, train, pdo, pdo)]
+    assert cli.main(["trace", *files, "--packet", "1500", "--out", str(out)]) == 0
     assert run(capsys, tmp_path / "cell.up") == run(capsys, tmp_path / "cell.down") == steps
     assert [step.delay_ns for step in run(capsys, train)] == [20 * MS, 25 * MS, 30 * MS]
 
@@ -269,6 +317,27 @@ def test_iperf3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, path, "--direction", "up") == rates((SECOND, 8_000_000))
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_iperf3_that_was_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], stream: bool
+) -> None:
+    """What was measured until an interrupt is a trace; an error before any of it is not."""
+    error = "interrupt - the client has terminated"
+    for intervals in ([{"sum": _interval(0, 0.5, 8e6)}], []):
+        text = json.dumps({"start": {}, "intervals": intervals, "error": error})
+        if stream:
+            events = [("start", {}), *(("interval", each) for each in intervals), ("error", error)]
+            text = "\n".join(json.dumps({"event": kind, "data": data}) for kind, data in events)
+        path = put(tmp_path, text)
+        if intervals:
+            assert cli.main(["trace", str(path)]) == 0
+            out, err = capsys.readouterr()
+            assert read_trace("out", out.split("\n"))[0] == rates((SECOND // 2, 8_000_000))
+            assert f"iperf3 ended with an error, {error}: the trace ends there" in err
+        else:
+            assert f"iperf3 failed: {error}" in refused(capsys, path)
+
+
 def test_ping(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Half of the round trip, with the time of -D, of the number, or of the interval."""
 
@@ -287,9 +356,28 @@ def test_ping(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [step.duration_ns // MS for step in run(capsys, put(tmp_path, timed))] == [200] * 3
     wraps = reply(65535, "20") + reply(0, "22") + reply(1, "24")
     assert len(run(capsys, put(tmp_path, wraps))) == 3
-    windows = "Reply from 192.0.2.1: bytes=32 time=12ms TTL=54\n"
-    assert run(capsys, put(tmp_path, windows), "--interval", "1s") == [
-        Step(SECOND, delay_ns=6 * MS)
+    late = reply(65534, "20") + reply(0, "22") + reply(65535, "24") + reply(1, "26")
+    found = run(capsys, put(tmp_path, late))
+    assert [step.delay_ns for step in found] == [10 * MS, 12 * MS, 11 * MS, 13 * MS]
+
+
+@pytest.mark.parametrize(
+    ("reply", "lost"),
+    [
+        ("Reply from 192.0.2.1: bytes=32 time=12ms TTL=54", "Request timed out."),
+        ("Antwort von 192.0.2.1: Bytes=32 Zeit=12ms TTL=54", "Zielhost nicht erreichbar."),
+    ],
+)
+def test_ping_of_windows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], reply: str, lost: str
+) -> None:
+    """Its packets have no number: each has a line, lost or not."""
+    assert run(capsys, put(tmp_path, reply), "--interval", "1s") == [Step(SECOND, delay_ns=6 * MS)]
+    lines = ["", reply, lost, lost, reply.replace("12", "14"), reply, "", "Lost = 2 (40% loss)"]
+    assert run(capsys, put(tmp_path, "\r\n".join(lines))) == [
+        Step(3 * SECOND, delay_ns=6 * MS),
+        Step(SECOND, delay_ns=7 * MS),
+        Step(SECOND, delay_ns=6 * MS),
     ]
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
+from itertools import islice
 
 from wale_lab import units
 from wale_lab.errors import ScenarioError
@@ -50,7 +52,11 @@ _TIMES_NS = {
     **dict.fromkeys(("minute", "minutes"), 60 * 10**9),
 }
 _RATE = re.compile(r"([kKmMgGtT]?)(bits?|b|B|[Bb]ytes?)(ps|/s|/sec|)")
+#: Characters of a number, of which Python reads no more than 4300 digits.
+_LONGEST = 400
 _MISSING = {"", "-", "--", "nan", "na", "n/a", "null", "none", "?"}
+#: A time of day without its date.
+_OF_DAY = re.compile(r"(\d{1,2}):(\d\d):(\d\d(?:[.,]\d{1,18})?)", re.ASCII)
 _DATES = ("%Y.%m.%d_%H.%M.%S", "%Y/%m/%d %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%Y-%m-%d_%H-%M-%S")
 
 
@@ -90,19 +96,55 @@ def choices_of(words: Sequence[str]) -> dict[str, Choice]:
 
 def read_columns(
     source: Source, choices: dict[str, Choice], direction: str, only: Collection[str] = ()
-) -> list[Sample]:
-    """The measurements of a table."""
-    table = _table(source)
-    try:
-        first_line, first = next(table)
-    except StopIteration:
-        raise ScenarioError(f"{source.name}: there are no measurements in it") from None
-    if any(_number(cell) is not None for cell in first):
+) -> tuple[list[Sample], list[str]]:
+    """The measurements of a table, and notes on what is left out of it."""
+    first_line, first = next(_table(source), (0, []))
+    if not first:
+        raise ScenarioError(f"{source.name}: there are no measurements in it")
+    if has_names := not any(_number(cell) is not None for cell in first):
+        columns = _columns(source.where(first_line), first, choices, direction, only)
+    elif above := _names_above(source, len(first)):
+        columns = _columns(source.where(first_line - 1), above, choices, direction, only)
+    else:
         names = [str(n) for n in range(1, len(first) + 1)]
         columns = _without_names(source, names, choices, direction)
-        return [_sample(source, columns, row) for row in [(first_line, first), *table]]
-    columns = _columns(source.where(first_line), first, choices, direction, only)
-    return [_sample(source, columns, row) for row in table]
+    empty = _empty(islice(_table(source), has_names, None), columns, choices)
+    if len(empty) == len(columns) - 1:
+        raise ScenarioError(f"{source.name}: there is no value in {_listed(empty)}")
+    used = [column for column in columns if column not in empty]
+    samples = [_sample(source, used, row) for row in islice(_table(source), has_names, None)]
+    return samples, [f"{_listed([column])}: no value in any row, left out" for column in empty]
+
+
+def _empty(
+    rows: Iterable[tuple[int, list[str]]], columns: list[Column], choices: Collection[str]
+) -> list[Column]:
+    """Columns without a value in any row, unless the user asks for them."""
+    left = [column for column in columns if column.kind not in ("time", *choices)]
+    for _, cells in rows:
+        left = [column for column in left if cells[column.index].lower() in _MISSING]
+        if not left:
+            break
+    return left
+
+
+def _listed(columns: list[Column]) -> str:
+    return ", ".join(f"column {column.name!r}" for column in columns)
+
+
+def _names_above(source: Source, width: int) -> list[str]:
+    """The names in the comment above the first row, if there are as many, of a time and a value."""
+    number = source.rows[0][0]
+    text = source.text.split("\n", number - 1)[number - 2].strip() if number > 1 else ""
+    if not text.startswith("#"):
+        return []
+    text = text.lstrip("#").strip()
+    delimiter = _delimiter(text)
+    # a unit in brackets belongs to the name before it
+    names = text.split(delimiter) if delimiter else re.split(r"\s+(?![(\[])", text)
+    names = [name.strip().strip('"') for name in names]
+    kinds = {_kind(_tokens(name)) for name in names} - {None}
+    return names if len(names) == width and "time" in kinds and len(kinds) > 1 else []
 
 
 def _without_names(
@@ -124,6 +166,7 @@ def _without_names(
 
 def _delimiter(line: str) -> str | None:
     """What separates the cells of a line; None: blanks."""
+    line = re.sub(r'"[^"]*("|$)', "_", line)
     for one in (";", "\t"):
         if one in line:
             return one
@@ -134,18 +177,34 @@ def _delimiter(line: str) -> str | None:
     return None if decimal else ","
 
 
+def _cells(source: Source, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row, and its first line: in quotation marks there may be several."""
+    rows = source.rows
+    if delimiter is None:
+        yield from ((number, line.split()) for number, line in rows)
+        return
+    lines = (line + "\n" for _, line in rows)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    while (begin := reader.line_num) < len(rows):
+        where = source.where(rows[begin][0])
+        try:
+            cells = next(reader)
+        except csv.Error as error:
+            raise ScenarioError(f"{where}: not a row of a table: {error}") from None
+        end = reader.line_num
+        if end > begin + 1 and sum(line.count('"') for _, line in rows[begin:end]) % 2:
+            raise ScenarioError(f"{where}: a quotation mark is not closed")
+        yield rows[begin][0], cells
+
+
 def _table(source: Source) -> Iterator[tuple[int, list[str]]]:
     """The rows of a table with as many cells as the first one has, and their lines."""
     if not source.rows:
         return
     delimiter = _delimiter(source.rows[0][1])
     width = 0
-    for number, line in source.rows:
-        if delimiter is None:
-            cells = line.split()
-        else:
-            cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
-        cells = [cell.strip() for cell in cells]
+    for number, found in _cells(source, delimiter):
+        cells = [" ".join(cell.split()) for cell in found]
         while width and len(cells) > width and not cells[-1]:
             cells.pop()
         width = width or len(cells)
@@ -162,7 +221,8 @@ def _table(source: Source) -> Iterator[tuple[int, list[str]]]:
 def _tokens(name: str) -> list[str]:
     """The words of a name, with their case."""
     spaced = re.sub(r"(?<=[a-z]{2})(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z]{3})", " ", name)
-    return re.findall(r"[A-Za-zµμ]+(?:/s(?:ec)?\b)?|%", spaced)
+    spaced = re.sub(r"[\s_]per[\s_]s(ec(ond)?)?(?![a-z])", "/s", spaced, flags=re.IGNORECASE)
+    return re.findall(r"[A-Za-zµμ]+(?:/s(?:ec)?(?![A-Za-z]))?|%", spaced)
 
 
 def _kind(tokens: list[str]) -> str | None:
@@ -236,7 +296,7 @@ def _columns(
             found = ", ".join(repr(names[i]) for i in indices)
             raise ScenarioError(
                 f"{where}: more than one column may be the {kind}, {found}: give "
-                f"--column {kind}={names[indices[0]]}, or --direction"
+                f"{_option(kind, names[indices[0]])}, or --direction"
             )
         for index in indices:
             columns.append(_column(where, kind, names[index], index, choice))
@@ -256,10 +316,16 @@ def _columns(
     return columns
 
 
+def _option(kind: str, name: str, unit: str = "") -> str:
+    """The option that says what a column is, as a shell takes it."""
+    return f"--column {shlex.quote(f'{kind}={name}{unit}')}"
+
+
 def _named(where: str, names: list[str], name: str) -> list[int]:
     lower = [each.lower() for each in names]
-    if name.lower() in lower:
-        return [lower.index(name.lower())]
+    wanted = " ".join(name.lower().split())
+    if wanted in lower:
+        return [lower.index(wanted)]
     if name.isdigit() and 1 <= int(name) <= len(names):
         return [int(name) - 1]
     raise ScenarioError(f"{where}: expected a column {name!r}, and there are {', '.join(names)}")
@@ -296,15 +362,17 @@ def _column(where: str, kind: str, name: str, index: int, choice: Choice) -> Col
         }.get(kind, "s, ms, us or ns")
     what = f"{choice.unit!r} is no unit of a {kind}" if choice.unit else "its name has no unit"
     raise ScenarioError(
-        f"{where}: column {name!r}: {what}: give "
-        f"--column {kind}={name}:UNIT, with the unit {example}"
+        f"{where}: column {name!r}: {what}: give {_option(kind, name, ':UNIT')}, with the unit "
+        f"{example}"
     )
 
 
 def _number(cell: str, comma: bool = False) -> Fraction | None:
     """A number, or None for anything else, such as nan or a date."""
     text = re.sub(r",(?=\d)", ".", cell, count=1) if comma else cell
-    if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", text):
+    if len(text) > _LONGEST:
+        return None
+    if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", text, re.ASCII):
         return None
     return Fraction(text)
 
@@ -330,6 +398,9 @@ def _time(where: str, cell: str, unit: Fraction | None) -> int:
     number = _number(cell)
     if number is not None:
         return round(number * (unit or _unit_of_clock(number)))
+    if of_day := _OF_DAY.fullmatch(cell):
+        hours, minutes, seconds = (Fraction(part.replace(",", ".")) for part in of_day.groups())
+        return round((hours * 3600 + minutes * 60 + seconds) * 10**9)
     date = _date(cell)
     if date is None:
         raise ScenarioError(f"{where}: expected a time, got {cell!r}")
@@ -376,8 +447,9 @@ def _delay(where: str, cell: str, column: Column) -> tuple[str, int]:
 
 
 def _loss(where: str, cell: str, column: Column) -> tuple[str, float]:
-    assert column.unit
-    loss = _value(where, cell.removesuffix("%"), "a share of packets") * column.unit
+    unit = Fraction(1, 100) if cell.endswith("%") else column.unit
+    assert unit
+    loss = _value(where, cell.removesuffix("%").rstrip(), "a share of packets") * unit
     if loss > 1:
         raise ScenarioError(f"{where}: expected a share of packets up to all, got {cell!r}")
     return "loss", float(loss)

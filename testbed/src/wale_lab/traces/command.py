@@ -13,9 +13,9 @@ from wale_lab import mahimahi, units
 from wale_lab.errors import ScenarioError
 from wale_lab.files import errors_name
 from wale_lab.trace_format.trace_file import Trace, checked, written
-from wale_lab.traces.arguments import MAKING, READING, given
+from wale_lab.traces.arguments import given, making, reading
 from wale_lab.traces.columns import choices_of
-from wale_lab.traces.imports import Options, format_of, import_files
+from wale_lab.traces.imports import PACKETS, Options, format_of, import_files
 from wale_lab.traces.samples import How
 
 #: What a picture may be, by the end of its name.
@@ -26,7 +26,7 @@ def trace_command(args: argparse.Namespace) -> int:
     """The subcommand."""
     verb = _VERBS.get(args.words[0], _convert)
     makes = verb is _make
-    if option := given(args, READING if makes else MAKING):
+    if option := given(args, reading if makes else making):
         what = "files of other tools" if makes else "trace make"
         raise ScenarioError(f"{option}: expected it with {what} alone")
     return verb(args)
@@ -59,15 +59,17 @@ def _options(args: argparse.Namespace) -> Options:
 
 def _convert(args: argparse.Namespace) -> int:
     paths = [Path(word) for word in args.words]
-    mahimahi.options_of(args.step, args.packet)
+    packet = args.packet or PACKETS["mahimahi"]
+    mahimahi.options_of(args.step, packet)
     options = _options(args)
     if len(paths) == 1 and not args.only and format_of(paths[0], options) == "mahimahi":
         # as lines, one by one: millions of them are usual
-        _write(args.out, mahimahi.convert(paths[0], args.step, args.packet, args.from_start))
+        _write(args.out, mahimahi.convert(paths[0], args.step, packet, args.from_start))
         return 0
     traces = import_files(paths, options)
     if len(traces) > 1 and args.out is None:
-        raise ScenarioError("two directions: expected --out NAME, for NAME.up and NAME.down")
+        what = "" if args.format else " (if the second file is delays, --from leoreplayer)"
+        raise ScenarioError(f"two directions: expected --out NAME, for NAME.up and NAME.down{what}")
     found = {way: (trace, checked(trace)) for way, trace in traces.items()}
     for way, (trace, steps) in found.items():
         _tell(trace, args)

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from wale_lab.errors import ScenarioError
-from wale_lab.trace_format.step import Step, only
+from wale_lab.trace_format.step import only
 from wale_lab.trace_format.trace_file import Trace, read_trace
 from wale_lab.traces.arguments import FORMATS
 from wale_lab.traces.columns import Choice, read_columns
@@ -20,9 +19,14 @@ from wale_lab.traces.replayers import (
     rises,
     together,
 )
-from wale_lab.traces.samples import How, Sample, steps_of
+from wale_lab.traces.samples import How, steps_of
 from wale_lab.traces.source import Source, looks_like, read_source
 from wale_lab.traces.tools import read_iperf3, read_irtt, read_ping
+
+_LIGHT = "its light opportunities: no column of a link's trace, left out"
+
+#: What an opportunity of each emulator delivers (PACKET_SIZE in its source), less what TUN adds.
+PACKETS = {"mahimahi": "1500", "leoreplayer": "1500", "cellreplay": "1400"}
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Options:
 
     format: str | None = None
     step: str = "100ms"
-    packet: str = "1500"
+    packet: str | None = None  # as usual for the format
     direction: str = "down"
     limit_unit: str = "p"
     choices: dict[str, Choice] = field(default_factory=dict)
@@ -82,26 +86,24 @@ def _two(first: Source, second: Source, options: Options) -> dict[str, Trace]:
         first, second = second, first
     if options.format == "mahimahi" or (options.format is None and rises(second)):
         return {"up": _mahimahi(first, options), "down": _mahimahi(second, options)}
-    rates = list(_mahimahi(first, options).steps)
+    rates = _mahimahi(first, options, "leoreplayer")
     how = options.how
     delays = list(steps_of(second.name, read_leo_delays(second, how), how))
-    about = f"LeoReplayer, packets of {options.packet} bytes, steps of {options.step}"
-    return {
-        "": Trace(together(rates, delays), first.name, f"{about}, delays of {second.path.name}")
-    }
+    about = f"LeoReplayer, {rates.about}, delays of {second.path.name}"
+    return {"": Trace(together(list(rates.steps), delays), first.name, about)}
 
 
 def _cell(train: Source, pdo: Source, options: Options) -> Trace:
-    rates = list(_mahimahi(pdo, options).steps)
+    rates = _mahimahi(pdo, options, "cellreplay")
     delays = list(steps_of(train.name, read_trains(train), options.how))
-    notes = ["its light opportunities: no column of a link's trace, left out"]
-    about = f"CellReplay, heavy opportunities of {pdo.path.name}, steps of {options.step}"
-    return Trace(together(rates, delays), train.name, about, notes)
+    about = f"CellReplay, heavy opportunities of {pdo.path.name}, {rates.about}"
+    return Trace(together(list(rates.steps), delays), train.name, about, [_LIGHT])
 
 
-def _mahimahi(source: Source, options: Options) -> Trace:
-    steps = read_mahimahi(source, options.step, options.packet, options.how.from_start)
-    about = f"packets of {options.packet} bytes, steps of {options.step}"
+def _mahimahi(source: Source, options: Options, emulator: str = "mahimahi") -> Trace:
+    packet = options.packet or PACKETS[emulator]
+    steps = read_mahimahi(source, options.step, packet, options.how.from_start)
+    about = f"packets of {packet} bytes, steps of {options.step}"
     return Trace(steps, source.name, about)
 
 
@@ -117,12 +119,14 @@ def _one(path: Path, name: str, options: Options) -> Trace:
     if name == "wale":
         return Trace(read_trace(source.name, source.text.split("\n"))[0], source.name)
     if name == "iperf3":
-        return Trace(read_iperf3(source, options.direction), source.name, "iperf3")
-    samples: Callable[[], list[Sample]] = {
-        "irtt": lambda: read_irtt(source),
-        "ping": lambda: read_ping(source, how),
-        "cellreplay": lambda: read_trains(source),
-    }.get(name, lambda: read_columns(source, options.choices, options.direction, options.only))
-    about = {"irtt": "irtt, half of each round trip", "ping": "ping, half of each round trip"}
-    steps: list[Step] = list(steps_of(source.name, samples(), how))
-    return Trace(steps, source.name, about.get(name, ""))
+        return read_iperf3(source, options.direction)
+    about, notes = "", []
+    if name == "irtt":
+        samples, about = read_irtt(source), "irtt, half of each round trip"
+    elif name == "ping":
+        samples, about = read_ping(source, how), "ping, half of each round trip"
+    elif name == "cellreplay":
+        samples, about, notes = read_trains(source), "CellReplay, delays alone", [_LIGHT]
+    else:
+        samples, notes = read_columns(source, options.choices, options.direction, options.only)
+    return Trace(list(steps_of(source.name, samples, how)), source.name, about, notes)

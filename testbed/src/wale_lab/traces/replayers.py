@@ -18,11 +18,12 @@ from wale_lab.traces.source import Source
 LEO_INTERVAL_NS = 10 * 10**6
 
 _U32 = 2**32 - 1
+_WHOLE = re.compile(r"-?[0-9]{1,40}")
 
 
 def read_theaterq(source: Source, limit_unit: str) -> Trace:
     """KEEP us, LATENCY ns, RATE bit/s, LOSS of 2^32 - 1, LIMIT; or the extended form."""
-    rows = [(n, line.strip()) for n, line in source.rows if line.strip()[0].isdigit()]
+    rows = [(n, line.strip()) for n, line in source.rows if line.strip()[0] in "0123456789"]
     left_out: set[str] = set()
     steps = [_theaterq_step(source.where(n), line, limit_unit, left_out) for n, line in rows]
     notes = []
@@ -39,10 +40,9 @@ def _theaterq_step(where: str, line: str, limit_unit: str, left_out: set[str]) -
             f"{where}: expected KEEP,LATENCY,RATE,LOSS,LIMIT or the extended form with 8 to 10 "
             f"columns, got {len(cells)}"
         )
-    try:
-        numbers = [int(cell) for cell in cells]
-    except ValueError:
-        raise ScenarioError(f"{where}: expected whole numbers, got {line!r}") from None
+    if not all(_WHOLE.fullmatch(cell.strip()) for cell in cells):
+        raise ScenarioError(f"{where}: expected whole numbers, got {line!r}")
+    numbers = [int(cell) for cell in cells]
     if len(numbers) == 5:
         keep, delay, rate, loss, limit = numbers
     else:
@@ -53,14 +53,12 @@ def _theaterq_step(where: str, line: str, limit_unit: str, left_out: set[str]) -
             f"{where}: expected KEEP from 1 on, LATENCY from 0, RATE from -1, LOSS from 0 to "
             f"{_U32}, LIMIT from 0, got {line!r}"
         )
-    if not limit:
-        raise ScenarioError(f"{where}: a LIMIT of 0 drops every packet: expected one from 1 on")
     return Step(
         keep * 1000,
         rate_bps=None if rate < 0 else round(rate / 8) * 8,  # -1: none
         delay_ns=delay,
         loss=loss / _U32,
-        limit=f"{limit}{limit_unit}",
+        limit=f"{limit or _U32}{limit_unit}",  # 0: none
     )
 
 

@@ -82,7 +82,9 @@ def _values(name: str, sample: Sample, held: Step | None, how: How) -> Step:
             f"{where}: --gaps hold keeps the one before, --gaps down makes it an outage"
         )
     if held is None:
-        raise ScenarioError(f"{where}, and no row before it has one: remove the row")
+        raise ScenarioError(
+            f"{where}, and no row before it has one: remove the row, or choose columns with --only"
+        )
     found = [
         old if new is None else new for new, old in zip(sample.values[1:5], held[1:5], strict=True)
     ]

@@ -16,9 +16,14 @@ from wale_lab.trace_format.text import open_text
 #: So much is looked at to tell a format by.
 _HEAD = 65_536
 
+#: The word for the round trip in ping's languages.
+PING_TIME = "time|Zeit|temps|tiempo"
+
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*|,\d+)?|\.\d+)([eE][+-]?\d+)?")
 _DURATION = re.compile(r"[\d.]+(e[+-]?\d+)?(n|u|m|)s(ecs?)?|[\d.]+(min|h|d)", re.IGNORECASE)
-_PING = re.compile(r"\btime[=<]\s*[\d.,]+ ?ms|bytes from .*seq=|^PING ", re.MULTILINE)
+_PING = re.compile(rf"\b({PING_TIME})[=<]\s*[\d.,]+ ?ms|bytes from .*seq=|^PING ", re.MULTILINE)
+#: What spreadsheets read first in a file.
+_SEPARATOR = re.compile(r"sep=.", re.IGNORECASE)
 
 
 @dataclass
@@ -40,7 +45,8 @@ class Source:
     @cached_property
     def rows(self) -> list[tuple[int, str]]:
         """Lines that are neither blank nor comments, with their numbers."""
-        lines = enumerate(self.text.split("\n"), 1)
+        first, *rest = self.text.split("\n")
+        lines = enumerate(["" if _SEPARATOR.fullmatch(first.strip()) else first, *rest], 1)
         return [(n, line) for n, line in lines if line.strip() and line.lstrip()[0] != "#"]
 
     @cached_property
@@ -48,10 +54,13 @@ class Source:
         """What a file in JSON says."""
         try:
             return json.loads(self.text)
-        except (ValueError, RecursionError) as error:
-            at = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-            what = error.msg if isinstance(error, json.JSONDecodeError) else "too deep"
-            raise ScenarioError(f"{self.path}{at}: not valid JSON: {what}") from None
+        except json.JSONDecodeError as error:
+            where = self.where(error.lineno)
+            raise ScenarioError(f"{where}: not valid JSON: {error.msg}") from None
+        except ValueError:
+            raise ScenarioError(f"{self.path}: not valid JSON: a number is too long") from None
+        except RecursionError:
+            raise ScenarioError(f"{self.path}: not valid JSON: too deep") from None
 
 
 def read_source(path: Path) -> Source:

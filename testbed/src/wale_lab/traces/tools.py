@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from wale_lab.errors import ScenarioError
 from wale_lab.trace_format.step import Step
+from wale_lab.trace_format.trace_file import Trace
 from wale_lab.traces.samples import How, Sample
-from wale_lab.traces.source import Source
+from wale_lab.traces.source import PING_TIME, Source
 from wale_lab.units import TIMES_NS
 
 #: Between pings, unless the output has times.
@@ -24,7 +25,7 @@ PING_INTERVAL_NS = 10**9
 
 _REPLY = re.compile(
     r"^(?:\[(?P<clock>\d+\.\d+)\] )?.*?(?:seq[=: ]\s*(?P<seq>\d+).*?)?"
-    r"\b(?:time|Zeit|temps|tiempo)[=<]\s*(?P<ms>\d+(?:[.,]\d+)?) ?(?P<unit>ms|us|usec|s)\b"
+    rf"\b(?:{PING_TIME})[=<]\s*(?P<ms>\d+(?:[.,]\d+)?) ?(?P<unit>ms|us|usec|s)\b"
 )
 _SEQUENCES = 65536
 
@@ -48,13 +49,26 @@ def _get(source: Source, what: str, value: Any, *keys: str) -> Any:
     return value
 
 
-def read_iperf3(source: Source, direction: str) -> Iterator[Step]:
+def read_iperf3(source: Source, direction: str) -> Trace:
     """The rate of each interval; what was omitted at the start is left out."""
-    end = Fraction(0)
-    intervals = _intervals(source)
+    intervals, error = _report(source)
     sums = [interval for interval in intervals if isinstance(interval, dict)]
     name = _sum_name(source, sums, direction)
-    found = 0
+    steps = list(_rates(source, sums, name))
+    if not steps and error is not None:
+        raise ScenarioError(f"{source.name}: iperf3 failed: {error}")
+    if not steps:
+        raise ScenarioError(
+            f"{source.name}: expected intervals with a rate, and there are none: "
+            "run iperf3 with -J, and not with -i 0"
+        )
+    notes = [] if error is None else [f"iperf3 ended with an error, {error}: the trace ends there"]
+    return Trace(steps, source.name, "iperf3", notes)
+
+
+def _rates(source: Source, sums: Iterable[dict[str, Any]], name: str) -> Iterator[Step]:
+    """The rates of the intervals that have a length."""
+    end = Fraction(0)
     for number, interval in enumerate(sums):
         what = f"intervals[{number}]"
         total = _get(source, what, interval, name)
@@ -68,34 +82,38 @@ def read_iperf3(source: Source, direction: str) -> Iterator[Step]:
             continue
         # the ends are rounded, not the lengths, which would add up
         start_ns, end = round(end * 10**9), end + seconds
-        found += 1
         yield Step(round(end * 10**9) - start_ns, rate_bps=round(bits / 8) * 8)
-    if not found:
-        raise ScenarioError(
-            f"{source.name}: expected intervals with a rate, and there are none: "
-            "run iperf3 with -J, and not with -i 0"
-        )
 
 
-def _intervals(source: Source) -> list[Any]:
-    """The intervals of a whole output, or of one line for each event (--json-stream)."""
+def _report(source: Source) -> tuple[list[Any], str | None]:
+    """The intervals of an output, and the error it ended with: an interrupt is one."""
     lines = source.rows
     if lines and '"event"' in lines[0][1]:
-        found = []
-        for number, line in lines:
-            try:
-                event = json.loads(line)
-            except ValueError:
-                raise ScenarioError(f"{source.where(number)}: not valid JSON") from None
-            if isinstance(event, dict) and event.get("event") == "interval":
-                found.append(event.get("data"))
-        return found
-    if isinstance(source.json, dict) and source.json.get("error"):
-        raise ScenarioError(f"{source.name}: iperf3 failed: {source.json['error']}")
+        return _events(source)
+    error = source.json.get("error") if isinstance(source.json, dict) else None
+    if error and "intervals" not in source.json:
+        return [], str(error)
     intervals = _get(source, "", source.json, "intervals")
     if not isinstance(intervals, list):
         raise ScenarioError(f"{source.name}: intervals: expected a list")
-    return intervals
+    return intervals, str(error) if error else None
+
+
+def _events(source: Source) -> tuple[list[Any], str | None]:
+    """The same of an output with a line for each event (--json-stream)."""
+    found: list[Any] = []
+    error = None
+    for number, line in source.rows:
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            raise ScenarioError(f"{source.where(number)}: not valid JSON") from None
+        kind = event.get("event") if isinstance(event, dict) else None
+        if kind == "interval":
+            found.append(event.get("data"))
+        elif kind == "error":
+            error = str(event.get("data"))
+    return found, error
 
 
 def _sum_name(source: Source, intervals: list[dict[str, Any]], direction: str) -> str:
@@ -131,23 +149,21 @@ def read_ping(source: Source, how: How) -> list[Sample]:
     """Half of each round trip; the time is that of -D, or the number of the packet."""
     interval = how.interval_ns or PING_INTERVAL_NS
     samples: list[Sample] = []
-    base = last = seen = 0
+    last = 0
     first: int | None = None
-    for number, line in source.rows:
+    for slot, (number, line) in enumerate(source.rows):
         match = _REPLY.match(line.strip())
         if not match or "DUP!" in line:
             continue
         if match["clock"]:
             time = round(Fraction(match["clock"]) * 10**9)
         elif match["seq"]:
-            sequence = int(match["seq"])
-            if sequence + _SEQUENCES // 2 < last:
-                base += _SEQUENCES  # numbers of packets have 16 bits
-            last = sequence
-            time = (base + sequence) * interval
+            # numbers of packets have 16 bits: it is the one that is nearest to the last
+            after = (int(match["seq"]) - last + _SEQUENCES // 2) % _SEQUENCES - _SEQUENCES // 2
+            last += after if samples else int(match["seq"])
+            time = last * interval
         else:
-            time = seen * interval
-        seen += 1
+            time = slot * interval  # of Windows: a line for each packet, lost or not
         first = time if first is None else first
         rtt = Fraction(match["ms"].replace(",", ".")) * TIMES_NS[match["unit"]]
         samples.append(Sample(number, time - first, Step(0, delay_ns=round(rtt / 2))))
