@@ -184,14 +184,24 @@ static int make_parts(struct rtnl *r, const char *iface,
 	return err;
 }
 
+static void warn(const char *iface, const struct link_state *state,
+		 const struct link_config *up, const struct link_config *down)
+{
+	struct link_warnings warnings;
+	size_t i;
+
+	link_warn(&warnings, state, up, down);
+	for (i = 0; i < warnings.n; i++)
+		fprintf(stderr, "wale link: warning: %s: %s\n", iface,
+			warnings.text[i]);
+}
+
 static int make(struct rtnl *r, const char *iface, struct link_state *state,
 		const struct link_request *a)
 {
 	struct link_config up, down;
-	struct link_warnings warnings;
 	sigset_t before;
 	int status, err;
-	size_t i;
 
 	status = link_request_directions(a, &up, &down);
 	if (status)
@@ -204,10 +214,7 @@ static int make(struct rtnl *r, const char *iface, struct link_state *state,
 	if (err)
 		status = cannot("add a link to", iface, r->error);
 	else
-		link_warn(&warnings, state, &up, &down);
-	for (i = 0; !err && i < warnings.n; i++)
-		fprintf(stderr, "wale link: warning: %s: %s\n", iface,
-			warnings.text[i]);
+		warn(iface, state, &up, &down);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return status;
 }
@@ -295,6 +302,23 @@ static int del(struct rtnl *r, const char *iface, int argc, char **argv)
 	return status;
 }
 
+/* Of all options that a link has now, whenever they were given. */
+static void warn_of_present(struct rtnl *r, const char *iface,
+			    const struct link_state *state,
+			    const struct link_part *part)
+{
+	struct link_config up, down;
+	bool has_up, has_down;
+
+	has_up = !link_present(r, part ? part->up : state->ifindex, &up);
+	has_down = !link_present(r, part ? part->down : state->ifb, &down);
+	warn(iface, state, has_up ? &up : NULL, has_down ? &down : NULL);
+	if (has_up)
+		link_config_free(&up);
+	if (has_down)
+		link_config_free(&down);
+}
+
 /* What is said to both directions of a link that is there. */
 static int alter(struct rtnl *r, const char *iface,
 		 const struct link_state *state, const struct link_request *a)
@@ -321,6 +345,8 @@ static int alter(struct rtnl *r, const char *iface,
 				  state->ifb, &up, &down);
 	if (err)
 		status = cannot("change the link of", iface, r->error);
+	else
+		warn_of_present(r, iface, state, part);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return status;
 }

@@ -158,6 +158,8 @@ int link_add(struct rtnl *r, const char *iface, struct link_state *state,
 int link_change(struct rtnl *r, int up_ifindex, uint32_t up_handle,
 		int down_ifindex, const struct link_config *up,
 		const struct link_config *down);
+/* The options that the link at the root of @ifindex has now; -ENOENT: there is none. */
+int link_present(struct rtnl *r, int ifindex, struct link_config *c);
 /* Removes whatever of a link of ours there is. */
 int link_remove(struct rtnl *r, const struct link_state *state);
 /* A new qdisc at the root, or (with @change) other options of the one that is there. */

@@ -319,6 +319,22 @@ static void read_present(const struct nlmsghdr *message, void *arg)
 	p->found = !link_config_decode(&p->config, q.options, q.options_length);
 }
 
+int link_present(struct rtnl *r, int ifindex, struct link_config *c)
+{
+	struct present now = { .ifindex = ifindex };
+	int err;
+
+	err = rtnl_dump(r, rtnl_tc_message(RTM_GETQDISC, 0, 0, 0, 0),
+			read_present, &now);
+	if (!err && !now.found)
+		err = -ENOENT;
+	if (err)
+		link_config_free(&now.config);
+	else
+		*c = now.config;
+	return err;
+}
+
 /*
  * Is a change understood?  It is tried on an ifb that has the options of now, so that
  * what is refused in one direction leaves the other as it is.  A trace that was not
@@ -327,22 +343,22 @@ static void read_present(const struct nlmsghdr *message, void *arg)
 static int try_change(struct rtnl *r, int ifb, int ifindex,
 		      const struct link_config *change)
 {
-	struct present now = { .ifindex = ifindex };
 	char reason[sizeof(r->error)];
+	struct link_config now;
 	int err;
 
 	if (!change->link.set)
 		return 0;
-	err = rtnl_dump(r, rtnl_tc_message(RTM_GETQDISC, 0, 0, 0, 0),
-			read_present, &now);
-	if (!err && now.found &&
-	    !link_qdisc_set(r, ifb, 0, &now.config, false)) {
+	err = link_present(r, ifindex, &now);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (!link_qdisc_set(r, ifb, 0, &now, false)) {
 		err = link_qdisc_set(r, ifb, 0, change, true);
 		memcpy(reason, r->error, sizeof(reason));
 		del_root(r, ifb);
 		memcpy(r->error, reason, sizeof(reason));
 	}
-	link_config_free(&now.config);
+	link_config_free(&now);
 	return err;
 }
 

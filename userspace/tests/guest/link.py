@@ -442,7 +442,7 @@ def test_limit_below_the_mtu() -> None:
 
 
 def test_line_and_policer_below_the_mtu() -> None:
-    """Where no large packet fits on the line, or into the burst of the policer, add says so."""
+    """Where no large packet fits on the line, or into the burst of the policer, it is said."""
     pair = Pair()
     words = "--line 1499b --policer rate 1mbit burst 1500b"
     text = warned(pair, "add", "a0", *words.split())
@@ -453,8 +453,10 @@ def test_line_and_policer_below_the_mtu() -> None:
         )
     true("the limit of the line is 1499: all such packets are dropped (line)" in text, text)
     equal(text.count("\n"), 2, words)
-    link(pair, "change", "a0", *"--up --line unlimited --policer rate 1mbit burst 1kb".split())
+    words = "--up --line unlimited --policer rate 1mbit burst 1kb"
+    text = warned(pair, "change", "a0", *words.split())
     up, down = shown(pair, "a0")[0]["warnings"]
+    equal(text, "".join(f"wale link: warning: a0: {each}\n" for each in (up, down)), "change")
     true(
         "up: a packet" in up
         and up.endswith("burst of the policer is 1024: all such packets exceed it"),
