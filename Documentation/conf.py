@@ -14,6 +14,7 @@ sys.path[:0] = [str(HERE / "sphinx"), str(TOP / "testbed/src")]
 sys.dont_write_bytecode = True
 
 from wale_lab.engines.base import RELEASED  # noqa: E402
+from wale_lab.models import scone  # noqa: E402
 
 project = "WALE"
 author = "WALE maintainers"
@@ -22,7 +23,10 @@ project_copyright = author
 extensions = ["testbed_reference", "netlink_spec"]
 exclude_patterns = ["sphinx"]
 
-rst_prolog = f".. |released| replace:: {RELEASED:%Y-%m-%d}\n"
+rst_prolog = f"""
+.. |released| replace:: {RELEASED:%Y-%m-%d}
+.. |SCONE draft| replace:: ``{scone.DRAFT}``
+"""
 
 primary_domain = "c"
 highlight_language = "none"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * scone.h - rate advice in QUIC packets, after draft-ietf-scone-protocol-07
+ * scone.h - rate advice in QUIC packets, after draft-ietf-scone-protocol
  *
- * The numbers of that draft, for C; for Python they are in wale_lab/models/scone.py.
+ * The numbers of that draft, for C; for Python they are in wale_lab/models/scone.py, which
+ * names its version.
  *
  * A SCONE packet is the first QUIC packet of a UDP datagram:
  *

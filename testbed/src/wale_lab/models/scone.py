@@ -18,7 +18,7 @@ from __future__ import annotations
 from enum import Enum
 from functools import cache
 
-DRAFT = "draft-ietf-scone-protocol-07"
+DRAFT = "draft-ietf-scone-protocol-08"
 #: "SCONE Packet": the version without the bit that belongs to the signal
 VERSION = 0x6F7DC0FD
 #: "Rate Signals": n is 100 kbit/s * 10^(n / 20); what an endpoint sends

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""SCONE on aioquic (draft-ietf-scone-protocol-07): rate advice that the network writes into QUIC.
+"""SCONE on aioquic (draft-ietf-scone-protocol): rate advice that the network writes into QUIC.
 
 A sender puts a SCONE packet first in some of its datagrams, if its peer has said that it reads
 them. An element on the path lowers the rate in it; the receiver counts what arrives, if the rest of
