@@ -17,7 +17,7 @@ from typing import Any
 from child import graft, refused
 from wale_lab.models import scone
 from wale_lab.selftest import net
-from wale_lab.selftest.pair import MS, Pair
+from wale_lab.selftest.pair import MAC_A, MAC_B, MS, Pair
 from wale_lab.selftest.scone_wire import ETHERNET, Wire, ipv4, ones_sum, packet, udp
 from wale_lab.selftest.tap import equal, main, true, virtual_time
 from wale_lab.selftest.wale import RATE_UNLIMITED
@@ -151,6 +151,27 @@ def test_bad_input() -> None:
     wire.send([good])
     pair.drain()
     equal([scone.read(got[28:]) for got in wire.receive()], [20], "the good one")
+    wire.close()
+    pair.close()
+
+
+def test_vlan() -> None:
+    """Behind one tag, or two, as without; and no other bit changes."""
+    pair = Pair()
+    pair.add(**advised(MBIT))
+    wire = Wire(pair)
+    source = bytes((10, 0, 0, 1))
+    whole = udp(scone.packet(b"to") + b"\x40", (2000, 443), source + bytes((10, 0, 0, 2)))
+    good = ipv4(whole, source)
+    addresses = bytes.fromhex((MAC_B + MAC_A).replace(":", ""))
+    tags = {"0x8100": 1, "0x8100 0x8100": 2, "0x88a8 0x8100": 2}
+    for number, (kinds, left) in enumerate(tags.items()):
+        tag = b"".join(struct.pack("!HH", int(kind, 16), 5) for kind in kinds.split())
+        wire.source.send(addresses + tag + struct.pack("!H", net.ETH_P_IP) + good)
+        pair.drain()
+        (got,) = wire.receive()  # the kernel has taken the first tag off
+        equal(got[4 * (left - 1) :].hex(), scone.lower_packet(good, 20).hex(), kinds)
+        equal(pair.stats()["scone_lowered"], number + 1, "lowered")
     wire.close()
     pair.close()
 

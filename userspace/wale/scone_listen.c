@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -249,6 +250,14 @@ static void forget(struct listen *l)
 	}
 }
 
+/* What is deleted, or moved to another namespace, does not come back with this index. */
+static bool device_is_gone(const struct listen *l)
+{
+	char name[IF_NAMESIZE];
+
+	return l->ifindex && !if_indextoname(l->ifindex, name);
+}
+
 static int run(struct listen *l, int fd, struct rate_wait *wait)
 {
 	uint64_t tick_ns = rate_now() + RATE_SECOND;
@@ -258,6 +267,9 @@ static int run(struct listen *l, int fd, struct rate_wait *wait)
 		case RATE_WAKE_SIGNAL:
 			return WALE_EXIT_OK;
 		case RATE_WAKE_TIME:
+			if (device_is_gone(l))
+				return scone_cannot("listen",
+						    "the device is gone");
 			forget(l);
 			tick_ns += RATE_SECOND;
 			break;

@@ -8,6 +8,7 @@ Topology: testbed/src/wale_lab/selftest/pair.py; it runs at b, and a sends.
 from __future__ import annotations
 
 import json
+import random
 import socket
 import time
 from typing import Any
@@ -17,6 +18,7 @@ from rate import Child, paths
 from wale_lab.models import scone
 from wale_lab.selftest import net
 from wale_lab.selftest.pair import Pair
+from wale_lab.selftest.scone_wire import Wire, packet
 from wale_lab.selftest.tap import equal, main, true, virtual_time
 
 SECOND = 10**9
@@ -114,6 +116,52 @@ def test_what_is_no_advice() -> None:
     advise(pair, scone.UNKNOWN)
     equal(paths(pair.b), [], "paths")
     equal(listener.counts(), [0, 1, len(whole) - 5 + 2, 0], "counts")
+
+
+def test_rubbish() -> None:
+    """Packets of any kind, cut off or wrong; what is published came with the version of SCONE."""
+    rng = random.Random(20261128)
+    pair = Pair()
+    listener = Listener(pair.b)
+    wire = Wire(pair)
+    sources: set[str] = set()
+    for _ in range(40):
+        sent = [packet(rng) for _ in range(50)]
+        wire.send(sent)
+        time.sleep(0.1)
+        for one in sent:
+            if (scone.VERSION & 0xFFFFFF).to_bytes(3, "big") in one:
+                ipv4 = one[0] >> 4 == 4
+                at = one[12:16] if ipv4 else one[8:24]
+                sources.add(socket.inet_ntop(socket.AF_INET if ipv4 else socket.AF_INET6, at))
+    advise(pair, 20)
+    found = {path["dst"].split("/")[0]: path["rate"] for path in paths(pair.b)}
+    equal(found.pop("10.0.0.1"), 125_000, "the rate of what is no rubbish")
+    true(5 < len(found) and set(found) <= sources, f"{len(found)} paths: {set(found) - sources}")
+    advice, _, malformed, skipped = listener.counts()
+    true(advice > len(found) and malformed > 100 and not skipped, "too little of each kind")
+    wire.close()
+    pair.close()
+
+
+def test_the_device_goes() -> None:
+    """While it is down nothing comes; if it is deleted, or moved away, the command ends."""
+    for words in ("link del b0", "link set b0 netns 1"):
+        pair = Pair()
+        listener = Listener(pair.b, "dev", "b0")
+        for state in ("down", "up"):
+            done(pair.b, "ip", "link", "set", "b0", state)
+            time.sleep(1.5)
+        advise(pair, 40)
+        equal([path["rate"] for path in paths(pair.b)], [1_250_000], "after it was down")
+        done(pair.b, "ip", *words.split())
+        equal(listener.wait(status=1), ["dst 10.0.0.1/32 10Mbit"], "printed")
+        listener.err.seek(0)
+        said = listener.err.read().splitlines()
+        equal(said[0], "wale scone: cannot listen: the device is gone", "said")
+        equal(paths(pair.b), [], "paths")
+        net.run("ip link del b0", check=False)
+        pair.close()
 
 
 @virtual_time("it counts packets of a second")

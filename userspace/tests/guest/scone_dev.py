@@ -198,6 +198,37 @@ def test_change() -> None:
     pair.close()
 
 
+def test_devices_that_go() -> None:
+    """With a device goes its advice; a path whose device is gone has no rate."""
+    pair = Pair()
+    wire = Wire(pair)
+    other = net.Namespace("c")
+    net.ip_batch(["link add d0 type dummy", "link add d1 type dummy", "link set d0 up"], pair.a)
+    done(pair.a, WALE, "scone", "dev", "d0", "rate", "1mbit")
+    done(pair.a, WALE, "rate", "set", "dev", "d1", "10mbit")
+    told(pair, "path d1")
+    equal(signal(wire, 1), 40, "of the other device")
+    done(pair.a, "ip", "link", "del", "d1")
+    equal(signal(wire, 2), scone.UNKNOWN, "of a device that is gone")
+    path = {one["dev"]: one.get("path") for one in shown(pair)}
+    true(path.keys() == {"a0", "d0"} and str(path["a0"]).startswith("if"), f"shown: {path}")
+    done(pair.a, "ip", "link", "set", "d0", "netns", other.name)
+    equal([one["dev"] for one in shown(pair)], ["a0"], "without the one that moved")
+    equal(as_json(other, WALE, "scone", "show", "--json"), [], "where it moved to")
+    done(other, WALE, "scone", "dev", "d0", "rate", "2mbit")
+    (now,) = as_json(other, WALE, "scone", "show", "--json")
+    equal((now["dev"], now["rate"]), ("d0", 2 * MBIT), "set there")
+    done(other, "ip", "link", "del", "d0")
+    equal(as_json(other, WALE, "scone", "show", "--json"), [], "deleted")
+    for verb in ("dev", "del dev", "show dev"):
+        text = refused(other, WALE, "scone", *verb.split(), "d0", status=2)
+        true('there is no device "d0"' in text and text.count("\n") == 1, text)
+    told(pair, "rate 5mbit")
+    wire.close()
+    pair.close()
+    other.delete()
+
+
 def test_refused() -> None:
     """One sentence each, and nothing is left behind."""
     pair = Pair()
