@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 
@@ -121,3 +122,18 @@ def test_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     long.write_text("1ms 8mbit 10ms\n1ms 16mbit 20p\n1ms down\n" * 30_000)
     assert cli.main(["trace", "plot", str(long), "--out", str(tmp_path / "long.svg")]) == 0
     assert (tmp_path / "long.svg").stat().st_size < 5_000_000
+
+
+def test_odd_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The name of a file is no formula of a picture, and ends no comment of a trace."""
+    for name in (b"$\\fracx$", b"two\nlines", b"no \xff UTF-8"):
+        path = tmp_path / os.fsdecode(name)
+        path.write_text("1s 8mbit\n")
+        assert cli.main(["trace", "plot", str(path), "--out", str(tmp_path / "odd.png")]) == 0
+        for text in ("1s 8mbit\n", "1\n1000\n"):
+            path.write_text(text)
+            out = tmp_path / "out"
+            assert cli.main(["trace", str(path), "--out", str(out)]) == 0
+            with out.open() as lines:
+                assert sum(step.duration_ns for step in read_trace("out", lines)[0]) == 10**9
+    capsys.readouterr()

@@ -19,7 +19,7 @@ from wale_lab import units
 from wale_lab.errors import ScenarioError
 from wale_lab.fields import MAX_RATE_BPS
 from wale_lab.options import TIME_MAX, TRACE_PERIOD_MAX
-from wale_lab.trace_format.text import open_text
+from wale_lab.trace_format.text import one_line, open_text
 
 #: Steps that a link's trace may have, and how long one may be (linux/pkt_sched_wale.h).
 MAX_STEPS = 16_777_216
@@ -175,6 +175,6 @@ def _check_steps(name: str, found: Iterable[Step]) -> None:
 
 
 def _lines(name: str, found: Iterable[Step], packet_bytes: int, step: str) -> Iterator[str]:
-    yield f"# from {name}: packets of {packet_bytes} bytes, steps of {step}\n"
+    yield f"# from {one_line(name)}: packets of {packet_bytes} bytes, steps of {step}\n"
     for duration, rate in found:
         yield f"{duration}ms {rate * 8}bit\n"

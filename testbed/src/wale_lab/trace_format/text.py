@@ -15,6 +15,11 @@ from typing import Any, TextIO
 from wale_lab.errors import ScenarioError, why
 
 
+def one_line(text: str) -> str:
+    """A text, such as a name of a file, without what would end a line or cannot be written."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
     """A file as text: UTF-8 or UTF-16, compressed by gzip or not, with any ends of lines."""

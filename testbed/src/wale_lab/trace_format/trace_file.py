@@ -13,6 +13,7 @@ from typing import Any
 from wale_lab import options
 from wale_lab.errors import ScenarioError
 from wale_lab.trace_format.step import Header, Step, merged, parse_header, show_time
+from wale_lab.trace_format.text import one_line
 
 #: What is between blanks, which are those of tc: no others that Unicode has.
 _WORD = re.compile(r"[^ \t\r\n\f\v]+")
@@ -99,7 +100,7 @@ def written(trace: Trace, steps: list[Step]) -> Iterator[str]:
     """The lines of a file."""
     made = trace.name.startswith("wale-lab ")
     origin = trace.name if made else f"from {Path(trace.name).name}"
-    yield f"# {origin}{': ' if trace.about else ''}{trace.about}\n"
-    yield from (f"# {note}\n" for note in trace.notes)
+    about = f"{origin}{': ' if trace.about else ''}{trace.about}"
+    yield from (f"# {one_line(text)}\n" for text in (about, *trace.notes))
     for step in steps:
         yield " ".join(step.words()) + "\n"

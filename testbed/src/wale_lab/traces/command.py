@@ -12,6 +12,7 @@ from pathlib import Path
 from wale_lab import mahimahi, units
 from wale_lab.errors import ScenarioError
 from wale_lab.files import errors_name
+from wale_lab.trace_format.text import one_line
 from wale_lab.trace_format.trace_file import Trace, checked, written
 from wale_lab.traces.arguments import given, making, reading
 from wale_lab.traces.columns import choices_of
@@ -152,7 +153,7 @@ def _plot(args: argparse.Namespace) -> int:
     traces = import_files([path], _options(args))
     draw(path.name, checked(traces[""]), out)
     if not args.quiet:
-        print(out)
+        print(one_line(str(out)))
     return 0
 
 

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from wale_lab.style import COLOURS, INK, PICTURE, rc_context, save_picture
 from wale_lab.trace_format.step import Step, show_time
+from wale_lab.trace_format.text import one_line
 
 #: So many steps at most are drawn; of more, the least and the greatest in each part.
 _MOST = 5_000
@@ -118,8 +119,8 @@ def figure_of(name: str, steps: list[Step]) -> Figure:
             axes.set_ylim(bottom=0, top=max(np.nanmax(panel.values) * 1.08, 1e-3))
             axes.margins(x=0)
         rows[-1, 0].set_xlabel("Time, s" + (" (grey: down)" if down.any() else ""))
-        figure.suptitle(f"{name}: {_about(steps, edges[-1])}", x=0.01, ha="left", color=INK,
-                        fontsize=11)  # fmt: skip
+        title = f"{one_line(name)}: {_about(steps, edges[-1])}"
+        figure.suptitle(title, x=0.01, ha="left", color=INK, fontsize=11, parse_math=False)
     return figure
 
 
