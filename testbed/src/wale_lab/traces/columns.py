@@ -51,7 +51,7 @@ _TIMES_NS = {
     **dict.fromkeys(("nanosecond", "nanoseconds"), 1),
     **dict.fromkeys(("minute", "minutes"), 60 * 10**9),
 }
-_RATE = re.compile(r"([kKmMgGtT]?)(bits?|b|B|[Bb]ytes?)(ps|/s|/sec|)")
+_RATE = re.compile(r"([kKmMgGtT]?)([Bb]its?|b|B|[Bb]ytes?)(ps|/s|/sec|)")
 #: Characters of a number, of which Python reads no more than 4300 digits.
 _LONGEST = 400
 _MISSING = {"", "-", "--", "nan", "na", "n/a", "null", "none", "?"}
@@ -104,7 +104,7 @@ def read_columns(
     if has_names := not any(_number(cell) is not None for cell in first):
         columns = _columns(source.where(first_line), first, choices, direction, only)
     elif above := _names_above(source, len(first)):
-        columns = _columns(source.where(first_line - 1), above, choices, direction, only)
+        columns = _columns(source.name, above, choices, direction, only)
     else:
         names = [str(n) for n in range(1, len(first) + 1)]
         columns = _without_names(source, names, choices, direction)
@@ -133,18 +133,17 @@ def _listed(columns: list[Column]) -> str:
 
 
 def _names_above(source: Source, width: int) -> list[str]:
-    """The names in the comment above the first row, if there are as many, of a time and a value."""
+    """The names in a comment above the first row, if there are as many, of a time and a value."""
     number = source.rows[0][0]
-    text = source.text.split("\n", number - 1)[number - 2].strip() if number > 1 else ""
-    if not text.startswith("#"):
-        return []
-    text = text.lstrip("#").strip()
-    delimiter = _delimiter(text)
-    # a unit in brackets belongs to the name before it
-    names = text.split(delimiter) if delimiter else re.split(r"\s+(?![(\[])", text)
-    names = [name.strip().strip('"') for name in names]
-    kinds = {_kind(_tokens(name)) for name in names} - {None}
-    return names if len(names) == width and "time" in kinds and len(kinds) > 1 else []
+    for line in reversed(source.text.split("\n", number - 1)[: number - 1]):
+        text = line.strip().lstrip("#").strip()
+        delimiter = _delimiter(text)
+        # a unit in brackets belongs to the name before it
+        names = text.split(delimiter) if delimiter else re.split(r"\s+(?![(\[])", text)
+        kinds = {_kind(_tokens(name)) for name in names} - {None}
+        if len(names) == width and "time" in kinds and len(kinds) > 1:
+            return [name.strip().strip('"') for name in names]
+    return []
 
 
 def _without_names(
@@ -244,7 +243,7 @@ def _rate_unit(token: str) -> Fraction | None:
     match = _RATE.fullmatch(token)
     if not match or token.lower() in ("b", "bit", "t", "g", "m", "k"):
         return None
-    in_bytes = match[2][0] == "B" or match[2].startswith("byte")
+    in_bytes = match[2] == "B" or match[2].lower().startswith("byte")
     return Fraction(1000 ** units.POWERS[match[1].lower()] * (8 if in_bytes else 1))
 
 
