@@ -171,6 +171,25 @@ def test_beside_others() -> None:
     pair.close()
 
 
+def test_a_flood() -> None:
+    """Of many packets of a flow in a moment, four are changed; another flow has its own four."""
+    pair = Pair()
+    wire = Wire(pair)
+    told(pair, "rate 1mbit")
+    source = bytes((10, 0, 0, 1))
+    for port in (443, 444):
+        ends = source + bytes((10, 0, 0, 2))
+        one = ipv4(udp(scone.packet() + b"\x40data", (2000, port), ends), source)
+        got = exchange(wire, [one] * 500)
+        signals = [scone.read(arrived[28:]) for arrived in got]
+        equal((len(got), signals.count(20)), (500, 4), "packets, and those that were changed")
+        equal(signals.count(scone.UNKNOWN), 496, "the others")
+    (now,) = shown(pair)
+    equal((now["seen"], now["lowered"], now["limited"]), (1000, 8, 992), "counted")
+    wire.close()
+    pair.close()
+
+
 def test_change() -> None:
     """What is set again is changed; the counters and the limit go on."""
     pair = Pair()
