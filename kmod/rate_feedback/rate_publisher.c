@@ -12,6 +12,7 @@
 
 #include "../compat.h"
 #include "rate.h"
+#include "rate_trace.h"
 
 /**
  * struct rate_publisher - a link that publishes
@@ -64,6 +65,8 @@ static void rate_publisher_publish(struct rate_publisher *publisher, u64 since,
 	struct rate_source *source = publisher->source;
 
 	publisher->published = true;
+	trace_rate_published(publisher->rn->net, publisher->key.ifindex, since,
+			     rate, layer, flows);
 	if (rate_source_set(source, &step, rate_publisher_ring(publisher)))
 		rate_tell_later(source);
 }
@@ -204,6 +207,14 @@ static void rate_publisher_give_back(struct rate_publisher *publisher,
 	}
 }
 
+static void rate_publisher_trace_end(const struct rate_publisher *publisher)
+{
+	if (trace_rate_published_enabled())
+		trace_rate_published(publisher->rn->net, publisher->key.ifindex,
+				     ktime_get_ns(), RATE_FEEDBACK_UNLIMITED,
+				     RATE_FEEDBACK_LAYER_IP, 0);
+}
+
 static void rate_publisher_close(struct rate_publisher *publisher)
 {
 	struct rate_path *path;
@@ -211,6 +222,8 @@ static void rate_publisher_close(struct rate_publisher *publisher)
 	mutex_lock(&rate_mutex);
 	if (!publisher->rn->dead) {
 		path = rate_path_find(publisher->rn, &publisher->key);
+		if (publisher->published)
+			rate_publisher_trace_end(publisher);
 		if (publisher->found && !publisher->published &&
 		    !publisher->source->gone)
 			rate_publisher_give_back(publisher, path);

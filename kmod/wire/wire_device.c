@@ -56,8 +56,6 @@ static void wire_record_fill(struct wire_record *record, const struct sk_buff *s
 {
 	const struct skb_shared_info *shared = skb_shinfo(skb);
 
-	record->len = skb->len;
-	record->bytes = wire_record_bytes(skb->len);
 	if (skb_is_gso(skb)) {
 		record->gso_size = shared->gso_size;
 		record->gso_type = shared->gso_type;
@@ -70,30 +68,75 @@ static void wire_record_fill(struct wire_record *record, const struct sk_buff *s
 	}
 }
 
-static enum wire_error wire_send(struct wire_end *end, const struct sk_buff *skb,
-				 struct wire_record *record)
+/* The next record, of what left at @departure_ns.  It arrives after the one before; or why not. */
+static enum wire_error wire_send_begin(struct wire_end *end, struct wire_record *record,
+				       u64 departure_ns, u32 len)
+{
+	record->sequence = end->sequence;
+	record->arrival_ns = max(departure_ns + end->entry->delay_ns, end->last_ns);
+	record->len = len;
+	record->bytes = wire_record_bytes(len);
+	if (record->arrival_ns < READ_ONCE(wire_guest_memory()->end_ns))
+		return WIRE_LATE;
+	return wire_ring_has_room(end->ring, end->entry->size, record->bytes) ? WIRE_OK : WIRE_FULL;
+}
+
+/* What is behind the record is written. */
+static void wire_send_end(struct wire_end *end, const struct wire_record *record)
 {
 	struct wire_ring *ring = end->ring;
 
-	if (record->arrival_ns < READ_ONCE(wire_guest_memory()->end_ns))
-		return WIRE_LATE;
-	if (!wire_ring_has_room(ring, end->entry->size, record->bytes))
-		return WIRE_FULL;
-	if (wire_end_write_packet(end, ring->head + sizeof(*record), skb))
-		return WIRE_DAMAGED;
 	wire_end_write(end, ring->head, record, sizeof(*record));
 	/* the launcher's program, and the receiver, see all of it or nothing */
 	smp_store_release(&ring->head, ring->head + record->bytes);
 	end->sequence++;
 	end->last_ns = record->arrival_ns;
+}
+
+static enum wire_error wire_send(struct wire_end *end, const struct sk_buff *skb, u64 departure_ns)
+{
+	struct wire_record record = {};
+	enum wire_error error;
+
+	error = wire_send_begin(end, &record, departure_ns, skb->len);
+	if (error)
+		return error;
+	wire_record_fill(&record, skb);
+	if (wire_end_write_packet(end, end->ring->head + sizeof(record), skb))
+		return WIRE_DAMAGED;
+	wire_send_end(end, &record);
 	return WIRE_OK;
+}
+
+/**
+ * wire_device_send_rate() - send what a link of this guest publishes
+ * @port: its sender
+ * @rate: that
+ *
+ * Context: softirqs are disabled.
+ */
+void wire_device_send_rate(struct wire_port *port, const struct wire_rate *rate)
+{
+	struct wire_record record = { .is_rate = 1 };
+	struct wire_end *end = &port->tx;
+	enum wire_error error;
+	u64 now_ns;
+
+	if (!wire_guest_time(ktime_get_ns(), &now_ns))
+		return;
+	error = wire_send_begin(end, &record, now_ns, sizeof(*rate));
+	if (error) {
+		wire_end_fail(end, error);
+		return;
+	}
+	wire_end_write(end, end->ring->head + sizeof(record), rate, sizeof(*rate));
+	wire_send_end(end, &record);
 }
 
 static netdev_tx_t wire_device_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct wire_port *port = netdev_priv(dev);
 	struct wire_end *end = &port->tx;
-	struct wire_record record = { .sequence = end->sequence };
 	enum wire_error error;
 	u64 departure_ns;
 
@@ -101,9 +144,7 @@ static netdev_tx_t wire_device_xmit(struct sk_buff *skb, struct net_device *dev)
 		dev->stats.tx_dropped++;
 		goto out;
 	}
-	record.arrival_ns = max(departure_ns + end->entry->delay_ns, end->last_ns);
-	wire_record_fill(&record, skb);
-	error = wire_send(end, skb, &record);
+	error = wire_send(end, skb, departure_ns);
 	if (error) {
 		wire_end_fail(end, error);
 		dev->stats.tx_dropped++;
@@ -172,6 +213,19 @@ static bool wire_device_is_lost(const struct wire_port *port, u64 arrival_ns)
 	       arrival_ns < port->stopped_ns + port->rx.entry->delay_ns;
 }
 
+/* What another guest's link publishes. */
+static void wire_device_release_rate(struct wire_port *port)
+{
+	struct wire_end *end = &port->rx;
+	struct wire_rate rate;
+
+	wire_ring_read(end->data, end->entry->size, end->ring->tail + sizeof(port->next), &rate,
+		       sizeof(rate));
+	if (!wire_rate_receive(port, &rate))
+		wire_end_fail(end, WIRE_DAMAGED);
+	wire_device_pass(port);
+}
+
 /**
  * wire_device_release() - the next packet has arrived
  * @port: its receiver
@@ -187,6 +241,10 @@ void wire_device_release(struct wire_port *port)
 	struct net_device *dev = port->dev;
 	struct sk_buff *skb = NULL;
 
+	if (port->next.is_rate) {
+		wire_device_release_rate(port);
+		return;
+	}
 	if (wire_device_is_lost(port, arrival_ns)) {
 		dev->stats.rx_dropped++;
 	} else {
@@ -259,6 +317,7 @@ struct net_device *wire_device_create(u32 link, const struct wire_end *tx,
 		return ERR_PTR(-ENOMEM);
 	port = netdev_priv(dev);
 	port->dev = dev;
+	port->link = link;
 	port->tx = *tx;
 	port->rx = *rx;
 	err = register_netdev(dev);

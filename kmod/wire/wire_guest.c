@@ -85,6 +85,17 @@ u64 wire_guest_clock(u64 ns)
 	return ns - guest.offset_ns;
 }
 
+/**
+ * wire_guest_port() - the devices of this guest, one by one
+ * @n: from 0 on
+ *
+ * Return: the device; NULL: there are no more.
+ */
+struct wire_port *wire_guest_port(u32 n)
+{
+	return n < guest.count ? guest.ports[n] : NULL;
+}
+
 /* Of the packets on their way, that which arrives first. */
 static struct wire_port *wire_guest_first(u64 *arrival_ns)
 {
@@ -224,6 +235,7 @@ static void wire_guest_exit(void)
 	os_close_file(guest.fd);
 	tasklet_kill(&guest.taking_in);
 	hrtimer_cancel(&guest.release);
+	wire_rate_exit();
 	wire_guest_remove_links();
 }
 

@@ -25,7 +25,7 @@
 #endif
 
 #define WIRE_MAGIC	0x57495245U
-#define WIRE_VERSION	2
+#define WIRE_VERSION	3
 
 /* Where guests have the memory, and their number in the page before: guest_preload.c. */
 #define WIRE_ADDRESS	0x500000000000UL
@@ -128,7 +128,7 @@ struct wire_memory {
  * @csum_start: where the sum begins that is still to be made, from the packet's start on
  * @csum_offset: where it is put, from there on
  * @partial: there is such a sum
- * @unused: 0
+ * @is_rate: it is no packet but a &struct wire_rate
  */
 struct wire_record {
 	__u64 arrival_ns;
@@ -141,7 +141,21 @@ struct wire_record {
 	__u16 csum_start;
 	__u16 csum_offset;
 	__u32 partial;
-	__u32 unused;
+	__u32 is_rate;
+};
+
+/**
+ * struct wire_rate - what a link of another guest publishes
+ * @since_ns: since when, in the time of all
+ * @rate: bytes/s; all ones: none
+ * @flows: that share it
+ * @layer: enum rate_feedback_layer
+ */
+struct wire_rate {
+	__u64 since_ns;
+	__u64 rate;
+	__u32 flows;
+	__u32 layer;
 };
 
 /**
@@ -189,6 +203,9 @@ static inline int wire_record_is_good(const struct wire_record *record, __u64 le
 		return 0;
 	if (record->partial > 1 || !record->gso_size != !record->gso_type)
 		return 0;
+	if (record->is_rate)
+		return record->is_rate == 1 && record->len == sizeof(struct wire_rate) &&
+		       !record->partial && !record->gso_size;
 	return !record->partial ||
 	       (__u32)record->csum_start + record->csum_offset + 2 <= record->len;
 }

@@ -22,7 +22,7 @@ from wale_lab.guest import flows as guest_flows
 from wale_lab.guest import processes
 from wale_lab.guests import Observe, Prepare, _observed, check_shell, cut_of
 from wale_lab.progress import Progress
-from wale_lab.results.result import problems
+from wale_lab.results.result import plan_data, problems
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
 from wale_lab.topologies.cut import Cut, part_of
@@ -124,6 +124,75 @@ def test_a_graph_is_cut_where_packets_take_time(tmp_path: Path) -> None:
     ]  # fmt: skip
     two = guests_of(scenario(tmp_path, CHAIN, "guests=2"))
     assert len(two) == 2 and ["b" in part for part in two] == ["left" in part for part in two]
+
+
+TOLD = """
+name: told
+topology:
+  type: graph
+  hosts: [a, b, c]
+  routers: [left, right]
+  links:
+    - {ends: [a, left], both: {rate: 100mbit, delay: 4ms}}
+    - {ends: [b, left], both: {rate: 100mbit, delay: 14ms}}
+    - ends: [left, right]
+      forward:
+        trace: {steps: ["2s:8mbit", "1s:3mbit", "2s:12mbit"], end: hold}
+        delay: 10ms
+        limit: 300 packets
+        feedback: true
+      reverse: {delay: 10ms}
+    - {ends: [right, c]}
+flows:
+  - {name: near, cc: ratcp, from: a, to: c, duration: 5s}
+  - {name: far, cc: ratcp, from: b, to: c, start: 1s, duration: 3s}
+record: {interval: 5ms}
+"""
+
+
+def test_senders_are_told_of_links_in_other_guests(tmp_path: Path) -> None:
+    """By a wire for each guest, as long as the way from the link to them."""
+    made = scenario(tmp_path, TOLD, "guests=per-host")
+    plan, cut = make_plan(made, 1), cut_in(made)
+    assert cut is not None
+    assert cut.described() == [["a"], ["b"], ["c", "right"], ["left"]]
+    assert [(one.netns, one.dev, one.guest) for one in cut.told] == [
+        ("left", "eth2", 0), ("left", "eth2", 1),
+    ]  # fmt: skip
+    wires = [cut.wires[one.wire] for one in cut.told]
+    assert [wire.delays_ns[0] for wire in wires] == [4_000_000, 14_000_000]
+    assert [wire.ends for wire in wires] == [(3, 0), (3, 1)]
+    assert wires[0].ring_bytes(0) == 1 << 20
+    data = plan_data(plan, made, 1)
+    parts = [part_of(data, cut, guest) for guest in range(4)]
+    for guest, one in enumerate(cut.told):
+        (advice,) = parts[guest]["advice"]
+        assert " ".join(advice["rate"]) == f"follow dev wire{one.wire} netns 1 lag rtt"
+        assert parts[guest]["telling"] == [one.wire]
+    assert [len(part["told"]) for part in parts] == [0, 0, 0, 2]
+    (link,) = (link for link in parts[3]["links"] if "feedback" in link["words"])
+    assert "slack" not in link["words"]
+    assert lookahead_ns(cut.wires) > 3_900_000
+
+
+@pytest.mark.parametrize(
+    ("advice", "together"),
+    [
+        ("{beta: 2}", False),
+        ("{lag: 20ms}", False),
+        ("{lag: 14ms}", True),
+        ("{lag: now}", True),
+        ("{base_rtt: 10ms}", True),
+        ("{base_rtt: 30ms}", False),
+        ("{rate: 1mbit}", False),
+    ],
+)
+def test_advice_that_is_read_at_once_is_not_cut(
+    tmp_path: Path, advice: str, together: bool
+) -> None:
+    made = scenario(tmp_path, TOLD, "guests=per-host", f"topology.hosts={{a: {{}}, c: {{}}, "
+                    f"b: {{advice: {advice}}}}}")  # fmt: skip
+    assert (["b", "left"] in guests_of(made)) == together
 
 
 NODES = [f"n{n}" for n in range(8)]
@@ -299,6 +368,32 @@ def test_packets_have_the_same_fate_in_one_guest_and_in_two(
         pairs = list(zip(alone.split(",")[2:], across.split(",")[2:], strict=True))
         # to two grains of the clock
         assert all(abs(float(a) - float(b)) <= 512e-9 for a, b in pairs), (alone, across)
+
+
+def channel_of(out: Path) -> dict[tuple[str, str], dict[str, str]]:
+    """The samples of channel.csv, by their time and flow."""
+    with (out / "channel.csv").open() as file:
+        return {(row["t_s"], row["flow"]): row for row in csv.DictReader(file)}
+
+
+@pytest.mark.guest
+def test_advice_is_the_same_in_one_guest_and_in_many(tmp_path: Path) -> None:
+    """Rates and flows of a link change; its senders are in guests of their own."""
+    results = [
+        result_of(scenario(tmp_path, TOLD, f"guests={n}"), tmp_path / n) for n in ("1", "per-host")
+    ]
+    one, many = (channel_of(tmp_path / n) for n in ("1", "per-host"))
+    assert len(results[1]["cut"]) == 4
+    both = one.keys() & many.keys()
+    assert len(both) > 1500 and len(one.keys() ^ many.keys()) <= 6  # as a flow ends
+    assert {row["rate_Bps"] for row in one.values()} == {row["rate_Bps"] for row in many.values()}
+    other = [key for key in sorted(both) if one[key]["rate_Bps"] != many[key]["rate_Bps"]]
+    assert len(other) <= 6, other  # between a change and the ACK that reads it
+    for alone, across in zip(results[0]["flows"], results[1]["flows"], strict=True):
+        assert across["bytes"] == pytest.approx(alone["bytes"], rel=0.01)
+    with busy_cpus():
+        again = result_of(scenario(tmp_path, TOLD, "guests=per-host"), tmp_path / "again")
+    assert again["digest"] == results[1]["digest"]
 
 
 @pytest.mark.guest

@@ -58,12 +58,9 @@ class Makefile:
         for at in range(0, len(self.objects), 4):
             row = " ".join(f"{name}.o" for name in self.objects[at : at + 4])
             lines.append(f"{self.module}-y {'+=' if at else ':='} {row}")
-        if any(name.endswith("_trace") for name in self.objects):
-            lines += [
-                "",
-                "# define_trace.h includes the events from here",
-                "CFLAGS_wale_trace.o := -I$(src)",
-            ]
+        if traced := [name for name in self.objects if name.endswith("_trace")]:
+            lines += ["", "# define_trace.h includes the events from here"]
+            lines += [f"CFLAGS_{name}.o := -I$(src)" for name in traced]
         for symbol, names in self.tests.items():
             lines += ["", *(f"obj-$(CONFIG_{symbol}) += tests/{name}.o" for name in names)]
         return "\n".join(lines) + "\n"

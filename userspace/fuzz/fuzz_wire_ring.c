@@ -31,8 +31,11 @@ static struct wire_record any_record(struct tape *tape, uint32_t sequence)
 		.csum_start = (uint16_t)tape_number(tape),
 		.csum_offset = (uint16_t)tape_number(tape),
 		.partial = tape_u8(tape) % 3,
+		.is_rate = tape_u8(tape) % 3,
 	};
 
+	if (record.is_rate && tape_u8(tape) % 4)
+		record.len = sizeof(struct wire_rate);
 	record.bytes = tape_u8(tape) % 8 ? wire_record_bytes(record.len)
 					 : (uint32_t)tape_number(tape);
 	return record;
@@ -51,6 +54,8 @@ static uint32_t take_all(uint64_t tail, uint64_t head)
 		must(record.len + sizeof(record) <= record.bytes);
 		must(record.len <= sizeof(packet));
 		must(record.arrival_ns >= last_ns);
+		if (record.is_rate)
+			must(record.len == sizeof(struct wire_rate));
 		if (record.partial)
 			must(record.csum_start + record.csum_offset + 2U <=
 			     record.len);

@@ -91,6 +91,26 @@ static void wire_refuses_sums_and_segments(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, is_good(&record));
 }
 
+static void wire_takes_rates_of_one_length_only(struct kunit *test)
+{
+	struct wire_record record = good_record();
+
+	record.is_rate = 1;
+	KUNIT_EXPECT_FALSE(test, is_good(&record));
+	record.len = sizeof(struct wire_rate);
+	record.bytes = wire_record_bytes(record.len);
+	KUNIT_EXPECT_TRUE(test, is_good(&record));
+	record.is_rate = 2;
+	KUNIT_EXPECT_FALSE(test, is_good(&record));
+	record.is_rate = 1;
+	record.partial = 1;
+	KUNIT_EXPECT_FALSE(test, is_good(&record));
+	record.partial = 0;
+	record.gso_size = 1;
+	record.gso_type = 1;
+	KUNIT_EXPECT_FALSE(test, is_good(&record));
+}
+
 static void wire_knows_its_room(struct kunit *test)
 {
 	struct wire_ring ring = { .head = 4096 + 1000, .tail = 5000, .tail_seen = 1000 };
@@ -106,6 +126,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(wire_refuses_what_is_not_written),
 	KUNIT_CASE(wire_refuses_disorder),
 	KUNIT_CASE(wire_refuses_sums_and_segments),
+	KUNIT_CASE(wire_takes_rates_of_one_length_only),
 	KUNIT_CASE(wire_knows_its_room),
 	{}
 };

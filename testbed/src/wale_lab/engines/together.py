@@ -31,13 +31,13 @@ from wale_lab.engines.uml import (
 
 #: Those of wire_ring.h.
 RINGS_MAX = 256
-_MAGIC, _VERSION = 0x57495245, 2
+_MAGIC, _VERSION = 0x57495245, 3
 _PAGE = mmap.PAGESIZE
 _HEAD, _ENTRY = struct.Struct(f"=IIIIQQI{GUESTS_MAX}IIII"), struct.Struct("=QQQII")
 
 #: A packet leaves its sender's link a little before the timer that sends it on, and longer before
 #: that if one timer sends all on that left in this part of the wire's delay.
-_LATENESS_NS, _SLACK_PART = 8192, 50
+LATENESS_NS, _SLACK_PART = 8192, 50
 #: Below that windows would cost more than guests that run at once gain.
 LEAST_DELAY_NS = 50_000
 #: What links carry in a window is multiplied by this: a link may wait with what it sends.
@@ -104,7 +104,7 @@ def slack_ns(delay_ns: int) -> int:
 def lookahead_ns(wires: Sequence[Wire]) -> int:
     """The length of windows: what a packet takes at least from one guest to another."""
     delays_ns = [delay_ns for wire in wires for delay_ns in wire.delays_ns]
-    return min((ns - slack_ns(ns) - _LATENESS_NS for ns in delays_ns), default=_UNLINKED_NS)
+    return min((ns - slack_ns(ns) - LATENESS_NS for ns in delays_ns), default=_UNLINKED_NS)
 
 
 def seed_of(seed: int, guest: int) -> int:

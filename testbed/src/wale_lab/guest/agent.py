@@ -53,7 +53,7 @@ from wale_lab.guest.links import Links  # noqa: E402
 from wale_lab.guest.namespaces import is_copied_here  # noqa: E402
 from wale_lab.guest.processes import Processes  # noqa: E402
 from wale_lab.guest.programs import ask_for_names, name_hosts  # noqa: E402
-from wale_lab.guest.rate_advice import play_advice, set_advice  # noqa: E402
+from wale_lab.guest.rate_advice import carry_rates, play_advice, set_advice  # noqa: E402
 from wale_lab.guest.recorders import Recorders  # noqa: E402
 from wale_lab.guest.shared import WORK, AgentError, meet, now, sleep_until  # noqa: E402
 
@@ -100,6 +100,7 @@ def set_up(plan: "Plan", processes: "Processes") -> tuple["Plan", "Hosts", "Flow
 def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
     """Run it, from the first namespace to the last counter; return what was seen."""
     plan, hosts, flows = set_up(plan, processes)
+    carry_rates(plan, processes)
     links, recorders = Links(plan, processes), Recorders(plan, processes)
     lead = plan["lead_ns"]
     start = plan["flows_ns"] if plan["virtual"] else now() + 2 * lead

@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 """The advice for senders: before the start, and while the scenario runs."""
 
-from wale_lab.guest.shared import WORK, joined, write
+from wale_lab.guest.shared import PUBLISH, TELL, WORK, joined, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wale_lab.guest.processes import Processes
     from wale_lab.guest.shared import Plan
+
+
+def carry_rates(plan: "Plan", processes: "Processes") -> None:
+    """Have wires tell other guests what links here publish, and devices what wires tell us."""
+    for link in plan.get("told", []):
+        processes.netns.enter(link["netns"])
+        write(TELL, f"{link['wire']} {link['dev']}")
+    for wire in plan.get("telling", []):
+        write(PUBLISH, str(wire))
 
 
 def set_advice(plan: "Plan", processes: "Processes") -> None:

@@ -23,6 +23,9 @@ COPY_POINT = 0x57414C45
 STAGE = "/sys/module/wale_wire/parameters/stage"
 #: The same for an end before the time: it is written in one guest, and a read returns in all.
 OVER = "/sys/module/wale_wire/parameters/over"
+#: Which wire tells another guest the rate of a link, and which one publishes what it is told.
+TELL = "/sys/module/wale_wire/parameters/tell"
+PUBLISH = "/sys/module/wale_wire/parameters/publish"
 
 
 class AgentError(Exception):

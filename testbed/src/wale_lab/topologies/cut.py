@@ -3,7 +3,8 @@
 
 It is cut at links whose packets take a fixed time in both directions, as windows of virtual time
 are as long as that (engines/together.py).  What is joined otherwise stays together.  A link that is
-cut keeps its qdisc, without the delay, which the wire between the guests has.
+cut keeps its qdisc, without the delay, which the wire between the guests has.  A sender that
+follows a link of another guest is told its rate by a wire of its own (topologies/told.py).
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from heapq import heappop, heappush
-from itertools import pairwise
 from typing import Any, Literal
 
 from wale_lab.engines.base import GUESTS_MAX
-from wale_lab.engines.together import LEAST_DELAY_NS, Wire, slack_ns
+from wale_lab.engines.together import LATENESS_NS, LEAST_DELAY_NS, Wire, slack_ns
 from wale_lab.guest.commands import client_command, server_command
 from wale_lab.topologies.plan import Plan, PlannedLink
+from wale_lab.topologies.told import Told, followed, following, way_ns
 
 #: `guests: auto` cuts no link that is shorter: windows would eat the gain.
 AUTO_DELAY_NS = 1_000_000
@@ -26,7 +27,7 @@ AUTO_DELAY_NS = 1_000_000
 AUTO_GUESTS = 2
 
 #: Options of a link that leave its delay a constant.
-_FIXED = {"rate", "delay", "limit", "overhead", "drop_report", "seed", "loss"}
+_FIXED = {"rate", "delay", "limit", "overhead", "drop_report", "seed", "loss", "idle"}
 
 Guests = int | Literal["auto", "per-host"]
 
@@ -55,6 +56,7 @@ class Cut:
     wires: list[Wire] = field(default_factory=list)
     ports: list[Port] = field(default_factory=list)
     lines: set[str] = field(default_factory=set)  # of the plan, that those replace
+    told: list[Told] = field(default_factory=list)  # by wires behind those of ports
 
     @property
     def guests(self) -> int:
@@ -99,7 +101,7 @@ def cut(plan: Plan, guests: Guests, kernels: dict[str, str]) -> Cut:
     veths = _veths(plan)
     least_ns = AUTO_DELAY_NS if guests == "auto" else LEAST_DELAY_NS
     loose = [v for v in veths if v.delays_ns and min(v.delays_ns) >= least_ns]
-    parts = _parts(plan, [v for v in veths if v not in loose])
+    parts = _parts(plan, veths, loose)
     if isinstance(guests, int) and guests > len(parts):
         raise CutError(
             f"at most {len(parts)}: the network falls into so many parts at links with a fixed "
@@ -117,7 +119,36 @@ def cut(plan: Plan, guests: Guests, kernels: dict[str, str]) -> Cut:
             result.wires.append(Wire((at[0], at[1]), veth.delays_ns, veth.rates_bps))
             result.ports += [Port(number, e.netns, e.dev, e.mac, e.mtu) for e in veth.ends]
             result.lines.add(veth.line)
+    _tell(result, plan, veths)
     return result
+
+
+def _tell(made: Cut, plan: Plan, veths: Sequence[_Veth]) -> None:
+    """Add a wire for each link and each other guest in which senders follow it.
+
+    It takes as long as a packet from that link to the nearest of them.
+    """
+    ways_ns: dict[tuple[str, str, int], int] = {}
+    for advice in plan.advice:
+        link, guest = followed(advice.rate), made.guest_of[advice.netns]
+        if link and made.guest_of[link.netns] != guest:
+            key = (link.netns, link.dev, guest)
+            far_ns = _way_ns(veths, link.netns, advice.netns)
+            assert far_ns is not None
+            ways_ns[key] = min(far_ns, ways_ns.get(key, far_ns))
+    for (netns, dev, guest), delay_ns in ways_ns.items():
+        made.told.append(Told(len(made.wires), netns, dev, guest))
+        made.wires.append(Wire((made.guest_of[netns], guest), (delay_ns, delay_ns), (0, 0)))
+
+
+def _way_ns(veths: Sequence[_Veth], start: str, end: str) -> int | None:
+    """How long packets are on their way at least, from one namespace to another."""
+    ways = [
+        (veth.ends[n].netns, veth.ends[1 - n].netns, veth.delays_ns[n] if veth.delays_ns else 0)
+        for veth in veths
+        for n in (0, 1)
+    ]
+    return way_ns(ways, start, end)
 
 
 def _veths(plan: Plan) -> list[_Veth]:
@@ -138,30 +169,40 @@ def _veths(plan: Plan) -> list[_Veth]:
     return found
 
 
-def _options(link: PlannedLink) -> dict[str, str]:
-    """The options of a link, with the first word of their value."""
-    return dict(zip(link.words[1::2], link.words[2::2], strict=False))
+def _options(link: PlannedLink) -> dict[str, str] | None:
+    """The options of a link, if each has one word as its value (feedback: that of idle)."""
+    words = [word for word in link.words[1:] if word != "feedback"]
+    return None if len(words) % 2 else dict(zip(words[::2], words[1::2], strict=True))
 
 
 def fixed_delay_ns(link: PlannedLink) -> int | None:
     """How long a link's packets are on their way, if that is always the same; else None."""
     options = _options(link)
     steady = link.trace is None or all(len(line.split()) == 2 for line in link.trace.lines)
-    if link.kind != "wale" or not steady or len(link.words) % 2 == 0 or set(options) - _FIXED:
+    if link.kind != "wale" or not steady or options is None or set(options) - _FIXED:
         return None
     return int(options["delay"].removesuffix("ns"))
 
 
 def _rate_bps(link: PlannedLink) -> int | None:
-    rate = re.fullmatch(r"(\d+)bit", _options(link).get("rate", ""))
+    rate = re.fullmatch(r"(\d+)bit", (_options(link) or {}).get("rate", ""))
     return int(rate[1]) if rate and link.trace is None else None
 
 
-def _parts(plan: Plan, fast: Sequence[_Veth]) -> list[list[str]]:
-    """The namespaces that wires without a fixed delay join, in the order of the plan."""
+def _parts(plan: Plan, veths: Sequence[_Veth], loose: Sequence[_Veth]) -> list[list[str]]:
+    """The namespaces that stay together, in the order of the plan.
+
+    They are joined by wires that are not `loose`, and by advice that is read younger than a wire
+    could bring it.
+    """
     part = {ns.name: {ns.name} for ns in plan.namespaces}
-    joins = [tuple(end.netns for end in veth.ends) for veth in fast]
-    joins += [(one.netns, other) for one in plan.advice for other in _followed(one.rate)]
+    joins = [tuple(end.netns for end in veth.ends) for veth in veths if veth not in loose]
+    for advice in plan.advice:
+        link = followed(advice.rate)
+        if link and link.netns != advice.netns:
+            far_ns = _way_ns(veths, link.netns, advice.netns)
+            if far_ns is None or far_ns + LATENESS_NS > link.lag_ns:
+                joins.append((advice.netns, link.netns))
     for one, other in joins:
         if part[one] is not part[other]:
             part[one] |= part[other]
@@ -173,11 +214,6 @@ def _parts(plan: Plan, fast: Sequence[_Veth]) -> list[list[str]]:
         (sorted(names, key=order.index) for names in unique.values()),
         key=lambda names: order.index(names[0]),
     )
-
-
-def _followed(words: Sequence[str]) -> list[str]:
-    """The namespace whose link advice follows: it has to be in the same guest."""
-    return [name for before, name in pairwise(words) if before == "netns"]
 
 
 def _kernel_of(part: Sequence[str], kernels: dict[str, str]) -> str | None:
@@ -274,7 +310,9 @@ def part_of(data: dict[str, Any], made: Cut, guest: int) -> dict[str, Any]:
         "wires": [ln for ln in data["wires"] if ln not in made.lines and is_here(_netns(ln))],
         "ports": [asdict(port) for port in made.ports if is_here(port.netns)],
         "links": [_at_ends(ln, made) for ln in data["links"] if is_here(ln["netns"])],
-        "advice": [one for one in data["advice"] if is_here(one["netns"])],
+        "advice": [_told(one, made, guest) for one in data["advice"] if is_here(one["netns"])],
+        "told": [asdict(one) for one in made.told if is_here(one.netns)],
+        "telling": [one.wire for one in made.told if one.guest == guest],
         "programs": [one for one in data["programs"] if is_here(one["netns"])],
         "watched": bool(data["programs"]),
         "changes": [change for change in data["changes"] if is_here(change["netns"])],
@@ -295,13 +333,27 @@ def _netns(line: str) -> str:
 
 
 def _at_ends(link: dict[str, Any], made: Cut) -> dict[str, Any]:
-    """A link; of one that is cut, the wire has the delay, and takes packets late, many at once."""
+    """A link; of one that is cut, the wire has the delay, and takes packets late, many at once.
+
+    One that publishes its rate does not let its timer wait: the rate would be late, too.
+    """
     delay_ns = made.delays_ns([link]).get(link["name"])
     if delay_ns is None:
         return link
     words = list(link["words"])
     words[words.index("delay") + 1] = "0ns"
-    return {**link, "words": [*words, "slack", f"{slack_ns(delay_ns)}ns"]}
+    if "feedback" not in words:
+        words += ["slack", f"{slack_ns(delay_ns)}ns"]
+    return {**link, "words": words}
+
+
+def _told(advice: dict[str, Any], made: Cut, guest: int) -> dict[str, Any]:
+    """Advice that follows a link, or the wire that tells this guest about it."""
+    link = followed(advice["rate"])
+    wires = {(one.netns, one.dev): one.wire for one in made.told if one.guest == guest}
+    if not link or (link.netns, link.dev) not in wires:
+        return advice
+    return {**advice, "rate": following(wires[link.netns, link.dev], advice["rate"])}
 
 
 def _flow_here(flow: dict[str, Any], is_here: Callable[[str], bool]) -> dict[str, Any] | None:
