@@ -102,6 +102,13 @@ class _Parser(argparse.ArgumentParser):
         # "-5ms" is a value, not an option: that of the option before, which says what is wrong.
         self._negative_number_matcher = re.compile(r"-\.?\d")
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:  # here, and not in the parser of all commands: its --help would not help
+            what = "no such option" if unknown[0].startswith("-") else "nothing takes this word"
+            self.error(f"{what}: {unknown[0]!r}")
+        return found, unknown
+
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} (`{self.prog} --help` says more)\n")
 
