@@ -210,9 +210,10 @@ static int wale_netlink_check_limit(struct Qdisc *sch,
 				    "wale: limit in bytes must be at least what one packet takes on the wire (of the device's MTU, or of 1500 bytes if that is above 9216)");
 		return -ERANGE;
 	}
-	if (tb[TCA_WALE_LIMIT_CELLS] &&
+	if ((tb[TCA_WALE_LIMIT_CELLS] || framing) &&
 	    request->limit_cells < packet / WALE_ATM_CELL) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_WALE_LIMIT_CELLS],
+		NL_SET_ERR_MSG_ATTR(extack,
+				    tb[TCA_WALE_LIMIT_CELLS] ?: framing,
 				    "wale: limit in cells must be at least those of one packet (of the device's MTU, or of 1500 bytes if that is above 9216)");
 		return -ERANGE;
 	}
