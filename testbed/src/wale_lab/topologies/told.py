@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from typing import Any
+
+import networkx as nx
 
 
 @dataclass(frozen=True)
@@ -60,18 +62,11 @@ def _ns(time: str | None) -> int:
 
 
 def way_ns(ways: Iterable[tuple[str, str, int]], start: str, end: str) -> int | None:
-    """The least sum of delays from a namespace to another (Dijkstra); None: there is no way."""
-    beside: dict[str, list[tuple[str, int]]] = {}
-    for one, other, delay_ns in ways:
-        beside.setdefault(one, []).append((other, delay_ns))
-    reached = [(0, start)]
-    seen: set[str] = set()
-    while reached:
-        far_ns, name = heappop(reached)
-        if name == end:
-            return far_ns
-        if name not in seen:
-            seen.add(name)
-            for other, delay_ns in beside.get(name, []):
-                heappush(reached, (far_ns + delay_ns, other))
-    return None
+    """The least sum of delays from a namespace to another; None: there is no way."""
+    graph: Any = nx.MultiDiGraph()  # of two ways beside each other the shorter one counts
+    graph.add_nodes_from((start, end))
+    graph.add_weighted_edges_from(ways)
+    try:
+        return int(nx.dijkstra_path_length(graph, start, end))
+    except nx.NetworkXNoPath:
+        return None
