@@ -34,6 +34,7 @@ def forecast() -> dict[str, dict[str, tuple[float, float]]]:
     return found
 
 
+@pytest.mark.slow
 def test_forecast() -> None:
     table = forecast()
     draft, plain = table["mean 67 s, lowest of 67 s"], table["80 % of the last 12 s"]

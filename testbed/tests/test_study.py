@@ -447,6 +447,7 @@ def points() -> Callable[[str, Study], list[list[Point]]]:
     return points
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", study_names())
 def test_studies_of_the_tree(name: str, points: Callable[[str, Study], list[list[Point]]]) -> None:
     one = load_study(name)

@@ -44,7 +44,10 @@ def test_many(subtests):
 """
 
 
-@pytest.mark.parametrize("words", [[], ["-n", "2"]], ids=["alone", "side-by-side"])
+SIDE_BY_SIDE = pytest.param(["-n", "2"], id="side-by-side", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("words", [pytest.param([], id="alone"), SIDE_BY_SIDE])
 def test_counts_by_place(words: list[str], tmp_path: Path) -> None:
     (tmp_path / "test_selftests.py").write_text(RUN)
     environment = {**os.environ, "PYTHONPATH": f"{TOP}/testbed/tests:{TOP}/testbed/src"}

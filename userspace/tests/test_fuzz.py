@@ -54,6 +54,7 @@ def known(target: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_target(programs: Path, target: str, tmp_path: Path) -> None:
     found = tmp_path / "found"
