@@ -197,3 +197,19 @@ def test_why_nothing_is_fetched(
     with pytest.raises(EngineError) as failed:
         debian.run("apt-get", "download", "x")
     assert str(failed.value).startswith(expected)
+
+
+def test_root_of_another_architecture(apt: Apt, tmp_path: Path) -> None:
+    """apt counts none of this system's packages as installed there."""
+    suite = debian.Suite("bookworm", tmp_path / "s390x", arch="s390x")
+    debian.update(suite, print)
+    config = suite.config.read_text()
+    for line in (
+        'APT::Architecture "s390x";',
+        'APT::Architectures { "s390x"; };',
+        f'Dir::State::status "{suite.folder}/status";',
+    ):
+        assert line in config.splitlines()
+    assert (suite.folder / "status").read_text() == ""
+    debian.fetch_root(["bash"], tmp_path / "root", print, suite)
+    assert "bookworm: apt-get install" in apt.asked

@@ -15,6 +15,7 @@ from wale_lab.tree import SOURCES
 
 sys.path.insert(0, str(SOURCES / "testbed/upstream"))
 
+import arch_boot
 import arches
 import check
 from commands import Commands
@@ -153,3 +154,28 @@ def test_what_a_kernel_exports(tmp_path: Path) -> None:
 def test_only_unknown_symbols_are_tolerated(line: str, tolerated: bool) -> None:
     """They are looked for among those that the kernel exports instead."""
     assert bool(arches.UNKNOWN.search(line)) is tolerated
+
+
+CONSOLE = """\
+machine: 6.12.117-s390 s390x, 2 processors\r
+ok 1 kunit: wale_gso\r
+not ok 2 kunit: wale_rem\r
+ok 3 tcp # SKIP needs virtual time: it asserts times\r
+# 1 passed, 1 failed, 1 skipped\r
+machine: ended with 1\r
+ok 4 kernel: a line of its log\r
+"""
+
+
+def test_cases_of_a_machine(tmp_path: Path) -> None:
+    """They end where the machine says so, and agree with its exit code."""
+    cases = arch_boot.cases(CONSOLE, 0, tmp_path)
+    told = [(case.selftest, case.title, case.outcome) for case in cases]
+    assert told == [
+        ("kunit", "wale_gso", "passed"),
+        ("kunit", "wale_rem", "failed"),
+        ("tcp", "", "skipped"),
+    ]
+    for wrong in (CONSOLE[:100], CONSOLE.replace("ended with 1", "ended with 0")):
+        with pytest.raises(EngineError, match="see "):
+            arch_boot.cases(wrong, 0, tmp_path)

@@ -11,22 +11,17 @@ need no kernel: they are counted as tests of the host.
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
-import platform
 import re
-import subprocess
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from wale_lab.engines import get_engine, kernel_build
-
-TOP = Path(__file__).resolve().parents[2]
+from wale_lab.report.tested import circumstances, suite_of_selftest
 
 #: The names of reports' categories, as pytest's last line counts them.
 OUTCOMES = {
@@ -65,9 +60,7 @@ def suite_of(nodeid: str) -> str:
     selftest = re.search(r"\[([\w-]+)\]$", nodeid) if name == "selftests" else None
     if selftest is None:
         return name
-    kinds = {"kunit": "selftests: KUnit", "tdc": "selftests: tc-testing"}
-    kind = "selftests: tools" if selftest[1].startswith("tool-") else "selftests: behaviour"
-    return kinds.get(selftest[1], kind)
+    return suite_of_selftest(selftest[1])
 
 
 def place_of(report: pytest.TestReport) -> Place | None:
@@ -125,18 +118,6 @@ def guest_place() -> Place:
     text = os.environ.get("WALE_KERNEL")
     kernel = get_engine("uml").prepare(None, lambda _: None)
     return Place("uml", kernel.release, kernel_build.parse_wanted(text).flavour)
-
-
-def circumstances() -> dict[str, Any]:
-    """When, of which revision, on what host."""
-    command = ["git", "-C", str(TOP), "describe", "--always", "--dirty"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    today = datetime.datetime.now(datetime.UTC).date()
-    return {
-        "date": today.isoformat(),
-        "host": platform.freedesktop_os_release()["PRETTY_NAME"],
-        "revision": done.stdout.strip(),
-    }
 
 
 def is_worker(config: pytest.Config) -> bool:

@@ -20,9 +20,14 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import arch_boot
+import arch_root
+from arch_boot import Boot, Case, Machine
 from commands import Commands
 from fold import TOP
 from objects import NO_SPARSE, is_progress
@@ -31,6 +36,7 @@ from wale_lab.engines.base import EngineError
 from wale_lab.engines.kernel_build import Wanted, find_source
 from wale_lab.engines.kernel_source import Source
 from wale_lab.engines.processes import for_kbuild
+from wale_lab.report.tested import circumstances, suite_of_selftest
 
 
 @dataclass(frozen=True)
@@ -41,16 +47,42 @@ class Arch:
     compiler: str
     about: str
     config: str = ""
-    has_int128: bool = True
+    machine: Machine | None = None  # in which it is booted
 
 
 ARCHES = (
-    Arch("arm64", "aarch64-linux-gnu-", "64 bits, little-endian"),
     Arch(
-        "arm", "arm-linux-gnueabihf-", "32 bits, little-endian", "CONFIG_ARCH_MULTI_V7=y\n", False
+        "arm64",
+        "aarch64-linux-gnu-",
+        "64 bits, little-endian",
+        machine=Machine(
+            ("qemu-system-aarch64", "-machine", "virt", "-cpu", "cortex-a72"),
+            "arch/arm64/boot/Image",
+            "ttyAMA0",
+            "arm64",
+            "aarch64-linux-gnu",
+            "CONFIG_SERIAL_AMBA_PL011=y\nCONFIG_SERIAL_AMBA_PL011_CONSOLE=y\n",
+        ),
     ),
-    Arch("s390", "s390x-linux-gnu-", "64 bits, big-endian", "CONFIG_MARCH_Z196=y\n"),
+    Arch("arm", "arm-linux-gnueabihf-", "32 bits, little-endian", "CONFIG_ARCH_MULTI_V7=y\n"),
+    Arch(
+        "s390",
+        "s390x-linux-gnu-",
+        "64 bits, big-endian",
+        "CONFIG_MARCH_Z196=y\n",
+        Machine(
+            ("qemu-system-s390x", "-machine", "s390-ccw-virtio"),
+            "arch/s390/boot/bzImage",
+            "ttysclp0",
+            "s390x",
+            "s390x-linux-gnu",
+            "CONFIG_SCLP_TTY=y\nCONFIG_SCLP_CONSOLE=y\n",
+        ),
+    ),
 )
+
+#: Of the kernel's source, what these need and User-Mode Linux does not.
+_KEPT = (*(f"arch/{arch.name}" for arch in ARCHES), "drivers/clk", "drivers/power")
 
 #: What modpost says where there is no list of the kernel's symbols: exports() is that list here.
 UNKNOWN = re.compile(
@@ -79,19 +111,22 @@ class ArchCheck:
 
     def __init__(self, arch: Arch, tree: Path, out: Path, run: Commands) -> None:
         self.arch, self.tree, self.out, self.run = arch, tree, out, run
-        self.kernel = out / "kernel"
+        self.kernel, self.root = out / "kernel", out / "root"
         self.env = {"ARCH": arch.name, "CROSS_COMPILE": arch.compiler}
 
     def prepare(self) -> None:
-        """Configure the kernel, and prepare it for modules."""
+        """Configure the kernel, and build it if it is to boot; else only what modules need."""
         self.kernel.mkdir(parents=True, exist_ok=True)
         wanted = self.out / "wanted.config"
-        wanted.write_text(Wanted(None, "").config + self.arch.config)
+        machine = self.arch.machine
+        more = f'{self.arch.config}CONFIG_LOCALVERSION="-{self.arch.name}"\n'
+        more += machine.all_config if machine else ""
+        wanted.write_text(Wanted(None, "").config + more)
         self._make("allnoconfig", KCONFIG_ALLCONFIG=str(wanted))
-        self._make("modules_prepare")
+        self._make(*((Path(machine.image).name, "modules") if machine else ("modules_prepare",)))
 
-    def _make(self, target: str, **env: str) -> None:
-        words = ["make", f"-j{os.cpu_count()}", "-C", self.tree, f"O={self.kernel}", target]
+    def _make(self, *targets: str, **env: str) -> None:
+        words = ["make", f"-j{os.cpu_count()}", "-C", self.tree, f"O={self.kernel}", *targets]
         self.run.text(words, inherited=for_kbuild(), both=True, **self.env, **env)
 
     def modules(self) -> str:
@@ -125,19 +160,31 @@ class ArchCheck:
         return needed - ours - exports(self.tree, self.arch.name)
 
     def userspace(self) -> str:
-        """Compile the objects of the tools; libraries are not linked, only their headers used."""
-        if not self.arch.has_int128:
+        """Build the tools, with the libraries that Debian has for the architecture."""
+        machine = self.arch.machine
+        if not machine:
             return "not built: its compiler has no __int128"
-        build = self.out / "userspace"
-        shutil.rmtree(build, ignore_errors=True)
-        here = TOP / "userspace"
-        parts = ("lib", "wale", "transfer", "tc")
-        sources = [path for part in parts for path in here.glob(f"{part}/*.c")]
-        objects = [build / "obj" / path.relative_to(here).with_suffix(".o") for path in sources]
-        words = ["make", f"-j{os.cpu_count()}", "-C", here, f"CC={self.arch.compiler}gcc"]
-        words += [f"BUILD={build}", "CFLAGS=-O2 -g -idirafter /usr/include", *objects]
-        self.run.text([str(word) for word in words], both=True)
-        return f"{len(objects)} objects"
+        arch_root.make(self.root, machine.debian, self.run.say)
+        shutil.rmtree(self.out / "userspace", ignore_errors=True)
+        words = ["make", f"-j{os.cpu_count()}", "-C", str(TOP / "userspace")]
+        flags = {"CC": f"{self.arch.compiler}gcc", "BUILD": str(self.out / "userspace")}
+        flags |= arch_boot.link_flags(self.root, machine.triplet)
+        self.run.text([*words, *(f"{name}={value}" for name, value in flags.items())], both=True)
+        return "built"
+
+    @property
+    def release(self) -> str:
+        """What the kernel calls itself."""
+        return (self.kernel / "include/config/kernel.release").read_text().strip()
+
+    def selftests(self, names: Sequence[str], tdc: Path) -> list[Case]:
+        """Boot the kernel, if there is a machine for it, and run selftests."""
+        machine = self.arch.machine
+        if not machine:
+            return []
+        modules, userspace = self.out / "build/modules", self.out / "userspace"
+        boot = Boot(machine, self.kernel, self.root, modules, userspace)
+        return boot.run(names, tdc, self.out, self.run)
 
 
 def exports(tree: Path, arch: str) -> set[str]:
@@ -154,11 +201,31 @@ def exports(tree: Path, arch: str) -> set[str]:
     return found | _ELSEWHERE
 
 
+def keep_record(release: str, cases: Sequence[Case]) -> None:
+    """Write down what ran on a kernel, for `make tested-table`."""
+    suites: dict[str, dict[str, int]] = {}
+    skips: dict[str, str] = {}
+    for case in cases:
+        suite = suites.setdefault(suite_of_selftest(case.selftest), dict.fromkeys(_OUTCOMES, 0))
+        suite[case.outcome] += 1
+        if case.skipped:
+            skips[f"run.sh::{case.selftest}[{case.title}]"] = case.skipped
+    about = {"engine": "qemu", "release": release, "flavour": ""}
+    record = {**about, **circumstances(), "suites": suites, "skips": skips}
+    file = TOP / f"build/tested/qemu-{release}.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+
+
+_OUTCOMES = ("passed", "failed", "skipped")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="testbed/upstream/arches.py", description=__doc__)
     parser.add_argument("--kernel", help="line of the kernel, such as 6.12")
     parser.add_argument("--out", type=Path, default=TOP / "build/arch")
     known = ", ".join(arch.name for arch in ARCHES)
+    parser.add_argument("--selftest", action="append", help="of run.sh, to run when it has booted")
     parser.add_argument("arches", nargs="*", help=f"of {known}")
     asked = parser.parse_args()
     if unknown := {*asked.arches} - {arch.name for arch in ARCHES}:
@@ -168,20 +235,24 @@ def main() -> int:
         print(text, flush=True)
 
     try:
-        results = check(find_source(asked.kernel, say), asked.out.resolve(), asked.arches)
+        source = find_source(asked.kernel, say)
+        results = check(source, asked.out.resolve(), asked.arches, asked.selftest or ())
     except EngineError as error:
         print(f"check-arch: {error}", file=sys.stderr)
         return 2
     return 0 if all(row["passed"] for row in results) else 1
 
 
-def check(source: Source, out: Path, names: list[str]) -> list[dict[str, object]]:
+def check(
+    source: Source, out: Path, names: Sequence[str], selftests: Sequence[str] = ()
+) -> list[dict[str, object]]:
     """Build for these architectures, or for all; print and keep what came of it."""
     out = out / source.version
     run = Commands(out / "log")
     run.begin("source")
     tree = out / "linux"
-    unpack_source(source, tree, run, keep=[arch.name for arch in ARCHES])
+    unpack_source(source, tree, run, keep=_KEPT)
+    tdc = Path(run.text([TOP / "testbed/selftests/run.sh", "-t"]).strip())
     results: list[dict[str, object]] = []
     for arch in ARCHES:
         if names and arch.name not in names:
@@ -194,6 +265,11 @@ def check(source: Source, out: Path, names: list[str]) -> list[dict[str, object]
             one.prepare()
             row |= {"modules": one.modules(), "userspace": one.userspace()}
             said = f"{row['modules']}; userspace {row['userspace']}"
+            if cases := one.selftests(selftests, tdc):
+                keep_record(one.release, cases)
+                row["selftests"] = counts = Counter(case.outcome for case in cases)
+                row["passed"] = not counts["failed"]
+                said += "; selftests " + ", ".join(f"{n} {word}" for word, n in counts.items())
         except EngineError as error:
             said = f"FAILED {error}"
             row |= {"passed": False, "error": str(error)}

@@ -44,16 +44,16 @@ def selecting(value: str) -> str:
 
 
 def unpack_source(source: Source, tree: Path, run: Commands, keep: Sequence[str] = ()) -> None:
-    """Unpack a kernel, unless the tree is of this package: all but what only other architectures
-    than User-Mode Linux and those to `keep` need."""
+    """Unpack a kernel, unless the tree is of this package: what User-Mode Linux needs, and the
+    folders to `keep`."""
     unpacked = tree.with_suffix(".package")
-    package = f"{source.version} {source.package}"
+    package = " ".join([source.version, source.package, *keep])
     if tree.exists() and unpacked.exists() and unpacked.read_text() == package:
         return
     new = tree.with_suffix(".new")
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
-    kept = tuple(f"arch/{name}/" for name in keep)
+    kept = tuple(f"{name}/" for name in keep)
     without = [pattern for pattern in left_out() if not pattern.startswith(kept)]
     top = f"linux-source-{source.version}"
     words = ["tar", "-xJf", source.archive, "-C", new, "--strip-components=1"]

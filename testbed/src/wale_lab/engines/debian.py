@@ -14,6 +14,7 @@ import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,7 @@ class Suite:
     name: str  # "sid"
     folder: Path  # for its lists; one process at a time may use it
     kind: str = "deb"  # or "deb-src", for sources
+    arch: str = ""  # as Debian calls it, if it is not this system's; then nothing is installed
 
     @property
     def config(self) -> Path:
@@ -90,6 +92,17 @@ def fetch_and_unpack(package: str, folder: Path, log: Log, suite: Suite | None =
         return run("dpkg-deb", "-f", str(file), "Version").strip()
 
 
+def fetch_root(packages: Sequence[str], folder: Path, log: Log, suite: Suite) -> None:
+    """Unpack packages and all that they depend on below `folder`.  None of their scripts runs.
+    They come from `suite`, another architecture's, after update()."""
+    log(f"fetching a root file system of Debian {suite.name} for {suite.arch}")
+    asked = ["apt-get", *_SANDBOX, "-y", "--no-install-recommends", "--download-only", "install"]
+    run(*asked, *packages, suite=suite)
+    folder.mkdir(parents=True)
+    for file in sorted((suite.folder / "cache/archives").glob("*.deb")):
+        run("dpkg-deb", "-x", str(file), str(folder))
+
+
 def fetch_source(package: str, folder: Path, log: Log, suite: Suite) -> str:
     """Unpack the source of a package into `folder`, with the distribution's patches; return its
     version.  It comes from `suite`, after update()."""
@@ -145,6 +158,13 @@ def update(suite: Suite, log: Log) -> None:
     """Make the lists of a suite current."""
     for name in ("lists/partial", "cache/archives/partial", "sources"):
         (suite.folder / name).mkdir(parents=True, exist_ok=True)
+    other = ""
+    if suite.arch:
+        (suite.folder / "status").touch()
+        other = (
+            f'APT::Architecture "{suite.arch}";\nAPT::Architectures {{ "{suite.arch}"; }};\n'
+            f'Dir::State::status "{suite.folder}/status";\n'
+        )
     uri, entry = _main_archive()
     fields = [f"Types: {suite.kind}", f"URIs: {uri}", f"Suites: {suite.name}", "Components: main"]
     source = "\n".join([*fields, _signed_by(entry)]).strip()
@@ -154,7 +174,7 @@ def update(suite: Suite, log: Log) -> None:
         f'Dir::State::lists "{suite.folder}/lists";\nDir::Cache "{suite.folder}/cache";\n'
         'Acquire::Languages "none";\nAcquire::AllowInsecureRepositories "false";\n'
         'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";\n'
-        'APT::Get::AllowUnauthenticated "false";\n'
+        'APT::Get::AllowUnauthenticated "false";\n' + other
     )
     log(f"reading the package lists of Debian {suite.name} at {uri}")
     run("apt-get", *_SANDBOX, "update", "--error-on=any", suite=suite)

@@ -12,13 +12,18 @@ is of a part of that one's suites.
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import json
+import platform
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+from wale_lab.tree import SOURCES
 
 Record = dict[str, Any]
 
@@ -35,7 +40,8 @@ What was tested
 This page is made by the tests: ``make release-check`` writes down what ran on which kernel, and
 ``make tested-table`` makes this of it, and of what ``Documentation/tested`` has of runs
 before, each kernel's last one. A kernel of the uml engine is built from the
-package ``linux-source``; tests that need no kernel are counted once, for the host.
+package ``linux-source``, and so is one of the engine ``qemu``, for another processor, which QEMU
+emulates (``make check-arch``); tests that need no kernel are counted once, for the host.
 """
 
 #: Below the table of runs.
@@ -115,6 +121,25 @@ def render(records: Iterable[Record]) -> str:
         said = [f"* {what} ({places(where)})\n" for what, where in sorted(skips.items())]
         parts += ["What was skipped, and why:\n", "".join(said)]
     return "\n".join(parts)
+
+
+def suite_of_selftest(name: str) -> str:
+    """The suite in which a selftest of run.sh is counted."""
+    kinds = {"kunit": "selftests: KUnit", "tdc": "selftests: tc-testing"}
+    kind = "selftests: tools" if name.startswith("tool-") else "selftests: behaviour"
+    return kinds.get(name, kind)
+
+
+def circumstances() -> Record:
+    """When, of which revision, on what host."""
+    command = ["git", "-C", str(SOURCES), "describe", "--always", "--dirty"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    today = datetime.datetime.now(datetime.UTC).date()
+    return {
+        "date": today.isoformat(),
+        "host": platform.freedesktop_os_release()["PRETTY_NAME"],
+        "revision": done.stdout.strip(),
+    }
 
 
 def kept_as(record: Record) -> str:
