@@ -655,6 +655,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("heedless", "loss-own", {("4 flows, 0.5 BDP", "again"), ("10 flows, 1 BDP", "again")}),
         ("nearsighted", "fairness-own", {("2 flows, RTT 1 to 5", "jain"), ("2 flows, RTT 1 to 5", "least")}),
         ("deaf", "aqm", {("FQ-CoDel", "delay"), ("FQ-CoDel", "p95")}),
+        ("heedless", "real-time-adaptive", {("4 Mbit/s, 2.5 BDP", "incomplete")}),
         ("timid", "varying-delay", {("from 20 to 140 ms of round-trip time", "rate")}),
     ],
 )  # fmt: skip

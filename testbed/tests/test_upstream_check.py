@@ -112,7 +112,7 @@ def test_a_source_is_unpacked_anew_if_its_package_is_another(tmp_path: Path) -> 
         (top / "Makefile").write_text(package)
         subprocess.run(["tar", "-cJf", archive, "-C", tmp_path, top.name], check=True)
         for _ in range(2):
-            unpack_source(Source(version, package, archive), tree, Commands(None))
+            unpack_source(Source(version, package, archive), tree)
             assert (tree / "Makefile").read_text() == package
             archive.unlink(missing_ok=True)  # it is not needed twice
 

@@ -13,15 +13,12 @@ import sys
 from pathlib import Path
 
 import iproute2
+from commands import show
 from fold import TOP
 from linux import LinuxSeries
 from wale_lab.engines.base import EngineError
 from wale_lab.engines.kernel_build import cache_root, find_source
 from wale_lab.engines.kernel_source import newest_at_hand
-
-
-def _say(said: str) -> None:
-    print(said, flush=True)
 
 
 def main() -> int:
@@ -31,9 +28,9 @@ def main() -> int:
     asked = parser.parse_args()
     try:
         source = None if asked.kernel else newest_at_hand(cache_root())
-        source = source or find_source(asked.kernel, _say)
+        source = source or find_source(asked.kernel, show)
         patches = LinuxSeries(source, asked.out / "linux").write()
-        tools = iproute2.find(cache_root(), _say)
+        tools = iproute2.find(cache_root(), show)
         patches += iproute2.Iproute2Series(tools, asked.out / "iproute2").write()
     except EngineError as error:
         print(f"upstream: {error}", file=sys.stderr)

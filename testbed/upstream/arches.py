@@ -28,7 +28,7 @@ from pathlib import Path
 import arch_boot
 import arch_root
 from arch_boot import Boot, Case, Machine
-from commands import Commands
+from commands import Commands, show
 from fold import TOP
 from objects import NO_SPARSE, is_progress
 from patched import unpack_source
@@ -231,11 +231,8 @@ def main() -> int:
     if unknown := {*asked.arches} - {arch.name for arch in ARCHES}:
         parser.error(f"unknown architecture {min(unknown)!r}; expected some of {known}")
 
-    def say(text: str) -> None:
-        print(text, flush=True)
-
     try:
-        source = find_source(asked.kernel, say)
+        source = find_source(asked.kernel, show)
         results = check(source, asked.out.resolve(), asked.arches, asked.selftest or ())
     except EngineError as error:
         print(f"check-arch: {error}", file=sys.stderr)
@@ -251,7 +248,7 @@ def check(
     run = Commands(out / "log")
     run.begin("source")
     tree = out / "linux"
-    unpack_source(source, tree, run, keep=_KEPT)
+    unpack_source(source, tree, keep=_KEPT)
     tdc = Path(run.text([TOP / "testbed/selftests/run.sh", "-t"]).strip())
     results: list[dict[str, object]] = []
     for arch in ARCHES:

@@ -22,7 +22,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 import checkpatch
-from commands import Commands
+from commands import Commands, show
 from fold import TOP
 from linux import LinuxSeries
 from objects import compile_each
@@ -182,13 +182,10 @@ def main() -> int:
     parser.add_argument("selftests", nargs="*", help="names of testbed/selftests/run.sh")
     asked = parser.parse_args()
 
-    def say(text: str) -> None:
-        print(text, flush=True)
-
     try:
         source = None if asked.kernel else kernel_source.newest_at_hand(kernel_build.cache_root())
-        source = source or kernel_build.find_source(asked.kernel, say)
-        kernel = kernel_build.find_or_build(source.version, say)
+        source = source or kernel_build.find_source(asked.kernel, show)
+        kernel = kernel_build.find_or_build(source.version, show)
         passed = Check(source, kernel, asked.out.resolve(), asked.selftests).all()
     except EngineError as error:
         print(f"check-upstream: {error}", file=sys.stderr)

@@ -11,6 +11,11 @@ from pathlib import Path
 from wale_lab.engines.base import EngineError
 
 
+def show(text: str) -> None:
+    """A line for whoever waits."""
+    print(text, flush=True)
+
+
 class Commands:
     """Commands of one step after the other; without a folder for logs nothing is kept."""
 

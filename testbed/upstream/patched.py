@@ -43,7 +43,7 @@ def selecting(value: str) -> str:
     return _SELECTING.format(value=value) + (_TESTS if value == "m" else "")
 
 
-def unpack_source(source: Source, tree: Path, run: Commands, keep: Sequence[str] = ()) -> None:
+def unpack_source(source: Source, tree: Path, keep: Sequence[str] = ()) -> None:
     """Unpack a kernel, unless the tree is of this package: what User-Mode Linux needs, and the
     folders to `keep`."""
     unpacked = tree.with_suffix(".package")
@@ -55,9 +55,7 @@ def unpack_source(source: Source, tree: Path, run: Commands, keep: Sequence[str]
     new.mkdir(parents=True)
     kept = tuple(f"{name}/" for name in keep)
     without = [pattern for pattern in left_out() if not pattern.startswith(kept)]
-    top = f"linux-source-{source.version}"
-    words = ["tar", "-xJf", source.archive, "-C", new, "--strip-components=1"]
-    run.text([*words, *(f"--exclude={top}/{pattern}" for pattern in without)])
+    source.unpack(new, without=without)
     shutil.rmtree(tree, ignore_errors=True)
     new.rename(tree)
     unpacked.write_text(package)
@@ -79,7 +77,7 @@ class Patched:
         self.made.base(self.series)
         self.run.text(["git", "tag", "base"], self.series)
         self.run.text(["git", "am", *self.patches], self.series)
-        unpack_source(self.source, self.tree, self.run)
+        unpack_source(self.source, self.tree)
         for folder in COMPILED:
             shutil.rmtree(self.tree / folder, ignore_errors=True)
         for name in self.run.text(["git", "ls-files"], self.series).splitlines():

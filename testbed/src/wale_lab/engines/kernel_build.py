@@ -383,21 +383,7 @@ class Build:
         self.log(f"unpacking {self.source.archive}")
         shutil.rmtree(self.tree, ignore_errors=True)
         self.tree.mkdir()
-        without = [f"linux-source-{self.version}/{part}" for part in left_out()]
-        command = [
-            "tar",
-            "-xJf",
-            str(self.source.archive),
-            "-C",
-            str(self.tree),
-            "--strip-components=1",
-        ]
-        command += [f"--exclude={pattern}" for pattern in without]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise EngineError(
-                f"unpacking {self.source.archive} failed: {done.stderr.strip()[-500:]}"
-            )
+        self.source.unpack(self.tree, without=left_out())
 
     def make(self, *targets: str) -> None:
         command = ["make", "ARCH=um", f"-j{os.cpu_count() or 1}", *targets]

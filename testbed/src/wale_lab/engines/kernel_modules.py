@@ -10,7 +10,6 @@ kernel.
 from __future__ import annotations
 
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,11 +68,7 @@ def _build(kernel: Kernel, name: str, folder: Path, log: Log) -> None:
     shutil.rmtree(work, ignore_errors=True)
     # <trace/events/bridge.h> includes "../../../net/bridge/br_private.h", as seen from there
     (work / "include/trace/events").mkdir(parents=True)
-    wanted = [f"linux-source-{version}/{part}" for part in module.folders]
-    command = ["tar", "-xJf", str(source.archive), "-C", str(work), "--strip-components=1", *wanted]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise EngineError(f"unpacking {source.archive} failed: {done.stderr.strip()[-500:]}")
+    source.unpack(work, only=module.folders)
     (work / "Kbuild").write_text(f"obj-m += {' '.join(f'{part}/' for part in module.folders)}\n")
     # NOTRACE: the kernel defines the tracepoints of modules that it is configured with alone
     flags = [f"-I{work}/include/trace/events", "-DNOTRACE"]

@@ -44,6 +44,17 @@ class Source:
         """May it be taken when no version is asked for?"""
         return self.origin == "distribution"
 
+    def unpack(self, folder: Path, only: Iterable[str] = (), without: Iterable[str] = ()) -> None:
+        """Unpack it into a folder that is there: `only` these parts of it, or all but those
+        `without`, which are patterns in which * goes on below."""
+        top = f"linux-source-{self.version}"
+        words: list[str | Path] = ["tar", "-xJf", self.archive, "-C", folder]
+        words += ["--strip-components=1", *(f"--exclude={top}/{part}" for part in without)]
+        words += [f"{top}/{part}" for part in only]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise EngineError(f"unpacking {self.archive} failed: {done.stderr.strip()[-500:]}")
+
 
 def version_key(name: str) -> tuple[int, ...]:
     """To sort versions."""
