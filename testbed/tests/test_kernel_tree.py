@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,10 @@ all: linux
 allnoconfig:
 \tmkdir -p include/config
 \tsed -n 's/CONFIG_LOCALVERSION="\\(.*\\)"/6.12.9\\1/p' wale.config > include/config/kernel.release
-\tcp wale.config .config
+\tcat wale.config selected.config > .config
+modules_install:
+\tmkdir -p $(INSTALL_MOD_PATH)/lib/modules/own
+\ttouch $(INSTALL_MOD_PATH)/lib/modules/own/one.ko $(INSTALL_MOD_PATH)/lib/modules/own/modules.dep
 one.o two.o: %.o: %.c
 \techo $@ >> ../said; grep -q broken $< && echo "$<:3:5: error: unknown type name" && exit 1; cp $< $@
 linux: one.o two.o
@@ -35,6 +37,7 @@ FILES = {
     "arch/um/Kconfig": "",
     "arch/um/vmlinux.lds.S": "",
     "include/linux/a.h": "",
+    "selected.config": "",
     "one.c": "1\n",
     "two.c": "2\n",
     "sound/left-out.c": "",
@@ -144,6 +147,17 @@ def test_results_that_are_kept(tree: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert len(list(results)) == 2
 
 
+def test_modules_that_the_tree_selects(tree: Path) -> None:
+    """They are kept for the guest's modprobe, although our configuration has none."""
+    kernel, _ = build(tree)
+    assert kernel.image and not (kernel.image.parent / "modules").exists()
+    (tree / "selected.config").write_text("CONFIG_ONE=m\n")
+    kernel, _ = build(tree)
+    assert kernel.image
+    assert [path.name for path in kernel.image.parent.glob("modules/**/*.ko")] == ["one.ko"]
+    assert (kernel.image.parent / "modprobe").exists()
+
+
 def test_compiler_is_quoted(tree: Path) -> None:
     """The first error with its file and line; what is compiled stays for the next time."""
     build(tree)
@@ -195,9 +209,9 @@ def test_a_change_of_tcp(tmp_path: Path) -> None:
     """A kernel's source with another default is built, and then only what depends on a change."""
     source = kernel_source.at_hand("6.12", kernel_build.cache_root())
     assert source is not None
-    with tarfile.open(source.archive) as tar:
-        tar.extractall(tmp_path, filter="tar")
-    (top,) = tmp_path.iterdir()
+    top = tmp_path / "linux"
+    top.mkdir()
+    source.unpack(top)
     engine = get_engine("uml")
     engine.prepare(str(top), print)
     file = top / "net/ipv4/tcp.c"

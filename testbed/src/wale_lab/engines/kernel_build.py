@@ -449,7 +449,7 @@ class Build:
         self.log("compiling it (2 to 4 minutes on two cores)")
         flags = "" if "CONFIG_KASAN=y" in self.config else FLAGS
         self.make(f"KCFLAGS={flags}", *([f"CFLAGS_MODULE={FLAGS_OF_MODULES}"] if flags else []))
-        if re.search(r"^CONFIG_\w+=m$", self.config, re.M):
+        if "=m\n" in (self.tree / ".config").read_text():
             self.install_modules()
         (self.tree / "linux").rename(self.work / "linux")
         subprocess.run(["strip", "--strip-debug", self.work / "linux"], check=False)
