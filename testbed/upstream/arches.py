@@ -82,7 +82,7 @@ ARCHES = (
 )
 
 #: Of the kernel's source, what these need and User-Mode Linux does not.
-_KEPT = (*(f"arch/{arch.name}" for arch in ARCHES), "drivers/clk", "drivers/power")
+_KEPT = ("drivers", *(f"arch/{arch.name}" for arch in ARCHES))
 
 #: What modpost says where there is no list of the kernel's symbols: exports() is that list here.
 UNKNOWN = re.compile(
