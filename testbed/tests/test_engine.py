@@ -132,6 +132,9 @@ def test_headers_of_stock_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         "6.9.1-amd64",
         "6.12.117+deb12-amd64",
     ]
+    assert stock_kernel.installed_headers("amd64", "rt") == ["6.12.1-rt-amd64"]
+    with pytest.raises(EngineError, match=r"6\.1-rt are .*\(there are: 6\.12\.1-rt-amd64\): .*"):
+        stock_kernel.find("6.1-rt", "amd64", print)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Finds the distribution's kernel for the installed packaged headers, for the vm engine.
 
+"6.12" is the newest of this line, and "6.12-rt" of the line with that flavour of the distribution
+(rt: PREEMPT_RT; cloud), which none is taken of unless it is asked for.
+
 Its image package is unpacked into ${XDG_CACHE_HOME:-~/.cache}/wale/stock/RELEASE and
 not installed: the host's boot loader and hooks are not involved.
 """
@@ -19,27 +22,40 @@ from wale_lab.engines.kernel_source import version_key
 HEADERS = Path("/usr/src")
 
 
-def installed_headers(distribution_arch: str) -> list[str]:
-    """Releases ("6.1.0-56-amd64") whose headers are installed, oldest first."""
+#: In the name of a release: kernels that the distribution configures in another way.
+_FLAVOUR = re.compile(r"-(rt|cloud)(?=-|$)")
+
+
+def _flavour(name: str) -> str:
+    found = _FLAVOUR.search(name)
+    return found[1] if found else ""
+
+
+def installed_headers(distribution_arch: str, flavour: str = "") -> list[str]:
+    """Releases ("6.1.0-56-amd64") of a flavour whose headers are installed, oldest first."""
     releases = []
     for path in HEADERS.glob(f"linux-headers-*-{distribution_arch}"):
         release = path.name.removeprefix("linux-headers-")
-        flavoured = re.search(r"-(rt|cloud)-", release)
-        if (path / "include/generated/utsrelease.h").exists() and not flavoured:
+        there = (path / "include/generated/utsrelease.h").exists()
+        if there and _flavour(release) == flavour:
             releases.append(release)
     return sorted(releases, key=version_key)
 
 
 def find(wanted: str | None, distribution_arch: str, log: Log) -> Kernel:
-    """The newest kernel of a version line ("6.12"), or of all; fetched if need be."""
-    releases = installed_headers(distribution_arch)
-    fitting = [r for r in releases if wanted is None or r == wanted or r.startswith(f"{wanted}.")]
+    """The newest kernel of a line, with a flavour or without, or of all; fetched if need be."""
+    wanted = wanted or ""
+    flavour = _flavour(wanted)
+    line = wanted.removesuffix(f"-{flavour}")
+    releases = installed_headers(distribution_arch, flavour)
+    fitting = [r for r in releases if not line or r == line or r.startswith(f"{line}.")]
     if not fitting:
-        line = f" {wanted}" if wanted else ""
+        named = f" {wanted}" if wanted else ""
+        package = "-".join(filter(None, ["linux-headers", wanted, distribution_arch]))
         raise EngineError(
-            f"the headers of no stock kernel{line} are installed (there are: "
+            f"the headers of no stock kernel{named} are installed (there are: "
             f"{', '.join(releases) or 'none'}): run `make packages-check`, or "
-            f"`sudo apt-get install linux-headers-{wanted or distribution_arch}...`"
+            f"`sudo apt-get install {package}`"
         )
     release = fitting[-1]
     folder = cache_root() / "stock" / release
