@@ -125,7 +125,7 @@ def test_an_architecture_that_is_none(
     monkeypatch.setattr(arches, "check", lambda *_: [])
     with pytest.raises(SystemExit, match="2"):
         arches.main()
-    expected = "error: unknown architecture 'arm65'; expected some of arm64, arm, s390\n"
+    expected = "error: unknown architecture 'arm65'; expected some of arm64, x86, arm, s390\n"
     assert capsys.readouterr().err.endswith(expected)
 
 
@@ -179,3 +179,6 @@ def test_cases_of_a_machine(tmp_path: Path) -> None:
     for wrong in (CONSOLE[:100], CONSOLE.replace("ended with 1", "ended with 0")):
         with pytest.raises(EngineError, match="see "):
             arch_boot.cases(wrong, 0, tmp_path)
+    log = "[    9.1] WARNING: possible circular locking dependency detected\r\n"
+    with pytest.raises(EngineError, match=r"^the kernel complains: \[ .* detected; see "):
+        arch_boot.cases(CONSOLE + log, 0, tmp_path)

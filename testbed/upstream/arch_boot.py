@@ -14,7 +14,7 @@ from pathlib import Path
 import arch_root
 from commands import Commands
 from fold import TOP
-from wale_lab.engines.base import EngineError
+from wale_lab.engines.base import EngineError, complaints
 
 #: What of this tree the selftests use.
 _USED = ("kmod/", "tcp_ratcp/", "testbed/", "userspace/", "Documentation/netlink/")
@@ -58,7 +58,7 @@ echo "machine: $(uname -rm), $(nproc) processors"
 testbed/selftests/run.sh -H {names}
 echo "machine: ended with $?"
 dmesg
-python3 -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321fedc)'
+python3 -c 'import ctypes; ctypes.CDLL(None).reboot(0x01234567)'
 """
 
 
@@ -126,7 +126,7 @@ class Boot:
             str(self.kernel / self.machine.image),
         ]
         words += ["-initrd", str(archive), "-nodefaults"]
-        words += ["-append", f"console={self.machine.console} loglevel=1 panic=-1"]
+        words += ["-append", f"console={self.machine.console} loglevel=1 log_buf_len=4M panic=-1"]
         run.say(f"$ {' '.join(words)} > {console}")
         with console.open("wb") as file:
             done = subprocess.run(
@@ -169,6 +169,8 @@ def cases(said: str, code: int, console: Path) -> list[Case]:
     failed = any(case.outcome == "failed" for case in found)
     if bool(int(end[1])) != failed or not found:
         raise EngineError(f"the selftests ended with {end[1]}, {len(found)} cases; see {console}")
+    if wrong := complaints(said):
+        raise EngineError(f"the kernel complains: {wrong[0].strip()}; see {console}")
     return found
 
 

@@ -50,6 +50,22 @@ class Arch:
     machine: Machine | None = None  # in which it is booted
 
 
+#: Checks of locks, RCU and sleeping, on two processors: User-Mode Linux has one.
+_CHECKS = """\
+CONFIG_PROVE_LOCKING=y
+CONFIG_DEBUG_ATOMIC_SLEEP=y
+CONFIG_DEBUG_NET=y
+CONFIG_DEBUG_OBJECTS=y
+CONFIG_DEBUG_OBJECTS_FREE=y
+CONFIG_DEBUG_OBJECTS_TIMERS=y
+CONFIG_DEBUG_OBJECTS_WORK=y
+CONFIG_DEBUG_OBJECTS_RCU_HEAD=y
+CONFIG_PROVE_RCU_LIST=y
+CONFIG_RCU_EXPERT=y
+CONFIG_STACKTRACE=y
+CONFIG_KALLSYMS=y
+"""
+
 ARCHES = (
     Arch(
         "arm64",
@@ -62,6 +78,20 @@ ARCHES = (
             "arm64",
             "aarch64-linux-gnu",
             "CONFIG_SERIAL_AMBA_PL011=y\nCONFIG_SERIAL_AMBA_PL011_CONSOLE=y\n",
+        ),
+    ),
+    Arch(
+        "x86",
+        "",
+        "64 bits, with lockdep",
+        _CHECKS,
+        Machine(
+            ("qemu-system-x86_64", "-machine", "pc", "-cpu", "max"),
+            "arch/x86/boot/bzImage",
+            "ttyS0",
+            "amd64",
+            "x86_64-linux-gnu",
+            "CONFIG_SERIAL_8250=y\nCONFIG_SERIAL_8250_CONSOLE=y\n",
         ),
     ),
     Arch("arm", "arm-linux-gnueabihf-", "32 bits, little-endian", "CONFIG_ARCH_MULTI_V7=y\n"),

@@ -170,6 +170,11 @@ WHEN_BUSY = (
 )
 
 
+def complaints(kernel_log: str) -> list[str]:
+    """The first line of each of a kernel's own complaints (WARN, oops, ...)."""
+    return [line for line in kernel_log.splitlines() if _KERNEL_COMPLAINT.search(line)]
+
+
 @dataclass
 class Outcome:
     """How a job ended."""
@@ -184,8 +189,8 @@ class Outcome:
 
     @property
     def complaints(self) -> list[str]:
-        """The kernel's own complaints (WARN, oops, ...), first lines only."""
-        return [ln for ln in self.kernel_log.splitlines() if _KERNEL_COMPLAINT.search(ln)]
+        """The kernel's own, first lines only."""
+        return complaints(self.kernel_log)
 
     def tail(self, lines: int = 20) -> str:
         """The last lines of both consoles, for an error message."""
