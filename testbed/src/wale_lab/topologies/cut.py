@@ -15,11 +15,13 @@ from dataclasses import asdict, dataclass, field
 from heapq import heappop, heappush
 from typing import Any, Literal
 
+import networkx as nx
+
 from wale_lab.engines.base import GUESTS_MAX
 from wale_lab.engines.together import LATENESS_NS, LEAST_DELAY_NS, Wire, slack_ns
 from wale_lab.guest.commands import client_command, server_command
 from wale_lab.topologies.plan import Plan, PlannedLink
-from wale_lab.topologies.told import Told, followed, following, way_ns
+from wale_lab.topologies.told import Told, followed, following, network, way_ns
 
 #: `guests: auto` cuts no link that is shorter: windows would eat the gain.
 AUTO_DELAY_NS = 1_000_000
@@ -101,7 +103,8 @@ def cut(plan: Plan, guests: Guests, kernels: dict[str, str]) -> Cut:
     veths = _veths(plan)
     least_ns = AUTO_DELAY_NS if guests == "auto" else LEAST_DELAY_NS
     loose = [v for v in veths if v.delays_ns and min(v.delays_ns) >= least_ns]
-    parts = _parts(plan, veths, loose)
+    ways = _ways(veths)
+    parts = _parts(plan, veths, loose, ways)
     if isinstance(guests, int) and guests > len(parts):
         raise CutError(
             f"at most {len(parts)}: the network falls into so many parts at links with a fixed "
@@ -119,36 +122,35 @@ def cut(plan: Plan, guests: Guests, kernels: dict[str, str]) -> Cut:
             result.wires.append(Wire((at[0], at[1]), veth.delays_ns, veth.rates_bps))
             result.ports += [Port(number, e.netns, e.dev, e.mac, e.mtu) for e in veth.ends]
             result.lines.add(veth.line)
-    _tell(result, plan, veths)
+    _tell(result, plan, ways)
     return result
 
 
-def _tell(made: Cut, plan: Plan, veths: Sequence[_Veth]) -> None:
+def _tell(made: Cut, plan: Plan, ways: nx.MultiDiGraph[str]) -> None:
     """Add a wire for each link and each other guest in which senders follow it.
 
     It takes as long as a packet from that link to the nearest of them.
     """
-    ways_ns: dict[tuple[str, str, int], int] = {}
+    delays_ns: dict[tuple[str, str, int], int] = {}
     for advice in plan.advice:
         link, guest = followed(advice.rate), made.guest_of[advice.netns]
         if link and made.guest_of[link.netns] != guest:
             key = (link.netns, link.dev, guest)
-            far_ns = _way_ns(veths, link.netns, advice.netns)
+            far_ns = way_ns(ways, link.netns, advice.netns)
             assert far_ns is not None
-            ways_ns[key] = min(far_ns, ways_ns.get(key, far_ns))
-    for (netns, dev, guest), delay_ns in ways_ns.items():
+            delays_ns[key] = min(far_ns, delays_ns.get(key, far_ns))
+    for (netns, dev, guest), delay_ns in delays_ns.items():
         made.told.append(Told(len(made.wires), netns, dev, guest))
         made.wires.append(Wire((made.guest_of[netns], guest), (delay_ns, delay_ns), (0, 0)))
 
 
-def _way_ns(veths: Sequence[_Veth], start: str, end: str) -> int | None:
-    """How long packets are on their way at least, from one namespace to another."""
-    ways = [
+def _ways(veths: Sequence[_Veth]) -> nx.MultiDiGraph[str]:
+    """How long packets are on their way at least, by each veth."""
+    return network(
         (veth.ends[n].netns, veth.ends[1 - n].netns, veth.delays_ns[n] if veth.delays_ns else 0)
         for veth in veths
         for n in (0, 1)
-    ]
-    return way_ns(ways, start, end)
+    )
 
 
 def _veths(plan: Plan) -> list[_Veth]:
@@ -189,7 +191,9 @@ def _rate_bps(link: PlannedLink) -> int | None:
     return int(rate[1]) if rate and link.trace is None else None
 
 
-def _parts(plan: Plan, veths: Sequence[_Veth], loose: Sequence[_Veth]) -> list[list[str]]:
+def _parts(
+    plan: Plan, veths: Sequence[_Veth], loose: Sequence[_Veth], ways: nx.MultiDiGraph[str]
+) -> list[list[str]]:
     """The namespaces that stay together, in the order of the plan.
 
     They are joined by wires that are not `loose`, and by advice that is read younger than a wire
@@ -200,7 +204,7 @@ def _parts(plan: Plan, veths: Sequence[_Veth], loose: Sequence[_Veth]) -> list[l
     for advice in plan.advice:
         link = followed(advice.rate)
         if link and link.netns != advice.netns:
-            far_ns = _way_ns(veths, link.netns, advice.netns)
+            far_ns = way_ns(ways, link.netns, advice.netns)
             if far_ns is None or far_ns + LATENESS_NS > link.lag_ns:
                 joins.append((advice.netns, link.netns))
     for one, other in joins:
@@ -272,8 +276,8 @@ def _balanced(
     ends = [end for flow in plan.flows for end in (flow.sender_netns, flow.receiver_netns)]
     ends += [program.netns for program in plan.programs]
     weight = [1 + 10 * sum(end in part for end in ends) for part in parts]
-    heaviest = sorted(range(len(parts)), key=lambda n: -weight[n])
-    firsts = {kernels[n]: n for n in reversed(heaviest) if kernels[n]}
+    heaviest_last = sorted(range(len(parts)), key=lambda n: (weight[n], -n))
+    firsts = {kernels[n]: n for n in heaviest_last if kernels[n]}
     if len(firsts) > guests:
         raise CutError(f"at least {len(firsts)}, one for each kernel, got {guests}")
     order = _walk(near, _walk(near, 0)[-1])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import networkx as nx
 
@@ -61,12 +60,16 @@ def _ns(time: str | None) -> int:
     return int(time.removesuffix("ns"))
 
 
-def way_ns(ways: Iterable[tuple[str, str, int]], start: str, end: str) -> int | None:
-    """The least sum of delays from a namespace to another; None: there is no way."""
-    graph: Any = nx.MultiDiGraph()  # of two ways beside each other the shorter one counts
-    graph.add_nodes_from((start, end))
+def network(ways: Iterable[tuple[str, str, int]]) -> nx.MultiDiGraph[str]:
+    """The ways from a namespace to its neighbours, each with its delay in ns."""
+    graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()  # the shorter of two side by side counts
     graph.add_weighted_edges_from(ways)
+    return graph
+
+
+def way_ns(ways: nx.MultiDiGraph[str], start: str, end: str) -> int | None:
+    """The least sum of delays from a namespace to another; None: there is no way."""
     try:
-        return int(nx.dijkstra_path_length(graph, start, end))
-    except nx.NetworkXNoPath:
+        return int(nx.dijkstra_path_length(ways, start, end))
+    except (nx.NetworkXNoPath, nx.NodeNotFound):
         return None
