@@ -362,7 +362,7 @@ def test_distribution(logged: RunSeries) -> None:
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
         "Queueing delay", "Round-trip time, smoothed by the sender",
     ]  # fmt: skip
-    assert figure.axes[0].get_legend_handles_labels()[1][0] == "tcp: p50 5, p95 5, p99 5"
+    assert figure.axes[0].get_legend_handles_labels()[1][0] == "tcp\np50 5, p95 5, p99 5"
 
 
 def test_tradeoff(logged: RunSeries) -> None:

@@ -155,6 +155,17 @@ def test_picture() -> None:
         picture(summary(table()), ["loss"], "flow", "x")
 
 
+def test_labels_of_an_axis_do_not_run_into_each_other() -> None:
+    rows = [("0%", 1), ("0.1%", 2), ("1%", 3), ("3%", 4)]
+    values = [("flow", "tcp", "one_way_delay_p95_ms", mean, 0.0, loss) for loss, mean in rows]
+    columns = ["kind", "name", "measure", "mean", "ci95", "loss"]
+    (axes,) = picture(
+        pd.DataFrame(values, columns=columns), ["loss"], "flow", "one_way_delay_p95_ms"
+    ).axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0%", "\n0.1%", "1%", "3%"]
+    assert axes.get_ylabel() == "one-way delay p95, ms"
+
+
 def sweep(scenario: Path, out: Path, *words: str) -> int:
     return main(["sweep", str(scenario), "--out", str(out), *words])
 

@@ -106,7 +106,8 @@ def _flows(runs: list[RunSeries]) -> Iterator[tuple[RunSeries, str, str]]:
 def distribution(runs: list[RunSeries], names: list[str]) -> Figure:
     """A panel for each metric: its cumulative distribution by flow, with percentiles."""
     with rc_context(STYLE):
-        figure = Figure(figsize=(9, 0.6 + 2.9 * len(names)), layout="constrained")
+        height = max(2.9, 0.4 + 0.35 * len(list(_flows(runs))))  # of a panel, and its legend
+        figure = Figure(figsize=(9, 0.6 + height * len(names)), layout="constrained")
         rows = figure.subplots(len(names), 1, squeeze=False)[:, 0]
         for axes, name in zip(rows, names, strict=True):
             _draw_distribution(axes, runs, METRICS[name])
@@ -127,10 +128,10 @@ def _draw_distribution(axes: Axes, runs: list[RunSeries], metric: Metric) -> Non
         shares = np.arange(1, len(values) + 1) / len(values)
         axes.plot(
             np.append(values[:1], values), np.append(0.0, shares), drawstyle="steps-post",
-            color=COLOURS[n % len(COLOURS)], ls=LINES[n % len(LINES)], label=f"{label}: {said}",
+            color=COLOURS[n % len(COLOURS)], ls=LINES[n % len(LINES)], label=f"{label}\n{said}",
         )  # fmt: skip
     if axes.get_lines():
-        axes.legend(loc="lower right", fontsize=8.5)
+        axes.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8.5)
     else:
         axes.annotate("no flow has it", (0.5, 0.5), xycoords="axes fraction", color=FAINT)
 

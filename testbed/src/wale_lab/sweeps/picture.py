@@ -21,7 +21,11 @@ from wale_lab.errors import ScenarioError
 from wale_lab.style import COLOURS, LINES, MARKERS, STYLE, rc_context
 
 #: Measures in the units that people read: factor and label.
-_SHOWN = {"goodput_Bps": (8e-6, "goodput, Mbit/s"), "seconds": (1.0, "completion time, s")}
+_SHOWN = {
+    "goodput_Bps": (8e-6, "goodput, Mbit/s"),
+    "ideal_share": (1.0, "share of the ideal goodput"),
+    "seconds": (1.0, "completion time, s"),
+}
 
 
 def number_of(text: str) -> float | None:
@@ -50,7 +54,10 @@ def label_of(measure: str) -> tuple[float, str]:
     """The factor of a measure, and the label of its axis."""
     if measure in _SHOWN:
         return _SHOWN[measure]
-    return 1.0, measure.replace("_", " ")
+    name, _, unit = measure.rpartition("_")
+    words = name if unit in ("ns", "us", "ms", "s") else measure
+    label = words.replace("one_way", "one-way").replace("_", " ")
+    return 1.0, label if words == measure else f"{label}, {unit}"
 
 
 def picture(summary: pd.DataFrame, parameters: list[str], kind: str, measure: str) -> Figure:
@@ -86,6 +93,19 @@ def picture(summary: pd.DataFrame, parameters: list[str], kind: str, measure: st
     return figure
 
 
+def _below_each_other(places: dict[str, float | int]) -> list[str]:
+    """Labels of an axis: one that would run into its neighbour stands on a lower line."""
+    width = 0.02 * (max(places.values()) - min(places.values()))  # of a letter, in a panel
+    ends: list[float] = []  # where each line is free
+    labels = {}
+    for text, at in sorted(places.items(), key=lambda place: place[1]):
+        half = width * len(text) / 2
+        line = next((n for n, end in enumerate(ends) if end <= at - half), len(ends))
+        ends[line : line + 1] = [at + half + width]
+        labels[text] = "\n" * line + text
+    return [labels[text] for text in places]
+
+
 def _draw(axes: Axes, rows: pd.DataFrame, x: str, lines: list[str], measure: str) -> None:
     factor, label = label_of(measure)
     values = list(rows[x].unique())
@@ -108,7 +128,7 @@ def _draw(axes: Axes, rows: pd.DataFrame, x: str, lines: list[str], measure: str
             ls=LINES[n % len(LINES)] if numeric else "", capsize=3, ms=4.5, label=text, **look,
         )  # fmt: skip
     if not numeric or len(values) <= 8:
-        axes.set_xticks(list(places.values()), values)
+        axes.set_xticks(list(places.values()), _below_each_other(places))
     axes.set_xlabel(x)
     axes.set_ylabel(label)
     axes.set_ylim(bottom=0)
