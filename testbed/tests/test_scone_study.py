@@ -78,6 +78,16 @@ def test_seeds_of_the_study_differ(study: ModuleType, tmp_path: Path) -> None:
         assert len(made) == 5
 
 
+def test_differences_are_of_the_same_seeds(
+    study: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Seeds that differ much do not hide that a client is always 10 kbit/s better."""
+    rates = {"QUIC, no advice": [100.0, 900.0], "told": [110.0, 910.0]}
+    study.show({("lte", c): [{"mean_kbit": v} for v in vs] for c, vs in rates.items()})
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last.split() == "mean_kbit 510 +- 5.08e+03 differs by 10 +- 0".split()
+
+
 def test_studies_for_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three views of the same films, each of which can be made."""
     monkeypatch.setattr(studies, "STUDIES", TOP / "Documentation/examples/studies")

@@ -4,8 +4,9 @@
     testbed/wale-lab python Documentation/examples/scone/study.py [--out DIR] [--seeds N]
         [--only LINK]... [--seconds N] [CLIENT...]
 
-Prints the mean over the seeds for each client of each link, and half of its 95 % interval. Runs in
-DIR are not repeated. All runs of one seed come before those of the next.
+Prints for each client of each link the mean over the seeds and half of its 95 % interval, and the
+same of its difference from the link's first client with the same seeds. Runs in DIR are not
+repeated. All runs of one seed come before those of the next.
 """
 
 from __future__ import annotations
@@ -147,11 +148,27 @@ def main() -> None:
         for cell in chosen:
             found[cell].append(run(*cell, args.out.absolute(), args.seconds, seed))
             print(f"{seed} {': '.join(cell)}", file=sys.stderr, flush=True)
+    show(found)
+
+
+def show(found: dict[tuple[str, str], list[dict[str, float]]]) -> None:
+    """A line for each number of each client of each link, of which there is a row for each seed."""
+    first: dict[str, list[dict[str, float]]] = {}
     for (link, client), rows in found.items():
         print(f"{link}: {client}")
+        beside = first.setdefault(link, rows)
         for name in rows[0]:
-            interval = mean_interval([row[name] for row in rows])
-            print(f"    {name:16} {interval.mean:8.4g} +- {interval.half:.3g}")
+            values = [row[name] for row in rows]
+            line = f"    {name:16} {_mean(values)}"
+            if rows is not beside:
+                pairs = zip(values, beside, strict=True)
+                line += f"   differs by {_mean([value - other[name] for value, other in pairs])}"
+            print(line)
+
+
+def _mean(values: list[float]) -> str:
+    interval = mean_interval(values)
+    return f"{interval.mean:8.4g} +- {interval.half:<8.3g}"
 
 
 if __name__ == "__main__":
