@@ -106,7 +106,7 @@ ARCHES = (
             "ttysclp0",
             "s390x",
             "s390x-linux-gnu",
-            "CONFIG_SCLP_TTY=y\nCONFIG_SCLP_CONSOLE=y\n",
+            "CONFIG_SCLP_VT220_TTY=y\nCONFIG_SCLP_VT220_CONSOLE=y\n",
         ),
     ),
 )
