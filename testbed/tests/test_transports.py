@@ -26,6 +26,9 @@ BUILT = {
     "quic-quiche": "quiche-transfer",
 }
 
+#: How often `make check-programs` runs each.
+REPEATS = int(os.environ.get("WALE_REPEATS", "20"))
+
 #: A link of 1 Gbit/s, and less of the TCP flow.
 GIGABIT = [
     "bottleneck.forward.rate=1gbit",
@@ -123,7 +126,7 @@ def test_built_program(name: str, tmp_path: Path) -> None:
     out = tmp_path / "first"
     result = run(name, out)
     check_transfer(result, out)
-    check_again(name, tmp_path, result["digest"], int(os.environ.get("WALE_REPEATS", "20")) - 1)
+    check_again(name, tmp_path, result["digest"], REPEATS - 1)
 
 
 @pytest.mark.programs
@@ -170,6 +173,14 @@ def test_packaged_programs(name: str, tmp_path: Path) -> None:
     if name == "dns":
         capture = tmp_path / "first/capture.files/dns.pcap"
         assert len(list(PcapReader(str(capture)))) > 80
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("name", [*PACKAGED, "iperf3", "quic-aioquic"])
+def test_repeated(name: str, tmp_path: Path) -> None:
+    if name in PACKAGED:
+        skip_without(PACKAGED[name][0])
+    check_again(name, tmp_path, run(name, tmp_path / "first")["digest"], REPEATS - 1)
 
 
 @pytest.mark.guest

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -227,6 +228,19 @@ def test_packets_of_no_socket_can_be_drawn(also: str, tmp_path: Path) -> None:
         drawn = [LAB, "plot", "-q", "out", *more]
         done = subprocess.run(drawn, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert "Traceback" not in done.stderr
+
+
+def test_a_pipe_in_which_nothing_comes() -> None:
+    """It is waited for, as its end is not known, but not without a word."""
+    code = "from wale_lab.terminal import standard_input; print(standard_input())"
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as reader:  # fmt: skip
+        assert reader.stderr and reader.stderr.readline().startswith(
+            "wale-lab: reading standard input to its end"
+        )
+        assert reader.communicate("late") == ("b'late'\n", "")
 
 
 @pytest.mark.guest

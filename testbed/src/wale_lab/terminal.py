@@ -8,6 +8,7 @@ input is read before the start, and what the program prints is handed on as it i
 from __future__ import annotations
 
 import os
+import select
 import signal
 import stat
 import sys
@@ -25,6 +26,9 @@ STDIN, INTERRUPT = "stdin", "interrupt"
 
 #: After Ctrl-C, how long a program may take to end; a second one does not wait.
 PATIENCE_S = 5.0
+
+#: For how long nothing may come from a pipe before that is said.
+_SILENT_S = 1.0
 
 #: Variables that mean nothing inside, or something else.
 _LEFT_OUT = ("TMPDIR", "PYTHONPATH", "PYTHONPYCACHEPREFIX", "XDG_RUNTIME_DIR", "WALE_PYTHONPATH")
@@ -46,6 +50,9 @@ def standard_input() -> bytes:
         return b""
     if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
         return b""
+    if not select.select([0], [], [], _SILENT_S)[0]:
+        said = "reading standard input to its end, for the command; with </dev/null it has none"
+        print(f"wale-lab: {said}", file=sys.stderr, flush=True)
     return sys.stdin.buffer.read()
 
 
