@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from commands import Commands
 from fold import TOP
@@ -99,9 +100,10 @@ class Patched:
             file.write_text(text)
 
     def make_checkout(self, kernel: Kernel, files: list[Path]) -> int:
-        """A copy of this tree whose modules are those of the patched kernel; their number.
+        """A copy of this tree with the modules of the patched kernel; their number.
 
-        What is not in the series (tcp_ratcp and the testbed's own) is built from the tree.
+        What is not in the series (tcp_ratcp and the testbed's own) is built from the tree.  So is
+        what is, for that kernel, and kept beside: use_modules() chooses.
         """
         if kernel.image is None or kernel.tree is None:
             raise EngineError("the patched kernel has no image")
@@ -119,9 +121,16 @@ class Patched:
         self.run.text(build, self.checkout, WALE_KUNIT="y")
         there = {path.stem: path for path in self.checkout.glob("build/modules/*/**/*.ko")}
         for name, path in own.items():
-            shutil.copy2(path, there[name])
+            shutil.copy2(there[name], there[name].with_suffix(".ko.tree"))
+            shutil.copy2(path, there[name].with_suffix(".ko.patched"))
+        self.use_modules("patched")
         self.run.text(["make", "-s", f"-j{os.cpu_count()}", "userspace"], self.checkout)
         return len(own)
+
+    def use_modules(self, whose: Literal["patched", "tree"]) -> None:
+        """Let the copy of this tree run the patched kernel's, or this tree's built for it."""
+        for path in self.checkout.glob(f"build/modules/*/**/*.ko.{whose}"):
+            shutil.copy2(path, path.with_suffix(""))
 
     def _expected(self) -> set[str]:
         """The modules that the series makes, with those of its tests."""
