@@ -57,6 +57,8 @@ check: packages-check userspace kernel kernel-san	## every test; the last line i
 	@$(RECORD) $(if $(KERNELS),testbed/setup/check-kernels $(KERNELS) -- $(SIDE_BY_SIDE) $(PYTEST_ARGS),\
 		WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(SIDE_BY_SIDE) $(PYTEST_ARGS))
 
+# One more than there are processors, since some of these tests wait for a second or two.
+test: JOBS := $(or $(JOBS),$(shell n=$$(nproc); echo $$((n < 8 ? n + 1 : 8))))
 test: packages-check userspace kernel	## the fast ones: what needs no guest, and KUnit in one
 	@WALE_KERNEL=$(KERNEL) testbed/wale-lab python -m pytest $(SIDE_BY_SIDE) -m fast $(PYTEST_ARGS)
 

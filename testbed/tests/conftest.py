@@ -40,6 +40,10 @@ LONGEST = (
     "test_conform",
     "test_lint",
     "test_engine",
+    "test_page",
+    "test_report",
+    "test_machines",
+    "test_serve_limits",
 )
 
 
