@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import socket
-from pathlib import Path
 from typing import Any
 
-from wale_lab.selftest import net
+from wale_lab.selftest import net, rate
 from wale_lab.selftest.faults import Failing
 from wale_lab.selftest.pair import MS, Pair
 from wale_lab.selftest.tap import Skip, equal, main, true, virtual_time
@@ -62,17 +60,6 @@ class Leaks:
         true(False, f"objects more than before: {grown}")
 
 
-def module() -> str:
-    """Return the path of the module for this kernel."""
-    release = os.uname().release
-    root = Path(__file__).resolve().parents[2] / "build" / "modules"
-    for folder in (f"{release}-um", release):
-        path = root / folder / "kmod" / "wale" / "sch_wale.ko"
-        if path.exists():
-            return str(path)
-    raise Skip(f"no sch_wale.ko for {release}")
-
-
 def test_thousand_lives() -> None:
     """1,000 times add, change, replace, delete under traffic."""
     pair = Pair()
@@ -98,7 +85,7 @@ def test_thousand_lives() -> None:
 
 def test_module_comes_and_goes() -> None:
     """The module can be unloaded when no link is left, and not before."""
-    path = module()
+    path = rate.module("sch_wale")
     pair = Pair()
     for number in range(20):
         pair.add(**KINDS[number % 3])
@@ -126,7 +113,7 @@ def test_namespace_goes_with_packets_in_flight() -> None:
         net.sleep_ns((number % 3) * 10 * MS)
         pair.close()
     net.run("rmmod sch_wale")
-    net.run(f"insmod {module()}")
+    net.run(f"insmod {rate.module('sch_wale')}")
     leaks.check(40 * 80)
 
 

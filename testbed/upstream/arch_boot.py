@@ -117,16 +117,11 @@ class Boot:
         pack = 'find . | cpio --quiet -o -H newc -R 0:0 > "$0"'
         run.text(["sh", "-c", pack, archive], initramfs)
         console = out / "console.log"
-        words = [*self.machine.program, "-smp", str(_CPUS), "-m", "2048", "-display", "none"]
-        words += [
-            "-serial",
-            "stdio",
-            "-no-reboot",
-            "-kernel",
-            str(self.kernel / self.machine.image),
-        ]
-        words += ["-initrd", str(archive), "-nodefaults"]
-        words += ["-append", f"console={self.machine.console} loglevel=1 log_buf_len=4M panic=-1"]
+        words = [*self.machine.program, "-smp", f"{_CPUS},sockets={_CPUS}", "-m", "2048"]
+        words += ["-display", "none", "-serial", "stdio", "-nodefaults", "-no-reboot"]
+        words += ["-kernel", str(self.kernel / self.machine.image), "-initrd", str(archive)]
+        kernel_line = f"console={self.machine.console} loglevel=1 log_buf_len=4M panic=-1"
+        words += ["-append", kernel_line]
         run.say(f"$ {' '.join(words)} > {console}")
         with console.open("wb") as file:
             done = subprocess.run(

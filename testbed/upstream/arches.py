@@ -64,6 +64,8 @@ CONFIG_PROVE_RCU_LIST=y
 CONFIG_RCU_EXPERT=y
 CONFIG_STACKTRACE=y
 CONFIG_KALLSYMS=y
+CONFIG_FTRACE=y
+CONFIG_ENABLE_DEFAULT_TRACERS=y
 """
 
 ARCHES = (
@@ -150,8 +152,8 @@ class ArchCheck:
         self.kernel.mkdir(parents=True, exist_ok=True)
         wanted = self.out / "wanted.config"
         machine = self.arch.machine
-        more = f'{self.arch.config}CONFIG_LOCALVERSION="-{self.arch.name}"\n'
-        more += machine.all_config if machine else ""
+        more = machine.all_config if machine else ""
+        more += f'{self.arch.config}CONFIG_LOCALVERSION="-{self.arch.name}"\n'
         wanted.write_text(Wanted(None, "").config + more)
         self._make("allnoconfig", KCONFIG_ALLCONFIG=str(wanted))
         self._make(*((Path(machine.image).name, "modules") if machine else ("modules_prepare",)))
