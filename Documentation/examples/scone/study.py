@@ -5,8 +5,8 @@
         [--only LINK]... [--seconds N] [CLIENT...]
 
 Prints for each client of each link the mean over the seeds and half of its 95 % interval, and the
-same of its difference from the link's first client with the same seeds. Runs in DIR are not
-repeated. All runs of one seed come before those of the next.
+same of its difference, with the same seeds, from the client without advice before it. Runs in DIR
+are not repeated. All runs of one seed come before those of the next.
 """
 
 from __future__ import annotations
@@ -153,10 +153,12 @@ def main() -> None:
 
 def show(found: dict[tuple[str, str], list[dict[str, float]]]) -> None:
     """A line for each number of each client of each link, of which there is a row for each seed."""
-    first: dict[str, list[dict[str, float]]] = {}
+    without: dict[str, list[dict[str, float]]] = {}
     for (link, client), rows in found.items():
         print(f"{link}: {client}")
-        beside = first.setdefault(link, rows)
+        if client.endswith(("no advice", "no element")):
+            without[link] = rows
+        beside = without[link]
         for name in rows[0]:
             values = [row[name] for row in rows]
             line = f"    {name:16} {_mean(values)}"
