@@ -50,6 +50,7 @@ mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev
 mount -t debugfs debugfs /sys/kernel/debug
+[ ! -d /sys/kernel/tracing ] || mount -t tracefs tracefs /sys/kernel/tracing
 mount -t tmpfs tmpfs /tmp
 mount -t tmpfs tmpfs /run
 ip link set lo up
