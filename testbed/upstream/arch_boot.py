@@ -111,7 +111,7 @@ class Boot:
     userspace: Path
 
     def run(self, names: Sequence[str], tdc: Path, out: Path, run: Commands) -> list[Case]:
-        """Run selftests in it, or all; return their cases."""
+        """Run selftests in it; return their cases."""
         initramfs = out / "initramfs"
         self._fill(initramfs, tdc, " ".join(names), run)
         archive = out / "initramfs.cpio"

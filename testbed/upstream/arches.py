@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds the modules and the userspace for other processors: `make check-arch`.
+"""Builds the modules and the userspace for other processors, and boots some: `make check-arch`.
 
 For each architecture the kernel's source is configured like the guest's kernel, as far as the
 architecture takes it, and prepared for modules.  The modules and their tests are compiled with
 W=1, and with sparse where it is installed and new enough.  Every symbol that a module needs must
 be one that the kernel or another module exports: a division of 64 bits on a processor of 32 would
-need one that is not.  Of the userspace all objects are compiled.
+need one that is not.  Where QEMU has a machine, the whole kernel and the tools are built, and
+selftests run there on two processors; on x86, where the kernel checks its locks, more of them.
 
-The results are printed as a table, and kept in build/arch/arch.json.
+The results are printed as a table, and kept in build/arch/VERSION/arch.json.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class Arch:
     about: str
     config: str = ""
     machine: Machine | None = None  # in which it is booted
+    selftests: tuple[str, ...] = ("kunit", "start")
 
 
 #: Checks of locks, RCU and sleeping, on two processors: User-Mode Linux has one.
@@ -95,6 +97,7 @@ ARCHES = (
             "x86_64-linux-gnu",
             "CONFIG_SERIAL_8250=y\nCONFIG_SERIAL_8250_CONSOLE=y\n",
         ),
+        ("kunit", "start", "life", "stress"),
     ),
     Arch("arm", "arm-linux-gnueabihf-", "32 bits, little-endian", "CONFIG_ARCH_MULTI_V7=y\n"),
     Arch(
@@ -258,7 +261,7 @@ def main() -> int:
     parser.add_argument("--kernel", help="line of the kernel, such as 6.12")
     parser.add_argument("--out", type=Path, default=TOP / "build/arch")
     known = ", ".join(arch.name for arch in ARCHES)
-    parser.add_argument("--selftest", action="append", help="of run.sh, to run when it has booted")
+    parser.add_argument("--selftest", action="append", help="of run.sh, to run instead")
     parser.add_argument("arches", nargs="*", help=f"of {known}")
     asked = parser.parse_args()
     if unknown := {*asked.arches} - {arch.name for arch in ARCHES}:
@@ -295,7 +298,7 @@ def check(
             one.prepare()
             row |= {"modules": one.modules(), "userspace": one.userspace()}
             said = f"{row['modules']}; userspace {row['userspace']}"
-            if cases := one.selftests(selftests, tdc):
+            if cases := one.selftests(selftests or arch.selftests, tdc):
                 keep_record(one.release, cases)
                 row["selftests"] = counts = Counter(case.outcome for case in cases)
                 row["passed"] = not counts["failed"]
