@@ -117,26 +117,6 @@ def test_vm_engine_says_why_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         get_engine("vm").prepare(None, print)
 
 
-def test_headers_of_stock_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Of the installed headers those count that belong to an ordinary kernel, by version."""
-    monkeypatch.setattr(stock_kernel, "HEADERS", tmp_path)
-    whole = ("6.9.1-amd64", "6.12.117+deb12-amd64", "6.1.0-56-amd64", "6.1.0-9-amd64")
-    for release in (*whole, "6.12.1-rt-amd64", "6.12.1-cloud-amd64", "6.13.0-arm64"):
-        generated = tmp_path / f"linux-headers-{release}" / "include/generated"
-        generated.mkdir(parents=True)
-        (generated / "utsrelease.h").touch()
-    (tmp_path / "linux-headers-6.14.0-amd64").mkdir()  # removed, not purged
-    assert stock_kernel.installed_headers("amd64") == [
-        "6.1.0-9-amd64",
-        "6.1.0-56-amd64",
-        "6.9.1-amd64",
-        "6.12.117+deb12-amd64",
-    ]
-    assert stock_kernel.installed_headers("amd64", "rt") == ["6.12.1-rt-amd64"]
-    with pytest.raises(EngineError, match=r"6\.1-rt are .*\(there are: 6\.12\.1-rt-amd64\): .*"):
-        stock_kernel.find("6.1-rt", "amd64", print)
-
-
 @pytest.mark.parametrize(
     ("said", "works"),
     [

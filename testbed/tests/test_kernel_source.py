@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where the source of a kernel comes from, without asking anybody on the network."""
+"""Where a kernel or its source comes from, without asking anybody on the network."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wale_lab.engines import debian, kernel_source
+from wale_lab.engines import debian, kernel_source, stock_kernel
 from wale_lab.engines.base import EngineError
 from wale_lab.engines.debian import Suite
 
@@ -213,3 +213,23 @@ def test_root_of_another_architecture(apt: Apt, tmp_path: Path) -> None:
     assert (suite.folder / "status").read_text() == ""
     debian.fetch_root(["bash"], tmp_path / "root", print, suite)
     assert "bookworm: apt-get install" in apt.asked
+
+
+def test_headers_of_stock_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of the installed headers those count that belong to an ordinary kernel, by version."""
+    monkeypatch.setattr(stock_kernel, "HEADERS", tmp_path)
+    whole = ("6.9.1-amd64", "6.12.117+deb12-amd64", "6.1.0-56-amd64", "6.1.0-9-amd64")
+    for release in (*whole, "6.12.1-rt-amd64", "6.12.1-cloud-amd64", "6.13.0-arm64"):
+        generated = tmp_path / f"linux-headers-{release}" / "include/generated"
+        generated.mkdir(parents=True)
+        (generated / "utsrelease.h").touch()
+    (tmp_path / "linux-headers-6.14.0-amd64").mkdir()  # removed, not purged
+    assert stock_kernel.installed_headers("amd64") == [
+        "6.1.0-9-amd64",
+        "6.1.0-56-amd64",
+        "6.9.1-amd64",
+        "6.12.117+deb12-amd64",
+    ]
+    assert stock_kernel.installed_headers("amd64", "rt") == ["6.12.1-rt-amd64"]
+    with pytest.raises(EngineError, match=r"6\.1-rt are .*\(there are: 6\.12\.1-rt-amd64\): .*"):
+        stock_kernel.find("6.1-rt", "amd64", print)
