@@ -100,7 +100,7 @@ upstream: packages-check	## the tree as patches for Linux and iproute2, into bui
 check-upstream: packages-check userspace kernel	## apply these patches, build them one by one, boot them (KERNEL=7.2)
 	@testbed/wale-lab python testbed/upstream/check.py $(KERNEL_ARG)
 
-check-arch: packages-check packages-arch	## build for arm64, arm and s390, and boot two of them (KERNEL=6.12)
+check-arch: packages-check packages-arch	## build for arm64, arm, s390 and x86, and boot all but arm (KERNEL=6.12)
 	@testbed/wale-lab python testbed/upstream/arches.py $(KERNEL_ARG)
 
 lint: packages-check kernel	## checkpatch, sparse, W=1, clang-format, ruff, mypy, shellcheck

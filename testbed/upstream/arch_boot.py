@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import arch_root
-from commands import Commands
+from commands import Commands, tracked
 from fold import TOP
 from wale_lab.engines.base import EngineError, complaints
 
@@ -113,7 +113,7 @@ class Boot:
     def run(self, names: Sequence[str], tdc: Path, out: Path, run: Commands) -> list[Case]:
         """Run selftests in it; return their cases."""
         initramfs = out / "initramfs"
-        self._fill(initramfs, tdc, " ".join(names), run)
+        self._fill(initramfs, tdc, " ".join(names))
         archive = out / "initramfs.cpio"
         pack = 'find . | cpio --quiet -o -H newc -R 0:0 > "$0"'
         run.text(["sh", "-c", pack, archive], initramfs)
@@ -134,13 +134,14 @@ class Boot:
             )
         return cases(console.read_text(errors="replace"), done.returncode, console)
 
-    def _fill(self, initramfs: Path, tdc: Path, names: str, run: Commands) -> None:
+    def _fill(self, initramfs: Path, tdc: Path, names: str) -> None:
         arch_root.copy_to_boot(self.root, initramfs)
         here = initramfs / "wale"
-        for name in run.text(["git", "ls-files", "-co", "--exclude-standard"], TOP).splitlines():
-            if name.startswith(_USED) and (TOP / name).is_file():
+        for file in tracked():
+            name = str(file.relative_to(TOP))
+            if name.startswith(_USED):
                 (here / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(TOP / name, here / name)
+                shutil.copy2(file, here / name)
         (modules,) = self.modules.iterdir()
         release = (self.kernel / "include/config/kernel.release").read_text().strip()
         target = here / "build/modules" / release

@@ -23,7 +23,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 import checkpatch
-from commands import Commands, show
+from commands import Commands, show, tracked
 from fold import TOP
 from linux import LinuxSeries
 from objects import compile_each
@@ -166,13 +166,6 @@ class Check:
         words = [str(checkout / "testbed/wale-lab"), "run", scenario, "--kernel", tree, "--json"]
         words += ["--out", str(self.out / "check/run")]
         return str(json.loads(self.run.text(words, checkout, WALE_NO_BUILD="1"))["digest"])[:8]
-
-
-def tracked() -> list[Path]:
-    """The files of this tree."""
-    command = ["git", "ls-files", "-co", "--exclude-standard"]
-    listed = Commands(None).text(command, TOP).splitlines()
-    return [TOP / name for name in listed if (TOP / name).is_file()]
 
 
 def _decides(file: Path) -> bool:

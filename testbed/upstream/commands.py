@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from fold import TOP
 from wale_lab.engines.base import EngineError
 
 
@@ -61,3 +62,10 @@ class Commands:
         if done.returncode:
             raise EngineError(f"{named[:120]} failed; its output is in {self.file}")
         return done.stdout
+
+
+def tracked() -> list[Path]:
+    """The files of this tree."""
+    command = ["git", "ls-files", "-co", "--exclude-standard"]
+    listed = Commands(None).text(command, TOP).splitlines()
+    return [TOP / name for name in listed if (TOP / name).is_file()]
