@@ -22,18 +22,22 @@ static void wire_end_write(struct wire_end *end, u64 at, const void *from, u32 l
 	u64 size = end->entry->size, place = at & (size - 1);
 	u32 first = min_t(u64, len, size - place);
 
-	memcpy(end->data + place, from, first);
-	memcpy(end->data, from + first, len - first);
+	wire_copy(end->data + place, from, first);
+	wire_copy(end->data, from + first, len - first);
 }
 
 /* The packet itself; its pieces are copied once, from where they are. */
-static int wire_end_write_packet(struct wire_end *end, u64 at, const struct sk_buff *skb)
+static void wire_end_write_packet(struct wire_end *end, u64 at, struct sk_buff *skb)
 {
-	u64 size = end->entry->size, place = at & (size - 1);
-	u32 first = min_t(u64, skb->len, size - place);
+	struct skb_seq_state pieces;
+	const u8 *piece;
+	u32 done = 0, len;
 
-	return skb_copy_bits(skb, 0, end->data + place, first) ?:
-	       skb_copy_bits(skb, first, end->data, skb->len - first);
+	skb_prepare_seq_read(skb, 0, skb->len, &pieces);
+	while ((len = skb_seq_read(done, &piece, &pieces))) {
+		wire_end_write(end, at + done, piece, len);
+		done += len;
+	}
 }
 
 static void wire_end_fail(struct wire_end *end, enum wire_error error)
@@ -93,7 +97,7 @@ static void wire_send_end(struct wire_end *end, const struct wire_record *record
 	end->last_ns = record->arrival_ns;
 }
 
-static enum wire_error wire_send(struct wire_end *end, const struct sk_buff *skb, u64 departure_ns)
+static enum wire_error wire_send(struct wire_end *end, struct sk_buff *skb, u64 departure_ns)
 {
 	struct wire_record record = {};
 	enum wire_error error;
@@ -102,8 +106,7 @@ static enum wire_error wire_send(struct wire_end *end, const struct sk_buff *skb
 	if (error)
 		return error;
 	wire_record_fill(&record, skb);
-	if (wire_end_write_packet(end, end->ring->head + sizeof(record), skb))
-		return WIRE_DAMAGED;
+	wire_end_write_packet(end, end->ring->head + sizeof(record), skb);
 	wire_send_end(end, &record);
 	return WIRE_OK;
 }
