@@ -12,7 +12,6 @@ import errno
 import os
 import struct
 from collections import Counter
-from pathlib import Path
 
 import life
 from wale_lab.selftest import net, netlink, rate
@@ -252,8 +251,7 @@ def unload(name: str) -> bool:
 def load_all() -> None:
     """Load both modules; a kernel of which they are a part may have loaded one for a link."""
     for name in reversed(MODULES):
-        if not Path("/sys/module", name).exists():
-            net.run(f"insmod {rate.module(name)}")
+        rate.load(name)
 
 
 def test_allocation_failures() -> None:

@@ -21,30 +21,20 @@ from life import flush
 from wale_lab.selftest import net, netlink
 from wale_lab.selftest.faults import Failing
 from wale_lab.selftest.pair import MS, Pair
-from wale_lab.selftest.rate import Channel, module
+from wale_lab.selftest.rate import Channel, load, loaded
 from wale_lab.selftest.tap import equal, main, true
 from wale_lab.selftest.wale import RATE_UNLIMITED
 
+MODULE = "rate_feedback"
 SECOND = 1000 * MS
 FIN, SYN, RST, ACK = 1, 2, 4, 16
 ETH_P_IPV6 = 0x86DD
 
 
-def loaded() -> bool:
-    """Is rate_feedback there?"""
-    return "rate_feedback " in net.read("/proc/modules")
-
-
-def load() -> None:
-    """Load rate_feedback, if it is not there."""
-    if not loaded():
-        net.run(f"insmod {module('rate_feedback')}")
-
-
 def unload() -> None:
     """Unload it, once the namespaces of earlier tests are gone."""
     net.wait_for(
-        lambda: not net.run("rmmod rate_feedback", check=False),
+        lambda: not net.run(f"rmmod {MODULE}", check=False),
         "rate_feedback not in use",
         limit_s=5,
     )
@@ -88,7 +78,7 @@ class LinkChannel(Channel):
 
 def stage(**options: Any) -> tuple[Pair, LinkChannel]:
     """Return a link with feedback, and its channel."""
-    load()
+    load(MODULE)
     pair = Pair()
     pair.add(**{"feedback": {"idle": 2 * SECOND}, **options})
     return pair, LinkChannel(pair)
@@ -366,7 +356,7 @@ def test_connections_of_tcp() -> None:
 
 def test_channel_comes_later() -> None:
     """A link works without the channel, and publishes what holds once it is there."""
-    load()
+    load(MODULE)
     unload()
     pair = Pair()
     pair.add(rate=10**6, feedback={"idle": SECOND})
@@ -378,7 +368,7 @@ def test_channel_comes_later() -> None:
     send(pair, ipv4(tcp(SYN)))
     equal(flows(pair), 1, "flows are counted")
     net.sleep_ns(3 * SECOND)
-    load()
+    load(MODULE)
     net.sleep_ns(2 * SECOND)
     channel = LinkChannel(pair)
     path = channel.there()
@@ -390,24 +380,24 @@ def test_channel_comes_later() -> None:
 
 def test_module_is_held_while_attached() -> None:
     """rate_feedback stays as long as a link publishes, and no longer."""
-    load()
+    load(MODULE)
     unload()
     pair, channel = stage()
     channel.close()
-    true("in use" in net.run("rmmod rate_feedback", check=False), "unloaded while in use")
+    true("in use" in net.run(f"rmmod {MODULE}", check=False), "unloaded while in use")
     pair.change(feedback={})
-    net.run("rmmod rate_feedback")
-    load()
+    net.run(f"rmmod {MODULE}")
+    load(MODULE)
     pair.change(feedback={"idle": SECOND})
-    true("in use" in net.run("rmmod rate_feedback", check=False), "unloaded while in use")
+    true("in use" in net.run(f"rmmod {MODULE}", check=False), "unloaded while in use")
     pair.delete()
-    net.run("rmmod rate_feedback")
+    net.run(f"rmmod {MODULE}")
     pair.close()
 
 
 def test_one_link_of_a_device() -> None:
     """A second link of the device is refused whole; the path goes with its own link alone."""
-    load()
+    load(MODULE)
     pair = Pair()
     channel = LinkChannel(pair)
     net.run("tc qdisc add dev a0 root handle 1: prio", pair.a)
@@ -437,7 +427,7 @@ def test_one_link_of_a_device() -> None:
 
 def test_refused_link_leaves_the_path() -> None:
     """A link that is refused gives the path back: its value, its settings, whom it follows."""
-    load()
+    load(MODULE)
     pair = Pair()
     pair.add(rate=1000)
     channel = LinkChannel(pair)
@@ -496,12 +486,12 @@ def test_settings_stay() -> None:
 
 def test_lives_under_traffic() -> None:
     """Links that publish come and go, with their devices and namespaces, channel or not."""
-    load()
+    load(MODULE)
     for number in range(60):
-        if number % 20 == 10 and loaded():
+        if number % 20 == 10 and loaded(MODULE):
             unload()
         if number % 20 == 15:
-            load()
+            load(MODULE)
         pair = Pair()
         for _ in range(3):
             pair.add(rate=10**5, delay=MS, feedback={"idle": 5 * MS}, loss=1 << 30)
@@ -519,13 +509,13 @@ def test_lives_under_traffic() -> None:
         pair.close()
         net.sleep_ns((number % 4) * 400 * MS)
     unload()
-    load()
+    load(MODULE)
 
 
 def test_allocation_failures() -> None:
     """Each allocation fails once: feedback is on and published, or as it was before."""
     failing = Failing()
-    load()
+    load(MODULE)
     pair = Pair()
     channel = LinkChannel(pair)
 

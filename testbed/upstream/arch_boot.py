@@ -25,11 +25,11 @@ _LIMIT_S = 5400
 #: Two, so that the kernel's locks are needed.
 _CPUS = 2
 
-_CONFIG = """\
+_CONFIG = f"""\
 CONFIG_BLK_DEV_INITRD=y
 CONFIG_TTY=y
 CONFIG_SMP=y
-CONFIG_NR_CPUS=2
+CONFIG_NR_CPUS={_CPUS}
 """
 
 #: What the guest's kernel has, takes long to compile, and the selftests that run here do not need.
@@ -61,6 +61,11 @@ echo "machine: ended with $?"
 dmesg
 python3 -c 'import ctypes; ctypes.CDLL(None).reboot(0x01234567)'
 """
+
+
+def release(kernel: Path) -> str:
+    """What a kernel that was built, or prepared for modules, calls itself."""
+    return (kernel / "include/config/kernel.release").read_text().strip()
 
 
 @dataclass(frozen=True)
@@ -143,8 +148,7 @@ class Boot:
                 (here / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(file, here / name)
         (modules,) = self.modules.iterdir()
-        release = (self.kernel / "include/config/kernel.release").read_text().strip()
-        target = here / "build/modules" / release
+        target = here / "build/modules" / release(self.kernel)
         target.mkdir(parents=True)
         for module in modules.rglob("*.ko"):
             shutil.copy2(module, target)

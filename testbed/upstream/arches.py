@@ -208,11 +208,6 @@ class ArchCheck:
         self.run.text([*words, *(f"{name}={value}" for name, value in flags.items())], both=True)
         return "built"
 
-    @property
-    def release(self) -> str:
-        """What the kernel calls itself."""
-        return (self.kernel / "include/config/kernel.release").read_text().strip()
-
     def selftests(self, names: Sequence[str], tdc: Path) -> list[Case]:
         """Boot the kernel, if there is a machine for it, and run selftests."""
         machine = self.arch.machine
@@ -299,7 +294,7 @@ def check(
             row |= {"modules": one.modules(), "userspace": one.userspace()}
             said = f"{row['modules']}; userspace {row['userspace']}"
             if cases := one.selftests(selftests or arch.selftests, tdc):
-                keep_record(one.release, cases)
+                keep_record(arch_boot.release(one.kernel), cases)
                 row["selftests"] = counts = Counter(case.outcome for case in cases)
                 row["passed"] = not counts["failed"]
                 said += "; selftests " + ", ".join(f"{n} {word}" for word, n in counts.items())

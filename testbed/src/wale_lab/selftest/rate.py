@@ -16,6 +16,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from wale_lab.netlink import NLA_F_NESTED, Family, Message, Refused, attribute, attributes
@@ -196,6 +197,17 @@ def module(name: str) -> str:
         for path in (root / folder).rglob(f"{name}.ko"):
             return str(path)
     raise Skip(f"no {name}.ko for {release}")
+
+
+def loaded(name: str) -> bool:
+    """Is a module there?  Also if another one, or a part of the kernel, needed it."""
+    return Path("/sys/module", name).exists()
+
+
+def load(name: str) -> None:
+    """Load a module, if it is not there."""
+    if not loaded(name):
+        net.run(f"insmod {module(name)}")
 
 
 class Trace:
