@@ -19,6 +19,7 @@ from wale_lab.errors import ScenarioError
 from wale_lab.results.drawing import draw_topology
 from wale_lab.runner import run_scenario
 from wale_lab.scenario import Scenario, find_scenario, load_scenario
+from wale_lab.topologies import overlays
 from wale_lab.topologies.planning import make_plan
 
 TUNNEL = """\
@@ -303,6 +304,14 @@ def test_tools_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         refusal.check_tools(check(NAT))
     with pytest.raises(ScenarioError, match=r"kind: it needs wg: .* wireguard-tools"):
         refusal.check_tools(check(SITES))
+
+
+def test_plan_without_wg(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep or an evaluation makes plans before anything runs."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    overlays._public_key.cache_clear()
+    with pytest.raises(EngineError, match=r"needs wg: sudo apt-get install wireguard-tools"):
+        make_plan(check(SITES), 3)
 
 
 def test_which_kernel() -> None:

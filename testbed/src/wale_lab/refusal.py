@@ -20,6 +20,7 @@ from wale_lab.errors import ScenarioError
 from wale_lab.host_settings import NO_PAIR_HOSTS, HostSettings
 from wale_lab.pairs import ROLES
 from wale_lab.scenario import OWN_CC, Flow, Scenario
+from wale_lab.topologies.overlays import INSTALL, WG_PACKAGE
 from wale_lab.yaml_lines import KeyPath
 
 
@@ -72,7 +73,7 @@ def check_tools(scenario: Scenario) -> None:
     wanted: list[tuple[KeyPath, str, str]] = []
     for n, tunnel in enumerate(graph.tunnels):
         if tunnel.kind == "wireguard":
-            wanted.append((("topology", "tunnels", n, "kind"), "wg", "wireguard-tools"))
+            wanted.append((("topology", "tunnels", n, "kind"), "wg", WG_PACKAGE))
     if graph.outside is not None:
         wanted.append((("topology", "outside"), "passt", "passt"))
         if graph.many_outside(program.host for program in scenario.programs):
@@ -82,7 +83,7 @@ def check_tools(scenario: Scenario) -> None:
             wanted.append((("topology", "routers", name, "nat"), "nft", "nftables"))
     for path, tool, package in wanted:
         if not shutil.which(tool, path=userspace_env()["PATH"]):
-            raise _at(scenario, path, f"it needs {tool}: sudo apt-get install {package}")
+            raise _at(scenario, path, f"it needs {tool}: {INSTALL} {package}")
 
 
 def check_control(name: str, has: set[str], option: str) -> None:

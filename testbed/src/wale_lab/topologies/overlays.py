@@ -29,6 +29,9 @@ _WIREGUARD_PORT, _VXLAN_PORT = 51820, 4789
 #: So long before the flows each end of a tunnel with `keepalive` begins its handshake.
 _HANDSHAKES_NS = (1_000_000_000, 500_000_000)
 
+#: Where `wg` is from, and how a user gets it.
+WG_PACKAGE, INSTALL = "wireguard-tools", "sudo apt-get install"
+
 #: The private keys of tunnel n follow from draws of the run's seed, from here on.
 _FIRST_KEY = 1 << 34
 
@@ -128,6 +131,8 @@ def _public_key(private: str) -> str:
         done = subprocess.run(
             ["wg", "pubkey"], input=private, capture_output=True, text=True, check=True
         )
+    except FileNotFoundError:
+        raise EngineError(f"a WireGuard tunnel needs wg: {INSTALL} {WG_PACKAGE}") from None
     except (OSError, subprocess.CalledProcessError) as error:
         raise EngineError(f"wg pubkey failed: {error}") from None
     return done.stdout.strip()
