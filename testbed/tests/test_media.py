@@ -104,7 +104,8 @@ def seen_video(folder: Path, frames: str) -> Seen:
     (folder / "video.files").mkdir()
     (folder / "video.files/frames.csv").write_text(f"at_s,delay_ms,bytes\n{frames}")
     flows = [{"name": "video", "start_s": 1.0}, {"name": "other", "start_s": 0.0}]
-    (folder / "result.json").write_text(json.dumps({"flows": flows}))
+    head = {"scenario": "s", "seed": 1, "digest": "d", "links": []}
+    (folder / "result.json").write_text(json.dumps({**head, "flows": flows}))
     return Seen(folder)
 
 

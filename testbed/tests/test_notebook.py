@@ -139,7 +139,9 @@ def test_what_an_engine_cannot_do() -> None:
 
 
 def test_packets_of_a_run_without_a_log(tmp_path: Path) -> None:
-    (tmp_path / "result.json").write_text(json.dumps({"flows": [], "links": []}))
+    (tmp_path / "result.json").write_text(
+        json.dumps({"scenario": "s", "seed": 1, "digest": "d", "flows": [], "links": []})
+    )
     run = wale_lab.Run(tmp_path)
     with pytest.raises(wale_lab.ScenarioError, match="expected a run with packets=True"):
         _ = run.packets

@@ -270,11 +270,12 @@ def test_names_cannot_leave_the_script(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run")
     path = run.folder / "result.json"
     result = json.loads(path.read_text())
-    result["flows"][0]["name"] = "</script><b>x"
+    name = "</script><!-- <b>x"
+    result["flows"][0]["name"] = name
     path.write_text(json.dumps(result))
     html = page_of(read_runs([run.folder]))
-    assert "</script><b>x" not in html and "&lt;/script&gt;&lt;b&gt;x" in html
-    assert content(html)["series"][0]["name"] == "</script><b>x"
+    assert name not in html and "&lt;/script&gt;&lt;!-- &lt;b&gt;x" in html
+    assert content(html)["series"][0]["name"] == name
 
 
 @pytest.mark.parametrize("files", ["fld", "f", "l", ""])
@@ -385,6 +386,10 @@ def test_plot_command(words: str, logged: RunSeries, capsys: pytest.CaptureFixtu
         ("--metric rtt,jitter", "--metric: expected some of throughput, rtt, "),
         ("--cdf --metric cwnd", "--metric: expected some of throughput, rtt, queueing_delay"),
         ("--cdf --out x.html", "expected a page, or --cdf"),
+        ("--metric=", "--metric: expected some of throughput, rtt, "),
+        ("--tradeoff --metric rtt", "--metric: expected it without --tradeoff"),
+        ("--topology --cdf", "--topology: expected it without options of other pictures"),
+        ("--topology --out x.html", "--topology: expected it without options of other pictures"),
     ],
 )
 def test_plot_command_refuses(

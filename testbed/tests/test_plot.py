@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from test_network import DIAMOND, check
 from wale_lab import yaml_lines
 from wale_lab.cli import main
-from wale_lab.results.plot import figure_of
+from wale_lab.results.plot import draw, figure_of
 from wale_lab.results.series import RunSeries, bin_of, read_runs
 from wale_lab.scenario import check_scenario
 
@@ -256,15 +256,32 @@ def test_plot_writes_where_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixt
     [
         (["{one}", "{none}"], "none: expected the output folder of a run, with result.json"),
         (["{one}", "--out", "x.jpg"], "--out x.jpg: expected a name that ends with one of .png, "),
+        (["{one}", "{one}/../one"], "one: expected different runs, this one is given twice"),
+        (["{list}"], "it has no scenario, seed, digest, flows, links"),
+        (["{cut}"], "flows.csv:8: this line is not whole"),
     ],
 )
 def test_plot_refuses(
     words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make_run(tmp_path / "one")
-    places = {"one": str(tmp_path / "one"), "none": str(tmp_path / "none")}
+    make_run(tmp_path / "cut")
+    samples = tmp_path / "cut/flows.csv"
+    samples.write_text("".join(samples.read_text().splitlines(keepends=True)[:7]) + "0.5,")
+    (tmp_path / "list").mkdir()
+    (tmp_path / "list/result.json").write_text("[]")
+    places = {name: str(tmp_path / name) for name in ("one", "none", "list", "cut")}
     assert main(["plot", *[word.format(**places) for word in words]]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_names_are_drawn_as_they_are(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    """A dollar begins no formula, and a letter that the font lacks is a box without a word."""
+    names = [
+        make_run(tmp_path / name).folder for name in ("a$b_c$d", "\N{CJK UNIFIED IDEOGRAPH-4E2D}")
+    ]
+    assert draw(names, tmp_path / "new/both.svg").exists()
+    assert not [str(warning.message) for warning in recwarn]
 
 
 # Events

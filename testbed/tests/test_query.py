@@ -66,6 +66,30 @@ def test_tables(runs: Path) -> None:
     assert answer(runs, "select count(*) n from runs", "out/it's 2") == [{"n": 1}]
 
 
+def test_types_do_not_follow_from_values(tmp_path: Path) -> None:
+    """A column that is empty in one run, whole numbers that come late, and a flow called t."""
+    head = {"scenario": "s", "seed": 1, "digest": "d", "flows": [{"name": "t"}], "links": [{}]}
+    late = "0.1,t,,1\n" * 30_000 + "0.2,t,10,2.5\n"
+    for name, lines in (("one", "0.1,t,,1\n"), ("other", "0.1,t,9,2\n"), ("late", late)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "result.json").write_text(json.dumps(head))
+        (tmp_path / name / "flows.csv").write_text("t_s,flow,srtt_us,x\n" + lines)
+    query = "select max(srtt_us) a, max(x) b, any_value(flow) c from flow_samples"
+    assert answer(tmp_path, query, "one", "other", "late") == [{"a": 10, "b": 2.5, "c": "t"}]
+    assert answer(tmp_path, query, "one") == [{"a": None, "b": 1, "c": "t"}]
+
+
+def test_a_folder_that_is_given_twice_counts_once(runs: Path) -> None:
+    assert answer(runs, "select count(*) n from flows", *["out/it's 1"] * 2) == [{"n": 1}]
+
+
+def test_json_has_all_columns_and_is_json(runs: Path) -> None:
+    query = "select 1 as a, 2 as a, 1.5 as b, 'nan'::double as c, [1.5, null] as d, date '2026-01-02' as e"
+    assert answer(runs, query) == [
+        {"a": 1, "a_1": 2, "b": 1.5, "c": None, "d": [1.5, None], "e": "2026-01-02"}
+    ]
+
+
 def test_formats(runs: Path) -> None:
     query = "select name, goodput_Bps from flows order by 2"
     assert sql(runs, query, "--format", "csv").stdout == (
@@ -80,6 +104,8 @@ def test_formats(runs: Path) -> None:
     [
         (["selct 1"], "syntax error"),
         ([" "], "expected a query, got ' '"),
+        (["; -- nothing"], "expected a query, got '; -- nothing'"),
+        (["select * from query"], "Table with name query does not exist"),
         (["select nosuch from flows"], '"nosuch" not found'),
         (["select * from packets", "out/it's 2"], "packets needs runs with --packets"),
         (["select * from sweep", "out/it's 2"], "expected a query of runs, flows, links, flow_"),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import tempfile
@@ -35,11 +36,19 @@ def write_whole(path: Path, content: str | bytes) -> None:
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
     """A file to write, which then takes the place of another; its folder is made if need be."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_parent(path)
     with errors_name(path), tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
         partial = Path(folder, path.name)
         yield partial
         partial.replace(path)
+
+
+def make_parent(path: Path) -> None:
+    """Make the folder of a file, if need be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from error
 
 
 def make_folder(folder: Path, option: str = "--out") -> None:

@@ -8,13 +8,13 @@ Columns have their unit in the name: `_s` and `_us` are times, `_Bps` is bytes p
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wale_lab.errors import ScenarioError, why
+from wale_lab.errors import ScenarioError
+from wale_lab.results.stored import TEXT_COLUMNS, read_result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,17 +32,8 @@ class Run:
         self.parameters = dict(parameters or {})
         #: Its place in a sweep, from 0 on.
         self.number = number
-        path = self.folder / "result.json"
-        try:
-            #: What result.json says.
-            self.result: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        except OSError as error:
-            raise ScenarioError(
-                f"{self.folder}: expected the output folder of a run, with result.json: "
-                f"{why(error)}"
-            ) from None
-        except ValueError:
-            raise ScenarioError(f"{path}: expected what a run writes, this is no JSON") from None
+        #: What result.json says.
+        self.result = read_result(self.folder)
 
     def __repr__(self) -> str:
         name, digest = self.result["scenario"], self.digest[:12]
@@ -124,7 +115,11 @@ class Run:
         import pandas as pd
 
         path = self.folder / name
-        return pd.read_csv(path) if path.exists() else pd.DataFrame()
+        if not path.exists():
+            return pd.DataFrame()
+        # a flow may be called NA or true
+        text = dict.fromkeys(TEXT_COLUMNS, str)
+        return pd.read_csv(path, dtype=text, keep_default_na=False, na_values=[""])
 
 
 def _table(entries: list[dict[str, Any]]) -> pd.DataFrame:

@@ -6,14 +6,17 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import math
 import sys
 import tempfile
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wale_lab.errors import LabError, ScenarioError
 from wale_lab.finished import Run
+from wale_lab.results.stored import TEXT_COLUMNS
 from wale_lab.tree import IN_CHECKOUT
 
 if TYPE_CHECKING:
@@ -46,7 +49,8 @@ def sql_command(args: argparse.Namespace) -> int:
         database = open_database(folders, Path(temporary))
         names, rows = ask(database, args.query)
     if args.format == "json":
-        print(json.dumps([dict(zip(names, row, strict=True)) for row in rows], default=str))
+        keys = _distinct(names)
+        print(json.dumps([dict(zip(keys, map(_plain, row), strict=True)) for row in rows]))
     elif args.format == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(names)
@@ -72,7 +76,9 @@ def open_database(folders: list[Path], temporary: Path) -> duckdb.DuckDBPyConnec
     except ModuleNotFoundError:
         how = "pip install duckdb" if not IN_CHECKOUT else "start it as testbed/wale-lab"
         raise LabError(f"this needs the Python package duckdb: {how}") from None
-    database = duckdb.connect()
+    # a table that is not there is no variable of Python
+    database = duckdb.connect(config={"python_enable_replacements": False})
+    folders = list({folder.resolve(): folder for folder in reversed(folders)}.values())[::-1]
     sweeps = {str(f): f / "sweep.parquet" for f in folders if (f / "sweep.parquet").exists()}
     runs = [Run(folder) for folder in folders if str(folder) not in sweeps]
     if runs:
@@ -118,15 +124,23 @@ def _add_entries(
 def _add_files(database: duckdb.DuckDBPyConnection, table: str, files: dict[str, Path]) -> None:
     """A view of the files of one kind; each row says which run it is of."""
     parts = [
-        f"select {_quoted(run)} as run, * from {_reader(path)}({_quoted(str(path))})"
+        f"select {_quoted(run)} as run, * from {_reader(database, path)}"
         for run, path in files.items()
     ]
     if parts:
         database.execute(f"create view {table} as " + " union all by name ".join(parts))
 
 
-def _reader(path: Path) -> str:
-    return "read_parquet" if path.suffix == ".parquet" else "read_csv"
+def _reader(database: duckdb.DuckDBPyConnection, path: Path) -> str:
+    """What reads a file; a column of a run has the same type in all runs, even if it is empty."""
+    if path.suffix == ".parquet":
+        return f"read_parquet({_quoted(str(path))})"
+    source = f"{_quoted(str(path))}, sample_size=-1"
+    found = database.execute(f"describe select * from read_csv({source})").fetchall()
+    text = {name: "VARCHAR" for name, *_ in found if name in TEXT_COLUMNS}
+    empty = {name: "DOUBLE" for name, kind, *_ in found if kind == "VARCHAR"}
+    types = ", ".join(f"{_quoted(k)}: {_quoted(v)}" for k, v in (empty | text).items())
+    return f"read_csv({source}, types={{{types}}})" if types else f"read_csv({source})"
 
 
 def _quoted(text: str) -> str:
@@ -138,6 +152,8 @@ def ask(database: duckdb.DuckDBPyConnection, query: str) -> tuple[list[str], lis
     import duckdb
 
     try:
+        if not duckdb.extract_statements(query):
+            raise ScenarioError(f"expected a query, got {query!r}")
         done = database.execute(query)
         names = [column[0] for column in done.description or ()]
         return names, done.fetchall() if names else []
@@ -153,6 +169,28 @@ def _tables(have: set[str]) -> str:
     text = "expected a query of " + ", ".join(name for name in TABLES if name in have)
     absent = [f"{name} needs {why}" for name, why in _NEEDS.items() if name not in have]
     return "; ".join([text, *absent])
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """The names of columns, a second one of a name with a number."""
+    found: list[str] = []
+    for name in names:
+        others = (f"{name}_{n}" for n in range(1, len(names) + 1))
+        found.append(next(one for one in (name, *others) if one not in found))
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: no infinity, and as text what is neither number nor text."""
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, Decimal):
+        value = float(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int) else str(value)
 
 
 def _rows_shown(rows: list[tuple[Any, ...]]) -> Iterator[list[str]]:

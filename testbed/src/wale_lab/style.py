@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import base64
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
 from wale_lab.engines.kernel_build import cache_root
-from wale_lab.files import errors_name
+from wale_lab.files import errors_name, make_parent
 
 os.environ.setdefault("MPLCONFIGDIR", str(cache_root() / "matplotlib"))
 
@@ -43,6 +44,7 @@ FAINT = "#777777"
 
 #: Of all plots.
 STYLE: Any = {
+    "text.parse_math": False,  # a name may have a dollar sign
     "font.size": 9.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -62,6 +64,7 @@ STYLE: Any = {
 #: needs the font, and names inside of an SVG do not depend on chance.
 PAPER: Any = {
     **STYLE,
+    "text.parse_math": True,
     "font.size": 9,
     "axes.labelsize": 9,
     "axes.titlesize": 9.5,
@@ -112,5 +115,7 @@ def save_picture(figure: Figure, path: Path) -> None:
     if path.suffix != ".png":
         date = "Date" if path.suffix == ".svg" else "CreationDate"
         about = {"Creator": "wale-lab", date: None}
-    with rc_context(PICTURE), errors_name(path):
+    make_parent(path)
+    with rc_context(PICTURE), errors_name(path), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # it draws a box instead
         figure.savefig(path, dpi=130, metadata=about)

@@ -29,6 +29,7 @@ import numpy as np
 from wale_lab.errors import ScenarioError
 from wale_lab.files import write_whole
 from wale_lab.results.series import Curve, RunSeries, bin_of, read_runs
+from wale_lab.results.stored import TEXT_COLUMNS
 
 #: In which events of qlog the samples of a socket stand, by column of flows.csv.
 _METRICS: dict[str, tuple[str, float]] = {
@@ -229,7 +230,7 @@ def _qlog(run: RunSeries) -> bytes:
 # csv
 
 #: Columns that are no measures.
-_NO_NUMBERS = ("t_s", "flow", "link", "cc", "state", "phase", "path")
+_NO_MEASURES = ("t_s", *TEXT_COLUMNS)
 
 
 def tidy_samples(run: RunSeries) -> Iterator[tuple[str, str, str, str, str]]:
@@ -246,7 +247,7 @@ def tidy_samples(run: RunSeries) -> Iterator[tuple[str, str, str, str, str]]:
         with path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 for measure, value in row.items():
-                    if measure not in _NO_NUMBERS and value:
+                    if measure not in _NO_MEASURES and value:
                         yield kind, row[named], row["t_s"], measure, value
 
 

@@ -401,7 +401,7 @@ def _flow_facts(flow: dict[str, Any]) -> dict[str, str]:
 def _as_script(value: object) -> str:
     """JSON that may stand inside a <script>."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-    return text.replace("</", "<\\/").replace("<!--", "<\\!--")
+    return text.replace("<", "\\u003c")
 
 
 def page_of(runs: list[RunSeries]) -> str:

@@ -18,7 +18,7 @@ def _metrics(text: str | None, known: Iterable[str]) -> list[str] | None:
     """Names from `a,b`; ScenarioError if one is unknown."""
     if text is None:
         return None
-    names = [name.strip().replace("-", "_") for name in text.split(",")]
+    names = list(dict.fromkeys(name.strip().replace("-", "_") for name in text.split(",")))
     for name in names:
         if name not in known:
             raise ScenarioError(f"--metric: expected some of {', '.join(known)}, got {name!r}")
@@ -50,7 +50,7 @@ def _write(args: argparse.Namespace, folders: list[Path], path: Path | None) -> 
         from wale_lab.results.page import write_page  # Altair takes time to load
 
         return write_page(folders, path)
-    if not (args.cdf or args.tradeoff or args.metric):
+    if not (args.cdf or args.tradeoff or args.metric is not None):
         return draw(folders, path)
     runs = read_runs(folders)
     if args.tradeoff:
@@ -65,6 +65,18 @@ def _write(args: argparse.Namespace, folders: list[Path], path: Path | None) -> 
     return path
 
 
+def _check_options(args: argparse.Namespace, path: Path | None) -> None:
+    """ScenarioError if some of them have no effect together."""
+    picture = args.cdf or args.tradeoff or args.metric is not None
+    page = args.open or (path is not None and path.suffix == ".html")
+    if page and picture:
+        raise ScenarioError("expected a page, or --cdf, --tradeoff or --metric, which are pictures")
+    if args.topology and (page or picture):
+        raise ScenarioError("--topology: expected it without options of other pictures or a page")
+    if args.tradeoff and args.metric is not None:
+        raise ScenarioError("--metric: expected it without --tradeoff, which has two of its own")
+
+
 def plot_command(args: argparse.Namespace) -> int:
     """`wale-lab plot`: draw the files of runs."""
     folders = [Path(folder) for folder in args.folders]
@@ -74,10 +86,7 @@ def plot_command(args: argparse.Namespace) -> int:
         raise ScenarioError(
             f"--out {path}: expected a name that ends with one of {', '.join(expected)}"
         )
-    if (args.open or (path and path.suffix == ".html")) and (
-        args.cdf or args.tradeoff or args.metric
-    ):
-        raise ScenarioError("expected a page, or --cdf, --tradeoff or --metric, which are pictures")
+    _check_options(args, path)
     try:
         drawn = _write(args, folders, path)
     except (ValueError, KeyError) as error:

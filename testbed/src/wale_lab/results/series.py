@@ -7,7 +7,6 @@ A curve is a list of times, in seconds of the scenario, and one of values.
 from __future__ import annotations
 
 import csv
-import json
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from wale_lab.errors import ScenarioError
 from wale_lab.link import Trace
 from wale_lab.results.sessions import received_over_time
+from wale_lab.results.stored import read_result
 from wale_lab.results.trace_work import TraceWork
 from wale_lab.units import UNLIMITED
 
@@ -56,7 +56,11 @@ def read_series(path: Path, name: str, columns: list[str]) -> Series:
     if not path.exists():
         return series
     with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
+        reader = csv.DictReader(file)
+        last = (reader.fieldnames or [name])[-1]
+        for row in reader:
+            if row[last] is None:
+                raise ValueError(f"{path}:{reader.line_num}: this line is not whole")
             for column in columns:
                 if row.get(column, "") not in ("", "inf"):
                     series[row[name]][column].append(float(row[column]))
@@ -82,8 +86,7 @@ class RunSeries:
     @cached_property
     def result(self) -> dict[str, Any]:
         """result.json."""
-        found: dict[str, Any] = json.loads((self.folder / "result.json").read_text("utf-8"))
-        return found
+        return read_result(self.folder)
 
     @cached_property
     def packets(self) -> PacketSeries | None:
@@ -482,14 +485,15 @@ def bin_of(runs: list[RunSeries]) -> float:
 
 def read_runs(folders: list[Path]) -> list[RunSeries]:
     """The runs in some folders, each with a distinct name; ScenarioError if one has none."""
-    for folder in folders:
-        if not (folder / "result.json").is_file():
-            raise ScenarioError(f"{folder}: expected the output folder of a run, with result.json")
-    names = [folder.resolve().name for folder in folders]
-    return [
-        RunSeries(folder, name if names.count(name) == 1 else str(folder))
-        for folder, name in zip(folders, names, strict=True)
-    ]
+    places = [folder.resolve() for folder in folders]
+    names = [place.name for place in places]
+    runs = []
+    for n, folder in enumerate(folders):
+        if places[n] in places[:n]:
+            raise ScenarioError(f"{folder}: expected different runs, this one is given twice")
+        runs.append(RunSeries(folder, names[n] if names.count(names[n]) == 1 else str(folder)))
+        _ = runs[n].result  # says what is wrong with it
+    return runs
 
 
 def _event_text(event: dict[str, Any]) -> str:
