@@ -23,8 +23,10 @@ import wale_lab
 from wale_lab import yaml_lines
 from wale_lab.cli import main
 from wale_lab.errors import ScenarioError
+from wale_lab.files import alone
 from wale_lab.scenario import load_scenario
 from wale_lab.studies import schedule
+from wale_lab.studies.points import Build
 from wale_lab.sweeps import live
 from wale_lab.sweeps import results as sweep_results
 from wale_lab.sweeps.command import make
@@ -75,20 +77,30 @@ def test_seeds() -> None:
     assert parse_seeds("3") == [1, 2, 3]
     assert parse_seeds("3-5") == [3, 4, 5]
     assert parse_seeds("7,1-2,7") == [7, 1, 2]
-    for text in ("0", "", "5-3", "1.5", "-3", f"{MOST_RUNS + 1}", "1-100000000000", "x"):
+    for text in (
+        "0",
+        "",
+        "5-3",
+        "1.5",
+        "-3",
+        f"{2**64}-{2**64}",
+        f"{MOST_RUNS + 1}",
+        "1-100000000000",
+        "x",
+    ):
         with pytest.raises(ScenarioError, match=r"^--seeds .*expected"):
             parse_seeds(text)
 
 
 def test_grid() -> None:
     grid = parse_grid(["a=1,2", "b=x", "c=p,q"], "2")
-    assert (grid.dimensions, grid.fixed) == ({"a": ["1", "2"], "c": ["p", "q"]}, ["b=x"])
+    assert grid.dimensions == {"a": ["1", "2"], "c": ["p", "q"]}
     orders = list(grid)
     assert len(orders) == len(grid) == 8
     assert [(o.parameters["a"], o.parameters["c"], o.seed) for o in orders[:3]] == [
         ("1", "p", 1), ("1", "p", 2), ("1", "q", 1),
     ]  # fmt: skip
-    assert orders[-1].overrides(grid.fixed) == ["b=x", "a=2", "c=q"]
+    assert grid.overrides(orders[-1]) == ["a=2", "b=x", "c=q"]
 
 
 @pytest.mark.parametrize(
@@ -98,6 +110,9 @@ def test_grid() -> None:
         (["a=1,1"], "expected different values"),
         (["a=1,"], "none of them empty"),
         (["a=1,2", "a=3,4"], "a has values already"),
+        (["a=1,2", "a=3"], "--set a=3: a has values already"),
+        (["a=3", "a=1,2"], "--set a=1,2: a has values already"),
+        (["name=a,b"], "--set name=a,b: expected another key: name is a column of the tables"),
         (["a=1,2", "b=" + ",".join(map(str, range(600_000)))], "expected at most 1000000 runs"),
     ],
 )
@@ -118,8 +133,20 @@ def test_cc_is_that_of_all_flows_that_have_one() -> None:
 
 
 def test_numbers_of_an_axis() -> None:
-    values = ["1", "2.5%", "10mbit", "20ms", "50kB", "reno", ""]
-    assert [number_of(v) for v in values] == [1, 2.5, 10e6, 20e6, 50e3, None, None]
+    values = [
+        "1",
+        "2.5%",
+        "10mbit",
+        "20ms",
+        "50kB",
+        "reno",
+        "",
+        "unlimited",
+        "inf",
+        "nan",
+        "1.2.3%",
+    ]
+    assert [number_of(v) for v in values] == [1, 2.5, 10e6, 20e6, 50e3, *[None] * 6]
     dimensions = {"cc": ["reno", "bbr"], "loss": ["0%", "1%"], "delay": ["1ms", "2ms"]}
     assert (axis_of(dimensions, None), axis_of(dimensions, "cc")) == ("loss", "cc")
     assert axis_of({"cc": ["reno", "bbr"]}, None) == "cc"
@@ -228,7 +255,7 @@ def test_runs_that_fail_are_told(
     assert sweep(scenario, out, *words) == 1
     said = capsys.readouterr().err
     assert "flow tcp did not complete" in said
-    assert "to repeat it: wale-lab run --set=virtual_limit=2s --set=flows.tcp.size=50MB" in said
+    assert "to repeat it: wale-lab run --set=flows.tcp.size=50MB --set=virtual_limit=2s" in said
     values = pd.read_csv(out / "sweep.csv")
     assert set(values["flows.tcp.size"]) == {"100kB", "50MB"}
 
@@ -292,10 +319,41 @@ def test_each_file_is_read_once(
         point.path.touch()
     results.take(results.missing())
     assert [path.name for path in results.write(tmp_path, all_of_it=True)] == [
-        "sweep.csv", "sweep.parquet", "summary.csv", "sweep.png"
+        "sweep.csv", "sweep.parquet", "summary.csv"
     ]  # fmt: skip
+    assert results.draw(tmp_path) == [tmp_path / "sweep.png"]
     assert results.missing() == [] and results.problems() == []
     assert sorted(reads) == sorted(2 * [p.path for p in points[2:]] + [p.path for p in points[:2]])
+
+
+def finished(scenario: Path, out: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """A sweep whose runs have all been made, without a guest."""
+    record = {"problems": ["flow tcp did not complete"], "measures": [["flow", "tcp", "x", 1.0]]}
+    monkeypatch.setattr("wale_lab.sweeps.command.build_of", lambda *_: Build(Mock(), "0"))
+    monkeypatch.setattr(sweep_results, "read_record", lambda _: record)
+    return sweep(scenario, out, "--quiet", "--set", "cc=reno,cubic", *words)
+
+
+def test_a_picture_that_cannot_be_drawn_costs_no_table(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    assert finished(scenario, tmp_path, monkeypatch, "--y", "nosuch") == 2
+    said = capsys.readouterr()
+    assert said.out.split()[0] == str(tmp_path / "sweep.csv")
+    assert "flow tcp did not complete" in said.err
+    assert said.err.endswith("--y nosuch: no flow has it; expected one of x\n")
+    assert finished(scenario, tmp_path, monkeypatch, "--y", "x") == 1
+
+
+def test_two_sweeps_do_not_share_a_folder(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    with alone(tmp_path):
+        assert finished(scenario, tmp_path, monkeypatch) == 2
+    assert "another run writes to it" in capsys.readouterr().err
+    assert not (tmp_path / "sweep.json").exists()
 
 
 def test_first_results_are_there_while_the_rest_runs(
@@ -449,6 +507,12 @@ def test_an_interrupted_sweep_goes_on(scenario: Path, tmp_path: Path) -> None:
             ["--set", f"{LOSS}=0%,1%", "--x", "cc"],
             f"--x cc: expected a KEY with several values; {LOSS}",
         ),
+        (["--kind", "link"], "--kind link: expected --y with it"),
+        (
+            ["--set", "flows.tcp.cc=reno,cubic", "--set", "cc=reno,bbr"],
+            "--set: flows.tcp.cc=reno and flows.tcp.cc=cubic make the same run; expected values",
+        ),
+        (["--set", f"{LOSS}=0,0%"], f"--set: {LOSS}=0 and {LOSS}=0% make the same run"),
     ],
 )
 def test_wrong_words_are_told_before_anything_is_built(

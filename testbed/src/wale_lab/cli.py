@@ -69,9 +69,16 @@ def _date(text: str) -> datetime:
 
 
 def _jobs(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text!r}")
+    if not text.isdecimal() or len(text) > 4 or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 to 9999, got {text!r}")
     return int(text)
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"expected words as a shell has them: {error}") from None
 
 
 def _hosts(text: str) -> Sequence[object]:
@@ -214,7 +221,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
     def cluster_options(sub: argparse.ArgumentParser) -> None:
         sub.add_argument("--cluster", choices=["slurm", "kubernetes"],
                          help="the runs are jobs of a cluster; -j is how many at once")  # fmt: skip
-        sub.add_argument("--snakemake", type=shlex.split, default=[], metavar="WORDS",
+        sub.add_argument("--snakemake", type=_words, default=[], metavar="WORDS",
                          help="more options for Snakemake, such as a profile")  # fmt: skip
 
     def scenario_options(sub: argparse.ArgumentParser) -> None:

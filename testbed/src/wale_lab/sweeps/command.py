@@ -13,7 +13,7 @@ from typing import Any
 
 from wale_lab.engines.base import EngineError
 from wale_lab.errors import ScenarioError
-from wale_lab.files import make_folder
+from wale_lab.files import alone, make_folder
 from wale_lab.progress import Progress
 from wale_lab.scenario import find_scenario
 from wale_lab.studies import schedule
@@ -26,23 +26,33 @@ from wale_lab.tree import LAUNCHER
 from wale_lab.units import show_count
 from wale_lab.workers import Workers
 
+#: The measure of the picture that is drawn unless another one is asked for.
+GOODPUT = "goodput_Bps"
+
 
 def sweep_command(args: argparse.Namespace) -> int:
     """The subcommand."""
     grid = parse_grid(args.set, args.seeds)
     out = Path(args.out or f"out/sweep-{Path(args.scenario).stem}")
     _check_axes(args, grid)
-    on_cluster = bool(args.cluster or args.snakemake)
     options = schedule.options_of_cluster(args.cluster) + args.snakemake
     scenario = find_scenario(args.scenario)
     with Progress(quiet=args.quiet) as progress:
         progress(f"checking {show_count(len(grid), 'run')}")
         scenarios = scenarios_of(scenario, grid)
-        make_folder(out / "runs")
-        build = build_of(args.kernel, progress)
-    points = points_of(scenarios, out / "runs", build, args.packets)
-    write_orders(out / "sweep.json", scenario, grid, points, args.packets)
-    results = Results(grid, points, args.x, args.kind, args.y)
+        make_folder(out)
+        with alone(out):
+            make_folder(out / "runs")
+            build = build_of(args.kernel, progress)
+            progress.done()
+            points = points_of(scenarios, out / "runs", build, args.packets)
+            write_orders(out / "sweep.json", scenario, grid, points, args.packets)
+            results = Results(grid, points, args.x, args.kind, args.y)
+            return _sweep(args, results, out, options)
+
+
+def _sweep(args: argparse.Namespace, results: Results, out: Path, options: list[str]) -> int:
+    """Make what is missing, and write what came out."""
     live = Live(results, out, args.quiet)
     # Runs with the same seed may be copies of one guest (engines/copies.py).
     missing = sorted(results.missing(), key=lambda point: point.order.seed)
@@ -50,7 +60,7 @@ def sweep_command(args: argparse.Namespace) -> int:
     for point in missing:
         schedule.failure_of(point.path).unlink(missing_ok=True)
     failed: dict[str, str] = {}
-    if missing and on_cluster:
+    if missing and (args.cluster or args.snakemake):
         _make_on_cluster(args, out, missing, options, live)
     elif missing:
         with live.running():
@@ -60,10 +70,12 @@ def sweep_command(args: argparse.Namespace) -> int:
 
 
 def _check_axes(args: argparse.Namespace, grid: Grid) -> None:
-    """ScenarioError if --x is nothing that varies."""
+    """ScenarioError if --x is nothing that varies, or --y not told of links."""
     if args.x and args.x not in grid.dimensions:
         known = ", ".join(grid.dimensions) or "nothing"
         raise ScenarioError(f"--x {args.x}: expected a KEY with several values; {known} varies")
+    if args.kind == "link" and args.y == GOODPUT:
+        raise ScenarioError("--kind link: expected --y with it, such as utilisation")
 
 
 def _options(args: argparse.Namespace) -> list[str]:
@@ -132,6 +144,11 @@ def _make_on_cluster(
 def _finish(args: argparse.Namespace, results: Results, out: Path, failed: dict[str, str]) -> int:
     """The tables and the picture of what was made; 1 if a run failed or has a problem."""
     files = results.write(out, all_of_it=True)
+    undrawn = None
+    try:
+        files += results.draw(out)
+    except ScenarioError as error:
+        undrawn = error
     trouble = results.problems()
     for point in results.missing():
         failure = schedule.failure_of(point.path)
@@ -147,12 +164,14 @@ def _finish(args: argparse.Namespace, results: Results, out: Path, failed: dict[
         print("\n".join(map(str, files)))
     for order, line in trouble:
         print(f"wale-lab: {line}\n  to repeat it: {_repeat(args, results, order)}", file=sys.stderr)
+    if undrawn:
+        raise undrawn
     return 1 if trouble else 0
 
 
 def _repeat(args: argparse.Namespace, results: Results, order: Order) -> str:
     """The `wale-lab run` that a run is."""
-    words = [f"--set={o}" for o in order.overrides(results.grid.fixed)]
+    words = [f"--set={o}" for o in results.grid.overrides(order)]
     words += [f"--kernel={args.kernel}"] if args.kernel else []
     words += [f"--seed={order.seed}", *(["--packets"] if args.packets else [])]
     return shlex.join(["wale-lab", "run", *words, args.scenario])

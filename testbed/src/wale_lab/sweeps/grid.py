@@ -10,6 +10,10 @@ from dataclasses import dataclass
 
 from wale_lab.errors import ScenarioError
 
+#: Columns of the tables behind the parameters, of all numbers and of their means.
+COLUMNS = ("seed", "kind", "name", "measure", "value")
+MEANS = ("mean", "ci95", "count")
+
 #: More than anybody waits for; a slip such as --seeds 1-100000000 is told at once.
 MOST_RUNS = 1_000_000
 
@@ -22,18 +26,23 @@ class Order:
     """what varies"""
     seed: int
 
-    def overrides(self, fixed: list[str]) -> list[str]:
-        """As `wale-lab run --set` takes them."""
-        return [*fixed, *(f"{key}={value}" for key, value in self.parameters.items())]
-
 
 @dataclass(frozen=True)
 class Grid:
     """The parameters that vary, and those that are the same for all."""
 
-    dimensions: dict[str, list[str]]
-    fixed: list[str]
+    settings: list[tuple[str, list[str]]]
+    """keys and their values, in their order: a later one overrides those before"""
     seeds: list[int]
+
+    @property
+    def dimensions(self) -> dict[str, list[str]]:
+        """The keys with several values."""
+        return {key: values for key, values in self.settings if len(values) > 1}
+
+    def overrides(self, order: Order) -> list[str]:
+        """A run's settings, as `wale-lab run --set` takes them."""
+        return [f"{key}={order.parameters.get(key, values[0])}" for key, values in self.settings]
 
     def __len__(self) -> int:
         count = len(self.seeds)
@@ -43,9 +52,10 @@ class Grid:
 
     def __iter__(self) -> Iterator[Order]:
         """The seed changes fastest."""
-        for values in itertools.product(*self.dimensions.values()):
+        dimensions = self.dimensions
+        for values in itertools.product(*dimensions.values()):
             for seed in self.seeds:
-                yield Order(dict(zip(self.dimensions, values, strict=True)), seed)
+                yield Order(dict(zip(dimensions, values, strict=True)), seed)
 
 
 def split_values(text: str) -> list[str]:
@@ -77,6 +87,8 @@ def parse_seeds(text: str) -> list[int]:
             )
         first = int(match[1])
         last = int(match[2] or first)
+        if last >= 2**64:
+            raise ScenarioError(f"--seeds {text}: expected seeds from 0 to 2^64 - 1")
         if last - first >= MOST_RUNS or last < first:
             raise ScenarioError(f"--seeds {text}: expected a range of 1 to {MOST_RUNS} seeds")
         found += range(first, last + 1)
@@ -89,8 +101,7 @@ def parse_seeds(text: str) -> list[int]:
 
 def parse_grid(assignments: list[str], seeds: str) -> Grid:
     """The grid of some `--set` and of `--seeds`; ScenarioError if it is none."""
-    dimensions: dict[str, list[str]] = {}
-    fixed = []
+    settings: list[tuple[str, list[str]]] = []
     for assignment in assignments:
         key, equals, text = assignment.partition("=")
         if not equals or not key:
@@ -98,17 +109,19 @@ def parse_grid(assignments: list[str], seeds: str) -> Grid:
                 f"--set {assignment}: expected KEY=VALUE or KEY=V1,V2,..., such as cc=reno,cubic"
             )
         values = split_values(text)
-        if len(values) == 1:
-            fixed.append(assignment)
-            continue
-        if "" in values or len(set(values)) < len(values):
+        several = len(values) > 1
+        if several and ("" in values or len(set(values)) < len(values)):
             raise ScenarioError(
                 f"--set {assignment}: expected different values, none of them empty"
             )
-        if key in dimensions:
+        if any(key == one and (several or len(others) > 1) for one, others in settings):
             raise ScenarioError(f"--set {assignment}: {key} has values already")
-        dimensions[key] = values
-    grid = Grid(dimensions, fixed, parse_seeds(seeds))
+        if several and key in (*COLUMNS, *MEANS):
+            raise ScenarioError(
+                f"--set {assignment}: expected another key: {key} is a column of the tables"
+            )
+        settings.append((key, values if several else [text]))
+    grid = Grid(settings, parse_seeds(seeds))
     if len(grid) > MOST_RUNS:
         raise ScenarioError(f"expected at most {MOST_RUNS} runs, got {len(grid)}")
     return grid

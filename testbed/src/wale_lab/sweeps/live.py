@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -154,10 +154,9 @@ class Live:
         if began < self.refresh_at:
             return
         self.results.take(self.results.missing())
-        try:
-            files = self.results.write(self.out, all_of_it=False)
-        except ScenarioError:  # the measure of the picture: a run to come may have it
-            files = []
+        files = self.results.write(self.out, all_of_it=False)
+        with suppress(ScenarioError):  # the measure of the picture: a run to come may have it
+            files += self.results.draw(self.out)
         if self.screen is not None and (means := self.results.means()) is not None:
             self.screen.show(means, self.results)
         if files and not self.shown and not self.quiet and self.screen is None:

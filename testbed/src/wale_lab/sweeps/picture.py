@@ -8,7 +8,7 @@ has a panel of its own.
 from __future__ import annotations
 
 import itertools
-import re
+import math
 from typing import Any
 
 import numpy as np
@@ -30,13 +30,13 @@ _SHOWN = {
 
 def number_of(text: str) -> float | None:
     """A value as a number for an axis: its unit counts; None if it is a word."""
-    if match := re.fullmatch(r"([\d.]+(?:e-?\d+)?)\s*%", text):
-        return float(match[1])
-    for parse in (float, units.parse_rate_bps, units.parse_time_ns, units.parse_size_bytes):
+    parsers = (float, units.parse_rate_bps, units.parse_time_ns, units.parse_size_bytes)
+    for parse in parsers:
         try:
-            return float(parse(text))
+            found = float(parse(text.removesuffix("%")))
         except ValueError:
             continue
+        return found if math.isfinite(found) else None
     return None
 
 

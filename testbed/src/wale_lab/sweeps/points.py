@@ -9,6 +9,7 @@ says what each run is, for whoever makes it: a worker on this machine, or a job 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import tempfile
 from dataclasses import dataclass
@@ -40,19 +41,29 @@ class Point:
 def read_record(path: Path) -> dict[str, Any] | None:
     """What is kept of a run, if it was made."""
     try:
-        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        found = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return None
-    return found
+    return found if isinstance(found, dict) else None
 
 
 def scenarios_of(path: Path, grid: Grid) -> list[tuple[Order, Scenario]]:
     """The scenario of each run of a grid; ScenarioError if one of them is wrong."""
     found, overrides, scenario = [], None, None
+    known: dict[bytes, list[str]] = {}
     for order in grid:
-        words = order.overrides(grid.fixed)
+        words = grid.overrides(order)
         if scenario is None or words != overrides:
             overrides, scenario = words, load_scenario(path, words)
+            resolved = json.dumps(scenario.resolved(), sort_keys=True)
+            same = known.setdefault(hashlib.sha256(resolved.encode()).digest(), words)
+            if same is not words:
+                one = " ".join(word for word in same if word not in words)
+                other = " ".join(word for word in words if word not in same)
+                raise ScenarioError(
+                    f"--set: {one} and {other} make the same run; expected values that differ, "
+                    "and no key that overrides another"
+                )
         found.append((order, scenario))
     return found
 
@@ -78,7 +89,7 @@ def write_orders(
     file: Path, scenario: Path, grid: Grid, points: list[Point], packets: bool
 ) -> None:
     """Write sweep.json."""
-    runs = {p.key: {"set": p.order.overrides(grid.fixed), "seed": p.order.seed} for p in points}
+    runs = {p.key: {"set": grid.overrides(p.order), "seed": p.order.seed} for p in points}
     data = {"scenario": str(scenario.resolve()), "packets": packets, "runs": runs}
     write_whole(file, json.dumps(data, indent=1) + "\n")
 

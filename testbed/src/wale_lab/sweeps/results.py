@@ -47,7 +47,7 @@ class Results:
         return None if not found else self._summary(self._table(found))
 
     def write(self, out: Path, *, all_of_it: bool) -> list[Path]:
-        """Write tables and picture of what is there; the files, none if nothing is there.
+        """Write tables of what is there; the files, none if nothing is there.
 
         While runs go on, the Parquet table is left out: nobody looks at it by eye.
         """
@@ -63,10 +63,24 @@ class Results:
             table.to_parquet(parquet, index=False)
             write_whole(files[1], parquet.getvalue())
         write_whole(files[2], means.to_csv(index=False))
-        if self.grid.dimensions:
-            files.append(out / "sweep.png")
-            self._draw(means, files[-1])
         return files
+
+    def draw(self, out: Path) -> list[Path]:
+        """Write the picture of what is there, if something varies; ScenarioError if no run has
+        its measure."""
+        means = self.means() if self.grid.dimensions else None
+        if means is None:
+            return []
+        from wale_lab.style import save_picture
+        from wale_lab.sweeps.picture import axis_of, picture
+
+        x = axis_of(self.grid.dimensions, self.x)
+        names = sorted(self.grid.dimensions, key=lambda name: name != x)
+        figure = picture(means, names, self.kind, self.y)
+        path = out / "sweep.png"
+        with replaced(path) as partial:
+            save_picture(figure, partial)
+        return [path]
 
     def _found(self) -> list[tuple[Order, dict[str, Any]]]:
         records = self._records
@@ -83,13 +97,3 @@ class Results:
         from wale_lab.sweeps.table import summary
 
         return summary(table)
-
-    def _draw(self, means: pd.DataFrame, path: Path) -> None:
-        from wale_lab.style import save_picture
-        from wale_lab.sweeps.picture import axis_of, picture
-
-        x = axis_of(self.grid.dimensions, self.x)
-        names = sorted(self.grid.dimensions, key=lambda name: name != x)
-        figure = picture(means, names, self.kind, self.y)
-        with replaced(path) as partial:
-            save_picture(figure, partial)

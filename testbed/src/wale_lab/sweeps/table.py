@@ -13,14 +13,12 @@ from scipy import stats
 from wale_lab.finished import Run
 from wale_lab.results.compare import METRICS, PERCENTILES
 from wale_lab.results.series import RunSeries
+from wale_lab.sweeps.grid import COLUMNS, MEANS
 
 #: Units in the names of measures.
 _UNITS = {"Mbit/s": "Mbps", "ms": "ms"}
 #: Distributions whose percentiles are measures; throughput has its mean as goodput_Bps.
 _DISTRIBUTIONS = ("rtt", "queueing_delay", "one_way_delay")
-
-#: Columns behind the parameters.
-COLUMNS = ["seed", "kind", "name", "measure", "value"]
 
 
 def record_of(folder: Path) -> dict[str, Any]:
@@ -67,4 +65,4 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     count = found["count"]
     width = stats.t.ppf(0.975, np.maximum(count - 1, 1)) * found["std"] / np.sqrt(count)
     found["ci95"] = np.where(count > 1, width, np.nan)
-    return found.drop(columns="std")[[*keys, "mean", "ci95", "count"]]
+    return found.drop(columns="std")[[*keys, *MEANS]]
