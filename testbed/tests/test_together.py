@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from conftest import busy_cpus
-from wale_lab.engines import coverage, get_engine, together
+from conftest import SLOWNESS, busy_cpus
+from wale_lab.engines import coverage, get_engine, guest_clock, together
 from wale_lab.engines.base import EngineError, Job, Kernel, Outcome
 from wale_lab.engines.modules import find_modules, find_userspace
 from wale_lab.engines.together import Wire, run_together
@@ -114,6 +116,29 @@ def test_a_guest_that_fails_ends_the_others(kernel: Kernel) -> None:
     failed, other = both([kernel] * 2, [panic, "sleep 1000000"])
     assert failed is not None and failed.reason != "ok" and "here it is" in failed.console
     assert other is None
+
+
+def test_a_busy_guest_is_told_of_among_others(
+    kernel: Kernel, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Others wait for it, and have no outcome."""
+    monkeypatch.setattr(guest_clock, "CREEPS_S", 1.0)
+    members = [job(kernel, script) for script in ("sleep 100", "while :; do :; done")]
+    limited = [(one, replace(own, wall_limit_s=8 * SLOWNESS)) for one, own in members]
+    waiting, busy = run_together(limited)
+    assert waiting is None and busy is not None and busy.reason == "timeout"
+    says = "in the last second, in which sh ran"
+    assert says in busy.describe() and capfd.readouterr().err.count(says) == 1
+
+
+def test_windows_that_are_killed_are_named(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    def kill(group: Any, _left: object) -> None:
+        group.windows.kill()
+        group.windows.wait()
+
+    monkeypatch.setattr(together._Group, "_pause", kill)
+    with pytest.raises(EngineError, match=r"^guest_windows, which .*, ended with signal 9$"):
+        run_together([job(kernel, "while sleep 1; do :; done")])
 
 
 def test_a_ring_that_is_full_ends_the_run(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,11 @@ from __future__ import annotations
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -30,6 +35,7 @@ _LOWEST = 0x60000000
 _WANTED = ("time_travel_time", "cpu_tasks", "init_task")
 
 
+@cache
 def _symbols(image: Path) -> dict[str, int]:
     """Where the kernel has what is looked at."""
     done = subprocess.run(["nm", image], capture_output=True, text=True, check=False)
@@ -64,50 +70,87 @@ class _Memory:
         return name.partition(b"\0")[0].decode(errors="replace")
 
 
-class Watch:
-    """Tells, once, of a guest in virtual time that is busy without its time going on."""
+@dataclass(frozen=True)
+class Clock:
+    """Where a guest has its clock: the file of its kernel, and the process that this is."""
 
-    def __init__(self, image: Path | None, pid: int) -> None:
-        self.image, self.pid = image, pid
+    image: Path | None
+    pid: int
+
+
+class Watch:
+    """Tells, once, of guests of one virtual time that are busy without their time going on."""
+
+    def __init__(self, clocks: Sequence[Clock]) -> None:
+        self.clocks = clocks
         self.since = time.monotonic()
         self.at_s = 0.0
-        self.symbols: dict[str, int] | None = None
-        self.done = False
+        self.done = not clocks
 
     def step(self) -> str:
         """Called now and then: a sentence, if there is something to tell."""
         waited = time.monotonic() - self.since
         if self.done or waited < CREEPS_S:
             return ""
-        try:
-            if self.symbols is None:
-                self.symbols = _symbols(self.image) if self.image else {}
-            with Path(f"/proc/{self.pid}/mem").open("rb", buffering=0) as file:
-                now_s = _Memory(file, self.symbols).now_s()
-        except (OSError, ValueError, KeyError):
-            self.done = True
-            return ""
+        now_s = max(map(_now_s, self.clocks))
         went_on_s, self.at_s = now_s - self.at_s, now_s
         self.since = time.monotonic()
-        if went_on_s > CREEPS * waited:
+        if now_s and went_on_s > CREEPS * waited:
             return ""
         self.done = True
-        return look(self.image, self.pid)
+        return look(self.clocks)[1] if now_s else ""
 
 
-def look(image: Path | None, pid: int) -> str:
-    """A sentence on a guest in virtual time that is busy; none if its memory cannot be read."""
+@contextmanager
+def _memory(clock: Clock) -> Iterator[_Memory]:
+    """A guest's memory; OSError, ValueError, KeyError or StopIteration: it cannot be read."""
+    symbols = _symbols(clock.image) if clock.image else {}
+    with Path(f"/proc/{clock.pid}/mem").open("rb", buffering=0) as file:
+        yield _Memory(file, symbols)
+
+
+def _now_s(clock: Clock) -> float:
+    """Virtual time; 0 if it cannot be read, or the guest has ended."""
     try:
-        symbols = _symbols(image) if image else {}
-        with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as file:
-            memory = _Memory(file, symbols)
+        with _memory(clock) as memory:
+            return memory.now_s()
+    except (OSError, ValueError, KeyError):
+        return 0.0
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What a guest did in the last second."""
+
+    went_on_s: float
+    names: Sequence[str]  # of processes that ran, those that did so most first
+
+    def __str__(self) -> str:
+        busiest = self.names[0] if self.names else "the kernel"
+        last = "in the last second, in which"
+        return f"virtual time went on by {self.went_on_s:.3g} s {last} {busiest} ran"
+
+
+def _look(clock: Clock) -> _Look | None:
+    try:
+        with _memory(clock) as memory:
             begin_s, names = memory.now_s(), Counter[str]()
             for _ in range(_LOOKS):
                 names[memory.running()] += 1
                 time.sleep(_FOR_S / _LOOKS)
             went_on_s = memory.now_s() - begin_s
     except (OSError, ValueError, KeyError, StopIteration):
-        return ""
-    processes = [name for name, _ in names.most_common() if not name.startswith("swapper")]
-    busiest = processes[0] if processes else "the kernel"
-    return f"virtual time went on by {went_on_s:.3g} s in the last second, in which {busiest} ran"
+        return None
+    return _Look(went_on_s, [n for n, _ in names.most_common() if not n.startswith("swapper")])
+
+
+def look(clocks: Sequence[Clock]) -> tuple[int, str]:
+    """Which of some guests in one virtual time is busy, and a sentence on it.
+
+    Those that wait for it run no process.  The sentence is empty if its memory cannot be read.
+    """
+    with ThreadPoolExecutor(len(clocks)) as pool:
+        looks = list(pool.map(_look, clocks))
+    number = next((n for n, one in enumerate(looks) if one and one.names), 0)
+    one = looks[number]
+    return number, str(one) if one else ""

@@ -18,14 +18,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from wale_lab.engines import coverage
-from wale_lab.engines.base import GUESTS_MAX, EngineError, Job, Kernel, Outcome
+from wale_lab.engines import coverage, guest_clock
+from wale_lab.engines.base import GUESTS_MAX, EngineError, Job, Kernel, Outcome, Reason
 from wale_lab.engines.processes import end_session, end_with_parent, ended_within
 from wale_lab.engines.uml import (
     Guest,
     job_folder,
     one_cpu,
     programs_of_guests,
+    tell_of,
     write_job,
 )
 
@@ -234,31 +235,38 @@ class _Group:
         self.guests, self.windows, self.place = guests, windows, place
         self.began = began
         self.deadline = began + max(guest.job.wall_limit_s for guest in guests)
+        self.watch = guest_clock.Watch([guest.clock for guest in guests])
 
     def outcomes(self) -> list[Outcome | None]:
         """How each of them ended by itself; EngineError if what connects them failed."""
         left = list(self.guests)
         ended: dict[int, Outcome] = {}
         while left and not self._failed(ended):
-            late = time.monotonic() > self.deadline
             for guest in left[:]:
-                if guest.process.poll() is not None or late:
+                if guest.process.poll() is not None:
                     left.remove(guest)
-                    wall_s = time.monotonic() - self.began
-                    outcome = guest.outcome("timeout" if late else None, wall_s)
-                    ended[guest.number or 0] = outcome
+                    ended[guest.number or 0] = self._outcome(guest, None)
             self._check_windows()
-            if left:
+            if left and time.monotonic() > self.deadline:
+                number, said = guest_clock.look([guest.clock for guest in left])
+                left[number].busy = said
+                ended[left[number].number or 0] = self._outcome(left[number], "timeout")
+            elif left:
                 self._pause(left)
         if self.place.peers and not self._failed(ended):
             self._wait_for_others()
         return [ended.get(guest.number or 0) for guest in self.guests]
+
+    def _outcome(self, guest: Guest, timed_out: Reason | None) -> Outcome:
+        return guest.outcome(timed_out, time.monotonic() - self.began)
 
     def _check_windows(self) -> None:
         """EngineError if the program that gives them their time has failed."""
         if code := self.windows.poll():
             assert self.windows.stderr
             said = self.windows.stderr.read().decode(errors="replace").strip()
+            how = f"signal {-code}" if code < 0 else f"exit code {code}"
+            said = said or f"guest_windows, which gives guests their time, ended with {how}"
             raise (Lost if code == _EXIT_LOST else EngineError)(said)
 
     def _wait_for_others(self) -> None:
@@ -273,9 +281,9 @@ class _Group:
     def _failed(ended: dict[int, Outcome]) -> bool:
         return any(outcome.reason != "ok" for outcome in ended.values())
 
-    @staticmethod
-    def _pause(left: Sequence[Guest]) -> None:
+    def _pause(self, left: Sequence[Guest]) -> None:
         """Until a guest has ended, or a moment has passed."""
         for guest in left:
             guest.console.show()
+        tell_of(self.watch)
         ended_within(left[0].process, 0.05)

@@ -304,6 +304,12 @@ def _memory_folder(megabytes: int, otherwise: Path) -> str:
     return "/dev/shm" if enough and executable and writable else str(otherwise)
 
 
+def tell_of(watch: guest_clock.Watch) -> None:
+    """Tell early of guests that get nowhere."""
+    if said := watch.step():
+        print(f"wale-lab: {said} ({WHEN_BUSY})", file=sys.stderr, flush=True)
+
+
 class Guest:
     """One running User-Mode Linux kernel.
 
@@ -332,7 +338,8 @@ class Guest:
         self.terminal = termios.tcgetattr(0) if job.interactive and os.isatty(0) else None
         self.process = copied or self._start(cpu, control)
         alone = job.time == "virtual" and number is None
-        self.watch = guest_clock.Watch(self.image, self.process.pid) if alone else None
+        self.clock = guest_clock.Clock(self.image, self.process.pid)
+        self.watch = guest_clock.Watch([self.clock] if alone else [])
 
     def _start(self, cpu: int, control: socket.socket | None) -> subprocess.Popen[bytes]:
         job, folder = self.job, self.folder
@@ -393,14 +400,13 @@ class Guest:
         """Wait for the end; "timeout" if it has to be ended."""
         in_time = ended_before(self.process, lambda: deadline, self._meanwhile)
         if not in_time and self.job.time == "virtual":
-            self.busy = guest_clock.look(self.image, self.process.pid)
+            _, self.busy = guest_clock.look([self.clock])
         return None if in_time else "timeout"
 
     def _meanwhile(self) -> None:
         """Pass output on, and tell early of a guest that gets nowhere."""
         self.console.show()
-        if self.watch and (said := self.watch.step()):
-            print(f"wale-lab: {said} ({WHEN_BUSY})", file=sys.stderr, flush=True)
+        tell_of(self.watch)
 
     def kill(self) -> None:
         """End every process of the guest and wait until none is left."""
