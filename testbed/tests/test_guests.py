@@ -247,6 +247,23 @@ def test_a_delay_that_varies_is_not_cut(tmp_path: Path, link: str) -> None:
         cut_in(scenario(tmp_path, text, "guests=2"))
 
 
+@pytest.mark.parametrize("qdisc", ["wale rate 1mbit delay 9ms", "wale rate 1mbit", "fq_codel"])
+def test_a_link_in_words_of_tc_is_not_cut(tmp_path: Path, qdisc: str) -> None:
+    links = [f"{{ends: [a, r], both: {{qdisc: {qdisc}}}}}", "{ends: [r, b], both: {delay: 1ms}}"]
+    flow = "{name: f, from: a, to: b, cc: reno, size: 1kB}"
+    assert guests_of(graph(tmp_path, ["a", "b"], ["r"], links, [flow], "guests=2")) == [
+        ["a", "r"], ["b"],
+    ]  # fmt: skip
+
+
+def test_hosts_that_share_an_interface_stay_together(tmp_path: Path) -> None:
+    links = ["{ends: [a, s]}", "{ends: [b, s]}", "{ends: [s, r], both: {delay: 1ms}}"]
+    flow = "{name: f, from: a, to: r, cc: reno, size: 1kB}"
+    shared = ("topology.switches=[s]", "topology.macvlans={s: {uplink: s-r}}")
+    made = graph(tmp_path, ["a", "b"], ["r"], links, [flow], *shared, "guests=2")
+    assert sorted(map(sorted, guests_of(made))) == [["a", "b", "s"], ["r"]]
+
+
 def test_auto_cuts_no_short_link(tmp_path: Path) -> None:
     short = ("bottleneck.forward.delay=900us", "bottleneck.reverse.delay=900us")
     assert cut_in(dumbbell(tmp_path, TCP, "guests=auto", *short)) is None
@@ -261,6 +278,11 @@ def test_auto_cuts_no_short_link(tmp_path: Path) -> None:
         (["guests=3"], "guests: expected at most 2: the network falls into so many parts"),
         (["hosts.senders.kernel=6.1"], "guests: expected more than one, where hosts ask"),
         (["guests=2", "hosts.all.kernel=new"], "kernel"),
+        (
+            ["guests=auto", "hosts.all.kernel=6.1", "bottleneck.reverse.delay=900us"],
+            "guests: expected a network that links with a fixed delay of at least 1000 us in both "
+            "directions part, where hosts ask for kernels, got auto",
+        ),
         (["guests=2", "time=real"], "guests: expected the uml engine and virtual time"),
     ],
 )

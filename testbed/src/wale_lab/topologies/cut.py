@@ -94,6 +94,9 @@ _LINE = re.compile(
     r"peer (?P<dev1>\S+) netns (?P<ns1>\S+) address (?P<mac1>\S+) mtu (?P<mtu1>\d+) "
 )
 
+#: A device that a namespace makes in another one (overlays.macvlan_line).
+_ELSEWHERE = re.compile(r"^link add link .* netns (\S+)")
+
 
 def cut(plan: Plan, guests: Guests, kernels: dict[str, str]) -> Cut:
     """Cut a plan's network; CutError if it does not fall into so many parts.
@@ -105,13 +108,15 @@ def cut(plan: Plan, guests: Guests, kernels: dict[str, str]) -> Cut:
     loose = [v for v in veths if v.delays_ns and min(v.delays_ns) >= least_ns]
     ways = _ways(veths)
     parts = _parts(plan, veths, loose, ways)
+    links = f"links with a fixed delay of at least {least_ns // 1000} us in both directions"
     if isinstance(guests, int) and guests > len(parts):
         raise CutError(
-            f"at most {len(parts)}: the network falls into so many parts at links with a fixed "
-            f"delay of at least {least_ns // 1000} us in both directions, got {guests}"
+            f"at most {len(parts)}: the network falls into so many parts at {links}, got {guests}"
         )
     wanted = {"auto": AUTO_GUESTS, "per-host": GUESTS_MAX}.get(str(guests)) or int(guests)
-    of_parts = [_kernel_of(part, kernels) for part in parts]
+    of_parts = [_kernel_of(part, kernels, links) for part in parts]
+    if kernels and len(parts) == 1:
+        raise CutError(f"a network that {links} part, where hosts ask for kernels, got {guests}")
     guest_of = _balanced(plan, parts, _near(parts, loose), of_parts, min(wanted, len(parts)))
     result = Cut(guest_of, {guest_of[ns]: kernel for ns, kernel in kernels.items()})
     for veth in loose:
@@ -183,7 +188,8 @@ def fixed_delay_ns(link: PlannedLink) -> int | None:
     steady = link.trace is None or all(len(line.split()) == 2 for line in link.trace.lines)
     if link.kind != "wale" or not steady or options is None or set(options) - _FIXED:
         return None
-    return int(options["delay"].removesuffix("ns"))
+    delay = re.fullmatch(r"(\d+)ns", options.get("delay", ""))  # tc has other units, too
+    return int(delay[1]) if delay and link.words.count("delay") == 1 else None
 
 
 def _rate_bps(link: PlannedLink) -> int | None:
@@ -196,11 +202,14 @@ def _parts(
 ) -> list[list[str]]:
     """The namespaces that stay together, in the order of the plan.
 
-    They are joined by wires that are not `loose`, and by advice that is read younger than a wire
-    could bring it.
+    They are joined by wires that are not `loose`, by devices that one makes in another, and by
+    advice that is read younger than a wire could bring it.
     """
     part = {ns.name: {ns.name} for ns in plan.namespaces}
     joins = [tuple(end.netns for end in veth.ends) for veth in veths if veth not in loose]
+    joins += [
+        (ns.name, of[1]) for ns in plan.namespaces for of in map(_ELSEWHERE.search, ns.ip) if of
+    ]
     for advice in plan.advice:
         link = followed(advice.rate)
         if link and link.netns != advice.netns:
@@ -220,14 +229,12 @@ def _parts(
     )
 
 
-def _kernel_of(part: Sequence[str], kernels: dict[str, str]) -> str | None:
-    """The kernel that the namespaces of a part want; None: any."""
+def _kernel_of(part: Sequence[str], kernels: dict[str, str], links: str) -> str | None:
+    """The kernel that the namespaces of a part want; None: any.  `links` are those to cut at."""
     wanted = sorted({kernels[name] for name in part if name in kernels})
     if len(wanted) > 1:
-        raise CutError(
-            f"one kernel for {', '.join(part)}, which no link with a fixed delay parts, got "
-            + " and ".join(wanted)
-        )
+        got = " and ".join(wanted)
+        raise CutError(f"one kernel for {', '.join(part)}, which no {links} part, got {got}")
     return wanted[0] if wanted else None
 
 
