@@ -68,6 +68,10 @@ def test_the_command_line_says_what_is_wrong(capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit):
         main(["run", "demo", "--hosts", "a=,b"])
     assert "--hosts: expected NAME or NAME=ADDRESS, with commas" in capsys.readouterr().err
+    for starter in ("", " ", "srun -w '{host}"):
+        with pytest.raises(SystemExit):
+            main(["run", "demo", "--hosts", "a,b", "--starter", starter])
+        assert "--starter: expected a command, with closed" in capsys.readouterr().err
     assert main(["run", "demo", "--starter", "srun -w {host}"]) == 2
     said = "wale-lab run: --starter: expected --hosts too, the machines it is for\n"
     assert capsys.readouterr().err == said

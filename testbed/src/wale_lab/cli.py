@@ -9,8 +9,7 @@ import re
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -59,13 +58,10 @@ def _wall_limit(text: str) -> float:
     return value
 
 
-def _date(text: str) -> datetime:
+def _date(text: str) -> Any:
     from wale_lab.units import parse_date
 
-    try:
-        return parse_date(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    return _said(parse_date, text)
 
 
 def _jobs(text: str) -> int:
@@ -81,11 +77,22 @@ def _words(text: str) -> list[str]:
         raise argparse.ArgumentTypeError(f"expected words as a shell has them: {error}") from None
 
 
-def _hosts(text: str) -> Sequence[object]:
+def _hosts(text: str) -> Any:
     from wale_lab.engines.machines import parse_hosts
 
+    return _said(parse_hosts, text)
+
+
+def _starter(text: str) -> Any:
+    from wale_lab.engines.machines import parse_starter
+
+    return _said(parse_starter, text)
+
+
+def _said(parse: Callable[[str], Any], text: str) -> Any:
+    """What a parser makes of a word, or argparse's error with its reason."""
     try:
-        return parse_hosts(text)
+        return parse(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -255,7 +262,7 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
                      help="run the guests on these machines: NAME or NAME=ADDRESS; "
                      "local is this one")  # fmt: skip
     sub.add_argument(
-        "--starter", metavar="CMD",
+        "--starter", type=_starter, metavar="CMD",
         help="what starts a program on one of them, such as 'ip netns exec {host}' (ssh {host})",
     )  # fmt: skip
     sub.set_defaults(module="wale_lab.runner", function="run_command")

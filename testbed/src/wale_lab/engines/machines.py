@@ -75,6 +75,14 @@ class Fleet:
         return [*(word.replace("{host}", host.name) for word in words), *LAUNCHER, "machine"]
 
 
+def parse_starter(text: str) -> str:
+    """The command of `--starter`; ValueError if it is none."""
+    with suppress(ValueError):  # a quote that is not closed
+        if shlex.split(text):
+            return text
+    raise ValueError(f"expected a command, with closed quotes, got {text!r}")
+
+
 def parse_hosts(text: str) -> list[Host]:
     """The machines of `--hosts`: NAME or NAME=ADDRESS, with commas between; ValueError if not."""
     hosts = []
