@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from wale_lab.cli import main
-from wale_lab.engines.base import Kernel, Outcome
+from wale_lab.engines.base import EngineError, Kernel, Outcome
 from wale_lab.kselftest import command, known
 from wale_lab.kselftest.suite import SELFTESTS, Suite, find_suite
+from wale_lab.progress import Progress
+from wale_lab.workers import Done, Workers
 
 MAKEFILE = """\
 CFLAGS += -O2
@@ -91,6 +95,52 @@ def test_wrong_words(
     monkeypatch.setattr(command, "prepare", lambda *_: pytest.fail("it builds"))
     assert main(["kselftest", "-q", "net:none.sh"]) == 2
     assert "expected tests of Linux 6.12 such as" in capsys.readouterr().err
+
+
+def test_a_test_that_cannot_be_run_costs_no_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def do(_: Workers, words: list[str]) -> Done:
+        name = words[-1]
+        if name == "net:gone":
+            raise EngineError("a worker ended with -9")
+        if name == "net:none":
+            return Done(125, "", "wale-lab: no guest\nat all\n")
+        result = {
+            "test": name,
+            "result": "pass",
+            "why": "",
+            "seconds": 1,
+            "digest": "",
+            "output": "",
+        }
+        return Done(0, json.dumps([result]), "")
+
+    monkeypatch.setattr(Workers, "do", do)
+    args = Namespace(wall_limit=1, kernel=None, jobs=1, json=False, times=1)
+    results = command._run_several(["net:gone", "net:none", "net:good"], args)
+    assert [(one.result, one.why) for one in results] == [
+        ("fail", "a worker ended with -9"), ("fail", "no guest"), ("pass", ""),
+    ]  # fmt: skip
+    assert "ok 3 selftests: net: good" in capsys.readouterr().out
+
+
+def test_kernel_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The tests are of the kernel that runs them."""
+    found: list[str | None] = []
+    prepared: list[str | None] = []
+    engine = SimpleNamespace(prepare=lambda version, _: prepared.append(version))
+    monkeypatch.setattr(command, "find_suite", lambda version, _: found.append(version))
+    monkeypatch.setattr(command, "get_engine", lambda _: engine)
+    monkeypatch.setattr(command, "build_suite", lambda *_: None)
+    monkeypatch.setenv("WALE_KERNEL", "6.1")
+    suite = command.suite_of(None, Progress(quiet=True))
+    command.prepare(suite, None, Progress(quiet=True))
+    assert (found, prepared) == (["6.1"], ["6.1+net"])
+    assert main(["kselftest", "-q", "--kernel", "newest", "net:x.sh"]) == 125
+    assert "--kernel: there is no version 'newest'" in capsys.readouterr().err
 
 
 def test_kernel_of_a_path(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from wale_lab.engines import get_engine
-from wale_lab.engines.base import EngineError, Job, Kernel, Outcome
+from wale_lab.engines.base import EngineError, Job, Kernel, Outcome, wanted_kernel
 from wale_lab.engines.kernel_build import parse_wanted, with_flavour
 from wale_lab.engines.kernel_tree import is_tree
 from wale_lab.engines.modules import userspace_env
@@ -49,14 +49,15 @@ class Result:
 
 def suite_of(kernel: str | None, progress: Progress) -> Suite:
     """The tests of a kernel's source, which need not be built."""
-    if is_tree(kernel):
-        raise ScenarioError(f"--kernel {kernel}: expected a version such as 6.12")
-    return find_suite(parse_wanted(kernel).version, progress)
+    wanted = wanted_kernel(kernel)
+    if is_tree(wanted):
+        raise ScenarioError(f"--kernel {wanted}: expected a version such as 6.12")
+    return find_suite(parse_wanted(wanted).version, progress)
 
 
 def prepare(suite: Suite, kernel: str | None, progress: Progress) -> Kernel:
     """The kernel with all that networks have; that and the tests are built if need be."""
-    built = get_engine("uml").prepare(with_flavour(kernel, "net"), progress)
+    built = get_engine("uml").prepare(with_flavour(wanted_kernel(kernel), "net"), progress)
     build_suite(suite, progress)
     return built
 
@@ -125,9 +126,15 @@ def _run_several(names: list[str], args: argparse.Namespace) -> list[Result]:
     words += [f"--kernel={args.kernel}"] if args.kernel else []
 
     def run(number: int) -> None:
-        done = workers.do([*words, "--", names[number]])
-        if done.code not in (0, 1):
-            raise EngineError(done.why)
+        try:
+            done = workers.do([*words, "--", names[number]])
+            why = "" if done.code in (0, 1) else done.why
+        except EngineError as error:  # its worker is gone
+            why = str(error)
+        if why:  # it costs this test alone
+            digest = hashlib.sha256(why.encode()).hexdigest()
+            results[number] = Result(names[number], "fail", why.splitlines()[0], 0.0, digest, why)
+            return
         (found,) = json.loads(done.printed)
         results[number] = Result(**found)
 
