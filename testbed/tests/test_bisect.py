@@ -17,6 +17,7 @@ import pytest
 from wale_lab.cli import main
 from wale_lab.engines.base import EngineError, Kernel
 from wale_lab.errors import ScenarioError
+from wale_lab.evaluation import bisect as bisect_module
 from wale_lab.evaluation import kernels
 from wale_lab.studies.points import Build
 from wale_lab.workers import Workers
@@ -37,6 +38,7 @@ def history(tree: Path, rates: list[str]) -> list[str]:
     """A commit for each rate."""
     tree.mkdir()
     git(tree, "init", "-q")
+    (tree / "Kconfig").write_text("")
     found = []
     for number, rate in enumerate(rates):
         (tree / "rate").write_text(f"{rate}\n")
@@ -137,8 +139,14 @@ def test_nothing_differs(
     ("words", "code", "said"),
     [
         (["--bisect", "none", "HEAD"], 2, "--bisect none: expected a commit of"),
-        (["--bisect", "HEAD", "HEAD~1"], 125, "git bisect: "),
-        (["--bisect", "HEAD~1", "HEAD", "--number", "x"], 2, "--number x: expected one of"),
+        (
+            ["--bisect", "HEAD", "HEAD~1"],
+            2,
+            "--bisect HEAD HEAD~1: expected GOOD BAD, of which BAD",
+        ),
+        (["--bisect", "HEAD", "HEAD"], 2, "--bisect HEAD HEAD: expected GOOD BAD, of which BAD"),
+        (["--bisect", "HEAD~1", "HEAD", "--number", "x"], 2, "--number x: expected kind, name and"),
+        (["--bisect", "HEAD~1", "HEAD", "--number", "flow x y"], 2, "flow x y: expected one of"),
         (["--bisect", "HEAD~1", "HEAD", "--kernel", "6.1"], 2, "--kernel: expected it without"),
         (["--kernel", "6.1", "--kernel", "6.12"], 2, "--tree: expected it with --bisect only"),
     ],
@@ -155,6 +163,39 @@ def test_what_is_wrong(
     assert bisect(tmp_path / "linux", tmp_path / "out", *words) == code
     err = capsys.readouterr().err
     assert said in err and len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--set", "nosuch=1"], "nosuch: unknown key"),
+        (["--seeds", "0"], "--seeds 0: expected"),
+        (["--spread", "much"], "--spread much: expected"),
+        (["--out", "{file}"], "is a file; expected a folder"),
+    ],
+)
+def test_wrong_words_are_told_before_anything_is_checked_out(
+    words: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(bisect_module, "_worktree", None)
+    history(tmp_path / "linux", ["100", "50"])
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "another"))  # as in a hook of git
+    file = tmp_path / "linux/rate"
+    words = [word.format(file=file) for word in words]
+    assert bisect(tmp_path / "linux", tmp_path / "out", "--bisect", "HEAD~1", "HEAD", *words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_repository_of_no_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history(tmp_path / "other", ["100"])
+    git(tmp_path / "other", "rm", "-q", "Kconfig")
+    git(tmp_path / "other", "commit", "-q", "-m", "no kernel")
+    assert bisect(tmp_path / "other", tmp_path / "out", "--bisect", "HEAD~1", "HEAD") == 2
+    assert "expected a kernel's source; HEAD has no Kconfig" in capsys.readouterr().err
 
 
 def test_a_tree_without_git(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,7 +25,7 @@ import pytest
 from wale_lab import yaml_lines
 from wale_lab.cli import main
 from wale_lab.engines import get_engine
-from wale_lab.engines.base import EngineError
+from wale_lab.engines.base import EngineError, Kernel
 from wale_lab.engines.modules import build_folder
 from wale_lab.errors import ScenarioError
 from wale_lab.evaluation import command, kernels, metrics
@@ -36,6 +36,7 @@ from wale_lab.evaluation.rows import DEPLOYED, ROWS, choose, load_row
 from wale_lab.evaluation.runs import Maker, Place, Point
 from wale_lab.evaluation.scenes import Subject, scene
 from wale_lab.scenario import check_scenario
+from wale_lab.studies.points import Build
 from wale_lab.tree import SOURCES
 from wale_lab.workers import Workers, python_environment
 
@@ -574,18 +575,50 @@ def test_numbers_that_differ_between_kernels() -> None:
     [
         (["demo", "--kernel", "6.12"], "--kernel: expected it twice, with two different kernels"),
         (["demo", "--kernel", "6.12", "--kernel", "6.12"], "--kernel: expected it twice"),
+        (["demo", "--kernel", "6.12", "--kernel", ""], "--kernel: expected it twice"),
         (
             ["demo", "--kernel", "6.1", "--kernel", "6.12", "--spread", "much"],
             "--spread much: expected",
         ),
+        (["demo", "--kernel", "6.1", "--kernel", "6.12", "--seeds", "0"], "--seeds 0: expected"),
+        (["demo", "--kernel", "6.1", "--kernel", "6.12", "--set", "x=1"], "x: unknown key"),
+        (["demo", "--kernel", "6.1", "--kernel", "6.12", "--out", __file__], "is a file; expected"),
         (["evaluation"], "wale-lab evaluate CC --kernel A --against CC --kernel B"),
     ],
 )
 def test_wrong_words_of_compare(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(kernels, "build_of", None)  # they are told before
     assert main(["compare", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_comparison_says_what_did_not_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And counts what both kernels have."""
+
+    def made(words: list[str], _path: Path, _workers: Workers) -> dict[str, Any]:
+        kernel = next(word for word in words if word.startswith("--kernel=")).partition("=")[2]
+        measures = [["flow", "x", "rate", 1.0]]
+        if kernel == "6.1":
+            return {
+                "kernel": kernel,
+                "problems": [],
+                "measures": [*measures, ["flow", "x", "y", 2.0]],
+            }
+        return {"kernel": kernel, "problems": ["flow x did not complete"], "measures": measures}
+
+    monkeypatch.setattr(
+        kernels, "build_of", lambda version, _: Build(Kernel(version, "a"), version)
+    )
+    monkeypatch.setattr(kernels, "_run", made)
+    words = ["--kernel", "6.1", "--kernel", "6.12", "--seeds", "1", "--out", str(tmp_path), "-q"]
+    assert main(["compare", "demo", *words]) == 0
+    said = capsys.readouterr()
+    assert "0 of 1 numbers differ" in said.out
+    assert said.err == "wale-lab: Linux 6.12, seed 1: flow x did not complete\n"
 
 
 def test_a_run_that_fails_ends_a_comparison(

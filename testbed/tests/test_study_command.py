@@ -68,6 +68,17 @@ def test_results_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().err.endswith("/file is a file; expected a folder\n")
 
 
+def test_a_wrong_scenario_is_told_before_anything_is_built(
+    paper: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("wale_lab.studies.command.build_of", None)
+    path = paper / "link.yaml"
+    path.write_text(path.read_text().replace("bottleneck:", "bottlneck:"))
+    assert wale_lab(["study", "paper/one", "--results", str(paper / "results")]) == 2
+    assert "bottlneck: unknown key" in capsys.readouterr().err
+    assert not (paper / "results").exists()
+
+
 def test_what_is_left() -> None:
     assert left_s(10, 0, 0, 30) is None
     assert left_s(10, 2, 20, 20) == pytest.approx(80)

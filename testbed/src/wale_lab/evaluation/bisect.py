@@ -26,16 +26,27 @@ from typing import Any
 from wale_lab.engines.base import EngineError
 from wale_lab.engines.kernel_build import cache_root, locked, split_flavours
 from wale_lab.errors import LabError, ScenarioError
-from wale_lab.evaluation.kernels import Cell, Difference, cells, differences, records_of
+from wale_lab.evaluation.kernels import (
+    Cell,
+    Difference,
+    Wanted,
+    cells,
+    differences,
+    records_of,
+)
+from wale_lab.files import make_folder
 from wale_lab.progress import Progress
 from wale_lab.units import show_count
 
 #: What a step says of a commit, as words of `git bisect`.
 _GOOD, _BAD, _SKIP = "good", "bad", "skip"
 
+#: Variables by which git, whose hook may have started us, names another repository.
+_OF_ANOTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR")
+
 #: What `git bisect` says at the end; the second form if only commits are left that it skipped.
-_FIRST = re.compile(r"^([0-9a-f]{40,64}) is the first bad commit$", re.M)
-_ONLY_SKIPPED = re.compile(r"first bad commit could be any of:\n((?:[0-9a-f]{40,64}\n)+)")
+_FIRST = re.compile(r"^([0-9a-f]{40,64}) is the first '?bad'? commit$", re.M)
+_ONLY_SKIPPED = re.compile(r"first '?bad'? commit could be any of:\n((?:[0-9a-f]{40,64}\n)+)")
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,8 @@ class Search:
 
 
 def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "LC_ALL": "C"}
+    own = {key: value for key, value in os.environ.items() if key not in _OF_ANOTHER}
+    env = {**own, "LC_ALL": "C"}
     command = ["git", "-C", str(folder), *words]
     try:
         return subprocess.run(
@@ -100,7 +112,10 @@ def _commit(tree: Path, name: str) -> str:
     done = _git(tree, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     if done.returncode:
         raise ScenarioError(f"--bisect {name}: expected a commit of {tree}; it has none so called")
-    return done.stdout.strip()
+    commit = done.stdout.strip()
+    if _git(tree, "cat-file", "-e", f"{commit}:Kconfig").returncode:
+        raise ScenarioError(f"--tree {tree}: expected a kernel's source; {name} has no Kconfig")
+    return commit
 
 
 @contextmanager
@@ -137,7 +152,8 @@ def _cell(text: str | None, found: list[Difference]) -> Difference:
 class _Kernels:
     """Runs of the scenario with the commits of a tree."""
 
-    args: argparse.Namespace
+    wanted: list[Wanted]
+    jobs: int
     out: Path
     work: Path
     flavours: list[str]
@@ -153,7 +169,7 @@ class _Kernels:
     def runs(self) -> list[dict[Cell, float]]:
         """Those of what is checked out."""
         kernel = "+".join([str(self.work), *self.flavours])
-        return cells(records_of(self.args, [kernel], self.out, self.progress))
+        return cells(records_of(self.wanted, [kernel], self.out, self.jobs, self.progress))
 
     def step(self, number: Difference) -> Callable[[str], Step]:
         """What tries the commit that git has checked out."""
@@ -174,7 +190,7 @@ class _Kernels:
         return try_one
 
 
-def bisect_command(args: argparse.Namespace, out: Path) -> int:
+def bisect_command(args: argparse.Namespace, wanted: list[Wanted], out: Path) -> int:
     """`compare --bisect GOOD BAD --tree DIR`."""
     if args.tree is None:
         raise ScenarioError("--bisect: expected --tree with it, the repository of the kernel")
@@ -182,9 +198,19 @@ def bisect_command(args: argparse.Namespace, out: Path) -> int:
         raise ScenarioError("--kernel: expected it without --bisect, whose kernels are of --tree")
     name, flavours = split_flavours(args.tree)
     tree = Path(name).expanduser()
+    if args.number is not None and len(args.number.split()) != 3:
+        raise ScenarioError(
+            f"--number {args.number}: expected kind, name and measure, such as "
+            "'flow reno goodput_Bps'"
+        )
     good, bad = (_commit(tree, one) for one in args.bisect)
+    if not _git(tree, "merge-base", "--is-ancestor", bad, good).returncode:
+        raise ScenarioError(
+            f"--bisect {' '.join(args.bisect)}: expected GOOD BAD, of which BAD is the later one"
+        )
+    make_folder(out / "runs")
     with Progress(quiet=args.quiet) as progress, _worktree(tree, good, progress) as work:
-        own = _Kernels(args, out, work, flavours, progress)
+        own = _Kernels(wanted, args.jobs, out, work, flavours, progress)
         before = own.runs_at(good)
         found = differences(before, own.runs_at(bad))
         if not found:

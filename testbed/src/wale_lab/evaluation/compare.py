@@ -6,12 +6,21 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
 from wale_lab.errors import ScenarioError
 from wale_lab.evaluation.bisect import bisect_command
-from wale_lab.evaluation.kernels import Difference, cells, differences, records_of
+from wale_lab.evaluation.kernels import (
+    Difference,
+    cells,
+    differences,
+    records_of,
+    shared,
+    wanted_of,
+)
+from wale_lab.files import make_folder
 from wale_lab.progress import Progress
 from wale_lab.units import show_count
 
@@ -23,26 +32,32 @@ def compare_command(args: argparse.Namespace) -> int:
             "compare: expected a scenario; rows of an evaluation are compared by "
             "`wale-lab evaluate CC --kernel A --against CC --kernel B`"
         )
+    wanted = wanted_of(args)
     out = Path(args.out or f"out/compare-{Path(args.scenario).stem}")
     if args.bisect:
-        return bisect_command(args, out)
+        return bisect_command(args, wanted, out)
     for option in ("tree", "number"):
         if getattr(args, option) is not None:
             raise ScenarioError(f"--{option}: expected it with --bisect only")
-    if len(args.kernel) != 2 or args.kernel[0] == args.kernel[1]:
+    if len(args.kernel) != 2 or args.kernel[0] == args.kernel[1] or "" in args.kernel:
         raise ScenarioError("--kernel: expected it twice, with two different kernels")
+    make_folder(out / "runs")
     with Progress(quiet=args.quiet) as progress:
-        records = records_of(args, args.kernel, out, progress)
+        records = records_of(wanted, args.kernel, out, args.jobs, progress)
     half = len(records) // 2
     numbers = cells(records)
     different = differences(numbers[:half], numbers[half:])
     _tell(args, different, records)
+    for record, one in zip(records, wanted * 2, strict=True):
+        for problem in record["problems"]:
+            said = f"Linux {record['kernel']}, seed {one.seed}: {problem}"
+            print(f"wale-lab: {said}", file=sys.stderr)
     return 1 if different else 0
 
 
 def _tell(args: argparse.Namespace, found: list[Difference], records: list[dict[str, Any]]) -> None:
     """A line for each number that differs."""
-    count = len(records[0]["measures"])
+    count = len(shared(cells(records)))
     seeds = len(records) // 2
     if args.json:
         data = {

@@ -22,7 +22,7 @@ from wale_lab.evaluation.judge import Interval, mean_interval
 from wale_lab.evaluation.scenes import delayed
 from wale_lab.files import write_whole
 from wale_lab.progress import Progress
-from wale_lab.scenario import find_scenario, load_scenario
+from wale_lab.scenario import Scenario, find_scenario, load_scenario
 from wale_lab.studies.points import build_of, point_key
 from wale_lab.sweeps.grid import parse_seeds
 from wale_lab.sweeps.points import read_record
@@ -63,6 +63,11 @@ class Difference:
         }
 
 
+def shared(runs: list[dict[Cell, float]]) -> set[Cell]:
+    """The numbers that all runs have."""
+    return set.intersection(*map(set, runs))
+
+
 def differences(
     before: list[dict[Cell, float]], after: list[dict[Cell, float]]
 ) -> list[Difference]:
@@ -71,9 +76,8 @@ def differences(
     Of one seed there is no interval, and everything that is not the same differs.  A number that
     one of the kernels does not have is left out.
     """
-    shared = set.intersection(*(set(run) for run in [*before, *after]))
     found = []
-    for cell in sorted(shared):
+    for cell in sorted(shared([*before, *after])):
         pairs = [(x[cell], y[cell]) for x, y in zip(before, after, strict=True)]
         between = mean_interval([y - x for x, y in pairs])
         lasts = between.count == 1 or abs(between.mean) > between.half
@@ -119,33 +123,53 @@ def parse_spread(text: str) -> int:
         raise ScenarioError(f"--spread {text}: {error}") from None
 
 
-def _orders(
-    args: argparse.Namespace, kernels: Sequence[str], out: Path, progress: Progress
-) -> Iterator[tuple[list[str], Path]]:
-    """The runs of each kernel: words of `wale-lab run`, and file."""
+@dataclass(frozen=True)
+class Wanted:
+    """A run that each kernel makes."""
+
+    path: Path
+    overrides: list[str]
+    scenario: Scenario
+    seed: int
+
+
+def wanted_of(args: argparse.Namespace) -> list[Wanted]:
+    """The run of each seed; ScenarioError if an option or the scenario is wrong."""
     path = find_scenario(args.scenario)
     plain = load_scenario(path, args.set)
     spread_ns = parse_spread(args.spread)
+    found = []
+    for seed in parse_seeds(args.seeds):
+        late = [
+            f"flows.{flow.name}.start={flow.start + delayed(seed, flow.name, spread_ns)}ns"
+            for flow in plain.flows
+            if spread_ns and flow.after is None
+        ]
+        overrides = [*args.set, *late]
+        found.append(
+            Wanted(path, overrides, load_scenario(path, overrides) if late else plain, seed)
+        )
+    return found
+
+
+def _orders(
+    wanted: Sequence[Wanted], kernels: Sequence[str], out: Path, progress: Progress
+) -> Iterator[tuple[list[str], Path]]:
+    """The runs of each kernel: words of `wale-lab run`, and file."""
     for kernel in kernels:
         build = build_of(kernel, progress)
-        for seed in parse_seeds(args.seeds):
-            late = [
-                f"flows.{flow.name}.start={flow.start + delayed(seed, flow.name, spread_ns)}ns"
-                for flow in plain.flows
-                if spread_ns and flow.after is None
-            ]
-            scenario = load_scenario(path, [*args.set, *late]) if late else plain
-            key = point_key(scenario, seed, {"compare": 1}, build)
-            words = [f"--set={one}" for one in [*args.set, *late]]
-            words += [f"--kernel={kernel}", f"--seed={seed}", "--", str(path)]
+        for one in wanted:
+            key = point_key(one.scenario, one.seed, {"compare": 1}, build)
+            words = [f"--set={override}" for override in one.overrides]
+            words += [f"--kernel={kernel}", f"--seed={one.seed}", "--", str(one.path)]
             yield words, out / "runs" / f"{key}.json"
 
 
 def records_of(
-    args: argparse.Namespace, kernels: Sequence[str], out: Path, progress: Progress
+    wanted: Sequence[Wanted], kernels: Sequence[str], out: Path, jobs: int, progress: Progress
 ) -> list[dict[str, Any]]:
     """The records of each kernel's seeds, kernel by kernel."""
-    return _run_all(list(_orders(args, kernels, out, progress)), args.jobs)
+    return _run_all(list(_orders(wanted, kernels, out, progress)), jobs)
 
 
 def cells(records: list[dict[str, Any]]) -> list[dict[Cell, float]]:

@@ -22,7 +22,15 @@ from wale_lab.results.measures import curves, measure
 from wale_lab.results.result import problems
 from wale_lab.runner import run_scenario
 from wale_lab.studies import schedule
-from wale_lab.studies.points import Build, Point, build_of, find_build, points_of
+from wale_lab.studies.points import (
+    Build,
+    Point,
+    build_of,
+    drafts_of,
+    find_build,
+    made_with,
+    points_of,
+)
 from wale_lab.studies.results import Check
 from wale_lab.studies.study import (
     STUDIES,
@@ -146,12 +154,12 @@ def study_command(args: argparse.Namespace) -> int:
     names = find_studies(args.studies)
     schedule.check()
     results = Path(args.results)
+    drafts = {name: drafts_of(name, args.quick) for name in names}
     make_folder(results / "runs", "--results")
     with Progress(quiet=args.quiet) as progress:
         built = build_of(args.kernel, progress)
     studies = {
-        name: {p.key: _needs(p, built) for p in points_of(name, built, args.quick)}
-        for name in names
+        name: {p.key: _needs(p, built) for p in made_with(built, drafts[name])} for name in names
     }
     config = {
         "launcher": LAUNCHER,

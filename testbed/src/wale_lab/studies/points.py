@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
@@ -98,11 +99,36 @@ def build_of(version: str | None, progress: Progress) -> Build:
     return find_build(get_engine("uml").prepare(version, progress), progress)
 
 
+@dataclass(frozen=True)
+class Draft:
+    """A run, whatever it is made with."""
+
+    scenario: Scenario
+    seed: int
+    curves: dict[str, dict[str, Any]]
+    cells: list[Cell]
+
+
 def points_of(name: str, build: Build, quick: bool = False) -> list[Point]:
     """The runs of a study, each once, with the cells that are read from it."""
+    return made_with(build, drafts_of(name, quick))
+
+
+def made_with(build: Build, drafts: Iterable[Draft]) -> list[Point]:
+    """The same, of a study that has been read."""
+    found: dict[str, Point] = {}
+    for draft in drafts:
+        key = point_key(draft.scenario, draft.seed, draft.curves, build)
+        point = found.setdefault(key, Point(key, draft.scenario, draft.seed, draft.curves))
+        point.cells += draft.cells
+    return list(found.values())
+
+
+def drafts_of(name: str, quick: bool = False) -> list[Draft]:
+    """The runs of a study; ScenarioError if a scenario of one is wrong."""
     study = load_study(name)
     folder = paper_folder(name)
-    found: dict[str, Point] = {}
+    found: list[Draft] = []
     read = cache(yaml_lines.load)
     for run_name, run in study.runs.items():
         for x, rows in product(xs(study, quick) or [""], _together(_rows(run, study, quick))):
@@ -116,10 +142,9 @@ def points_of(name: str, build: Build, quick: bool = False) -> list[Point]:
                     except ScenarioError as error:
                         where = f"{name}: run {run_name}" + (f" at {show_x(x)}" if x != "" else "")
                         raise ScenarioError(f"{where}:\n{error}") from None
-                point = Point(point_key(scenario, seed, curves, build), scenario, seed, curves)
-                point = found.setdefault(point.key, point)
-                point.cells += [Cell(n, x, seed, _flow(n, r, x)) for n, r in rows.items()]
-    return list(found.values())
+                cells = [Cell(n, x, seed, _flow(n, r, x)) for n, r in rows.items()]
+                found.append(Draft(scenario, seed, curves, cells))
+    return found
 
 
 def xs(study: Study, quick: bool) -> list[X]:
