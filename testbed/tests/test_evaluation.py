@@ -33,8 +33,10 @@ from wale_lab.evaluation.judge import Margin, beside_deployed, compare, mean_int
 from wale_lab.evaluation.kernels import differences
 from wale_lab.evaluation.report import draft_text, write_report
 from wale_lab.evaluation.rows import DEPLOYED, ROWS, choose, load_row
-from wale_lab.evaluation.runs import Maker, Place, Point
+from wale_lab.evaluation.runs import Maker, Place, Point, make_point
 from wale_lab.evaluation.scenes import Subject, scene
+from wale_lab.files import alone
+from wale_lab.progress import Progress
 from wale_lab.scenario import check_scenario
 from wale_lab.studies.points import Build
 from wale_lab.tree import SOURCES
@@ -168,6 +170,16 @@ metrics:
 """
 
 
+PLACE = Place(Path("out"), {None: Build(Kernel("6.12", "a"), "a digest")}, (), "x")
+
+
+def arguments(**words: Any) -> argparse.Namespace:
+    """Of `evaluate cubic`."""
+    usual: dict[str, Any] = dict.fromkeys(("kernel", "against", "program", "serve", "out"))
+    usual |= {"cc": "cubic", "rows": [], "quick": False, "module_files": []}
+    return argparse.Namespace(**{**usual, **words})
+
+
 @pytest.fixture
 def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of rows with the set `mine`, of ROW."""
@@ -204,6 +216,14 @@ def test_rows_are_chosen_by_name_and_set(rows: Path) -> None:
         ),
         ("scenario:", "unable: nothing\nscenario:", "expected unable without scenario"),
         ("delay, percent", "delay, harm: true, percent", "expected a run with the name alone"),
+        ("[0ms, 5ms]", "[]", "one.yaml:10: groups.own.access_delay: expected at least 1 item"),
+        ("record:", "flows: 5\n  record:", "expected groups without flows and topology"),
+        ("[1s, 4s]", "[4s, 1s]", "expected a window that ends after it begins, for rate of cell"),
+        ("window: [1s, 4s]\n", "", "expected a window that ends after it begins, for rate of cell"),
+        ("title: rate,", "title: rate, start: 5s,", "expected a window that ends after it begins"),
+        ("title: rate,", "title: rate, bin: 0,", "metrics.rate: expected a bin above 0"),
+        ("title: rate,", "title: rate, least: 5, most: 5,", "expected most above least, got 5 and"),
+        ("throughput", "recovery_time", "metrics.rate: expected a goal, for recovery_time"),
     ],
 )
 def test_what_is_wrong_with_a_row(rows: Path, old: str, new: str, said: str) -> None:
@@ -212,6 +232,81 @@ def test_what_is_wrong_with_a_row(rows: Path, old: str, new: str, said: str) -> 
     with pytest.raises(ScenarioError) as error:
         load_row(path)
     assert said in str(error.value)
+
+
+OWN_FLOWS = ROW[ROW.index("groups:") : ROW.index("cells:")]
+SMALL = "{scenario.bottleneck.forward.limit: 10kB}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "duration: 4s",
+            "start: soon, duration: 4s",
+            "one.yaml: flow own-1: start: expected a time",
+        ),
+        (OWN_FLOWS, "  flows: 7\n", "one.yaml: run main: expected groups, or flows that each have"),
+        (OWN_FLOWS, "  flows: [{cc: reno, size: 1kB}]\n", "or flows that each have a name"),
+        (
+            "window:",
+            "runs: {main: {without: [own]}}\nwindow:",
+            "run main: expected groups, or flows",
+        ),
+        (SMALL, "{scenario: 5}", "one.yaml, cell small: --set: scenario: expected a valid dict"),
+        (SMALL, "{groups: 5}", "one.yaml, cell small: --set: groups: expected a valid dictionary"),
+        (SMALL, "{groups.own.every: never}", "--set: groups.own.every: expected a time such as"),
+        (SMALL, "{groups.x.count: 5}", "groups.x.flow: expected this key, it is missing"),
+        ("[1s, 4s]", "[1s, 400000s]", "metrics.rate: expected a window that ends before virtual_"),
+        (
+            "title: rate,",
+            "title: rate, flows: x*,",
+            "metrics.rate.flows: expected a pattern for some",
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_runs_of_a_row(rows: Path, old: str, new: str, said: str) -> None:
+    path = rows / "one.yaml"
+    assert old in ROW
+    path.write_text(ROW.replace(old, new, 1))
+    named = load_row(path)
+    with pytest.raises(ScenarioError) as error:
+        make_point(
+            named, "small", named.row.cells["small"], "main", Subject("x", "cubic"), 1, PLACE
+        )
+    assert said in str(error.value)
+
+
+def test_cells_do_not_share_a_file(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One would be run with the scenario of the other."""
+    text = ROW.replace("  small:", "  +1 ms:").replace("  large:", "  1-ms:")
+    (rows / "one.yaml").write_text(text)
+    monkeypatch.setattr(command, "build_of", lambda *_: PLACE.builds[None])
+    evaluation = command.Evaluation(arguments(rows=["one"]))
+    with pytest.raises(
+        ScenarioError, match="the cells '\\+1 ms' of one and '1-ms' of one have one"
+    ):
+        evaluation.prepare(Progress(quiet=True))
+
+
+def test_rows_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WALE_ROWS", str(tmp_path))
+    with pytest.raises(ScenarioError, match="expected a folder of rows, SET"):
+        choose([])
+
+
+def test_rows_without_a_quick_cell(rows: Path) -> None:
+    (rows / "one.yaml").write_text(ROW.replace(", quick: true", ""))
+    with pytest.raises(ScenarioError, match="--quick: expected rows with a cell that is quick"):
+        command.Evaluation(arguments(rows=["one"], quick=True))
+
+
+def test_two_evaluations_do_not_share_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with alone(tmp_path):
+        assert main(["evaluate", "cubic", "--rows", "harm", "--out", str(tmp_path)]) == 2
+    assert "another run writes to it" in capsys.readouterr().err
 
 
 def test_cells_have_keys_of_the_scenario_and_of_groups(rows: Path) -> None:
@@ -332,6 +427,7 @@ def test_each_row_makes_scenarios(path: Path) -> None:
             made = check_scenario(
                 yaml_lines.parse(text, f"{path.name}, {cell_name}"), [], path.parent
             )
+            make_point(named, cell_name, cell, run, Subject("reno", "reno"), 1, PLACE)
             assert not named.row.window or named.row.window[1] <= made.virtual_limit
         own = scene(named, cell_name, named.row.cells[cell_name], "main", RATCP, 1)
         assert "tcp_ratcp" in check_scenario(yaml_lines.parse(own, "x"), [], path.parent).modules()
@@ -497,11 +593,7 @@ def test_the_command_of_a_report_has_rows_of_ones_own(
     (rows.parent / "a b").mkdir()
     rows.rename(rows.parent / "a b/mine")
     monkeypatch.setenv("WALE_ROWS", str(rows.parent / "a b"))
-    args = argparse.Namespace(
-        cc="cubic", rows=chosen, quick=True, kernel=None, against=None, module_files=[],
-        program=None, serve=None, out=None,
-    )  # fmt: skip
-    evaluation = command.Evaluation(args)
+    evaluation = command.Evaluation(arguments(rows=chosen, quick=True))
     words = shlex.split(evaluation._repeat())
     told = ["--rows=one"] if chosen else []
     assert words[0] == f"WALE_ROWS={rows.parent}/a b"
@@ -548,6 +640,7 @@ def test_evaluate(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (["reno", "--module", "x.ko"], "--module: expected a control with a name of its own"),
         (["nosuch"], "CC: expected one of bbr, "),
         (["cubic", "--against", "nosuch"], "--against: expected one of bbr, "),
+        (["cubic", "--against", "cubic"], "--against: expected another control than cubic"),
     ],
 )
 def test_wrong_words(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

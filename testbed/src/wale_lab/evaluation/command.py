@@ -27,7 +27,7 @@ from wale_lab.evaluation.outcome import (
 from wale_lab.evaluation.rows import DEPLOYED, Named, choose
 from wale_lab.evaluation.runs import Maker, Place, Point, make_point
 from wale_lab.evaluation.scenes import Subject, slug
-from wale_lab.files import make_folder
+from wale_lab.files import alone, make_folder
 from wale_lab.progress import Progress
 from wale_lab.refusal import check_control
 from wale_lab.studies.points import build_of
@@ -49,9 +49,11 @@ class Evaluation:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
-        self.rows = [
-            named for named in choose(args.rows) if named.row.unable or named.row.chosen(args.quick)
-        ]
+        chosen = choose(args.rows)
+        self.rows = [named for named in chosen if named.row.unable or named.row.chosen(args.quick)]
+        if not self.rows:
+            names = ", ".join(named.name for named in chosen)
+            raise ScenarioError(f"--quick: expected rows with a cell that is quick, got {names}")
         self.subject, self.references = _subjects(args)
         self.out = Path(args.out or "out/evaluation")
         self.jobs: list[CellJob] = []
@@ -79,6 +81,7 @@ class Evaluation:
                 job = CellJob(named, name, cell, 0)
                 self._add_seeds(job, seeds, place)
                 self.jobs.append(job)
+        self._check_files()
         return place, builds[self.subject.kernel].kernel
 
     def _seeds(self, named: Named) -> int:
@@ -92,6 +95,19 @@ class Evaluation:
                     point = make_point(job.named, job.name, job.cell, run, subject, seed, place)
                     job.points[subject.label, run, seed] = point
         job.seeds = seeds
+
+    def _check_files(self) -> None:
+        """Refuse cells whose scenarios would have one file."""
+        found: dict[str, Point] = {}
+        for job in self.jobs:
+            for point in job.points.values():
+                other = found.setdefault(point.file, point)
+                if other is not point:
+                    raise ScenarioError(
+                        f"{job.named.document.name}: the cells {other.cell!r} of {other.row} and "
+                        f"{point.cell!r} of {point.row} have one file, {point.file}; expected "
+                        "names that differ in letters or digits"
+                    )
 
     def make(self, records: Records) -> None:
         """Make what is missing; then more seeds where the intervals are wide, and so on."""
@@ -176,12 +192,14 @@ def _subjects(args: argparse.Namespace) -> tuple[Subject, list[Subject]]:
     subject = Subject(
         f"{label} on {first}" if twice else label, args.cc or "", first, args.program, args.serve
     )
-    names = args.against or list(DEPLOYED)
+    names = list(dict.fromkeys(args.against or DEPLOYED))
     others = [Subject(f"{name} on {second}" if twice else name, name, second) for name in names]
     if not args.module_files and not any("/" in kernel for kernel in kernels):
         for option, name in (("CC", args.cc), *(("--against", name) for name in names)):
             if name:
                 check_control(name, congestion_controls(), option)
+    if all(one.label == subject.label for one in others):
+        raise ScenarioError(f"--against: expected another control than {subject.label}")
     if args.module_files and any(one.label == subject.label for one in others):
         raise ScenarioError(
             f"--module: expected a control with a name of its own, not {subject.label}, with which "
@@ -244,11 +262,13 @@ def evaluate_command(args: argparse.Namespace) -> int:
     if args.list:
         return _list(args)
     evaluation = Evaluation(args)
-    make_folder(evaluation.out / "runs")
-    with Progress(quiet=args.quiet) as progress:
-        place, kernel = evaluation.prepare(progress)
-    records = Records(place, evaluation.failed)
-    evaluation.make(records)
+    make_folder(evaluation.out)
+    with alone(evaluation.out):
+        make_folder(evaluation.out / "runs")
+        with Progress(quiet=args.quiet) as progress:
+            place, kernel = evaluation.prepare(progress)
+        records = Records(place, evaluation.failed)
+        evaluation.make(records)
     data = evaluation.judged(records, kernel)
     from wale_lab.evaluation.report import without_series, write_report
 

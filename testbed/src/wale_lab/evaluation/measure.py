@@ -299,6 +299,8 @@ class Measure:
     unit: str
     more_is_better: bool
     text: str
+    of_window: bool = True
+    """does it need one?"""
 
 
 MEASURES = {
@@ -307,10 +309,18 @@ MEASURES = {
     ),
     "share": Measure(_share, "", True, "of what all flows of the run received in the window"),
     "share_from_half": Measure(
-        _contest, "", False, "distance from a half of the share while all flows are there"
+        _contest,
+        "",
+        False,
+        "distance from a half of the share while all flows are there",
+        of_window=False,
     ),
     "completion": Measure(
-        _completion, "s", False, "percentile of the completion times of files from least to most kB"
+        _completion,
+        "s",
+        False,
+        "percentile of the completion times of files from least to most kB",
+        of_window=False,
     ),
     "queueing_delay": Measure(
         _waits, "ms", False, "percentile of the delay in the buffer of the forward link"
@@ -318,7 +328,9 @@ MEASURES = {
     "probe_delay": Measure(
         _probe, "ms", False, "percentile of what packets of a constant rate take beyond the fastest"
     ),
-    "lost_packets": Measure(_lost_packets, "%", False, "of the packets of a constant rate"),
+    "lost_packets": Measure(
+        _lost_packets, "%", False, "of the packets of a constant rate", of_window=False
+    ),
     "frame_delay": Measure(
         _frame_delay, "ms", False, "percentile of the time from a video's frame to its last packet"
     ),
@@ -326,8 +338,12 @@ MEASURES = {
         _incomplete, "%", False, "of a video's frames, those that lack a packet"
     ),
     "media_rate": Measure(_media_rate, "Mbit/s", True, "what came of a video, in the window"),
-    "retransmitted": Measure(_again, "%", False, "packets sent again, of all data packets"),
-    "dropped": Measure(_dropped, "%", False, "packets that the buffer dropped, of all that came"),
+    "retransmitted": Measure(
+        _again, "%", False, "packets sent again, of all data packets", of_window=False
+    ),
+    "dropped": Measure(
+        _dropped, "%", False, "packets that the buffer dropped, of all that came", of_window=False
+    ),
     "sustained_drops": Measure(
         _sustained, "%", False, "the largest share of packets that the buffer dropped in a bin"
     ),

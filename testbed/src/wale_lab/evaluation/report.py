@@ -97,7 +97,8 @@ def _said(row: dict[str, Any]) -> str:
     for one in worse_in(row):
         cell, metric = one["cell"], one["metric"]
         numbers = ", ".join(
-            f"{label} {each['mean']:.3g}" for label, each in metric["subjects"].items()
+            f"{label} {'unknown' if each['mean'] is None else format(each['mean'], '.3g')}"
+            for label, each in metric["subjects"].items()
         )
         unit = f" {metric['unit']}" if metric["unit"] else ""
         text += f" Worse: {metric['title']}, {cell['name'] or 'the cell'} ({numbers}{unit})."

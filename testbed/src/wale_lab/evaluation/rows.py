@@ -100,6 +100,12 @@ class Metric(Strict):
                 f"expected a measure that is one of {', '.join(sorted(MEASURES))}, "
                 f"got {self.measure!r}"
             )
+        if self.bin <= 0:
+            raise ValueError("expected a bin above 0")
+        if self.least >= self.most:
+            raise ValueError(f"expected most above least, got {self.least:g} and {self.most:g}")
+        if self.measure == "recovery_time" and self.goal is None:
+            raise ValueError("expected a goal, for recovery_time")
         return self
 
 
@@ -112,7 +118,7 @@ class Group(Strict):
     """keys of a scenario's flow, in which {cc} is the control under test"""
     every: TimeNs = 0
     """time between the starts of one and the next"""
-    access_delay: list[str | float] = ["0ms"]
+    access_delay: Annotated[list[str | float], Field(min_length=1)] = ["0ms"]
     """one-way delays of the pairs' own access links, in turn"""
     sender: dict[str, Any] = {}
     """settings of their senders, as hosts.pairs.NAME.sender of a scenario"""
@@ -197,6 +203,8 @@ class Row(Strict):
             raise ValueError("expected metrics, or unable with the reason")
         if not self.groups and "flows" not in self.scenario:
             raise ValueError("expected groups, or flows in the scenario")
+        if self.groups and not self.scenario.keys().isdisjoint(("flows", "topology")):
+            raise ValueError("expected groups without flows and topology in the scenario")
         for cell_name, cell in self.cells.items():
             for name in cell.only:
                 if name not in self.metrics:
@@ -204,6 +212,12 @@ class Row(Strict):
                     raise ValueError(
                         f"cells.{cell_name}.only: expected one of {known}, got {name!r}"
                     )
+        for cell_name, cell in (self.cells or {"": Cell()}).items():
+            for name, metric in self.metrics_of(cell).items():
+                begin, end = self.window_of(cell, metric)
+                if MEASURES[metric.measure].of_window and end <= begin:
+                    of = f"{name} of cell {cell_name}" if cell_name else name
+                    raise ValueError(f"expected a window that ends after it begins, for {of}")
         if "main" not in self.runs:
             raise ValueError("expected a run with the name main")
         if any(m.harm for m in self.metrics.values()) and "alone" not in self.runs:
@@ -219,6 +233,14 @@ class Row(Strict):
         """The metrics of a cell."""
         wanted = cell.only or list(self.metrics)
         return {name: self.metrics[name] for name in wanted}
+
+    def window_of(self, cell: Cell, metric: Metric) -> tuple[int, int]:
+        """The time that a metric is of, ns; nothing if it has none."""
+        begin, end = cell.window or self.window or (0, 0)
+        return (
+            begin if metric.start is None else metric.start,
+            end if metric.end is None else metric.end,
+        )
 
     def chosen(self, quick: bool) -> dict[str, Cell]:
         """Its cells, or those that --quick has."""
@@ -248,6 +270,8 @@ class Named:
 
 def _folders() -> list[Path]:
     own = os.environ.get("WALE_ROWS")
+    if own and not any(Path(own).glob("*/*.yaml")):
+        raise ScenarioError(f"WALE_ROWS={own}: expected a folder of rows, SET/NAME.yaml")
     return [ROWS, *([Path(own)] if own else [])]
 
 

@@ -9,6 +9,7 @@ the next control finds the runs of Reno, CUBIC and BBR.
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import json
 import tempfile
@@ -27,7 +28,7 @@ from wale_lab.evaluation.rows import Cell, Metric, Named
 from wale_lab.evaluation.scenes import Subject, scene, slug
 from wale_lab.files import write_whole
 from wale_lab.results.series import bin_of
-from wale_lab.scenario import check_scenario
+from wale_lab.scenario import Scenario, check_scenario
 from wale_lab.studies.points import Build, point_key
 from wale_lab.tree import PACKAGE
 from wale_lab.workers import Workers
@@ -107,9 +108,7 @@ class Place:
 
 def ask_of(metric: Metric, named: Named, cell: Cell) -> Ask:
     """What a metric asks of a run."""
-    window = cell.window or named.row.window or (0, 0)
-    begin = window[0] if metric.start is None else metric.start
-    end = window[1] if metric.end is None else metric.end
+    begin, end = named.row.window_of(cell, metric)
     since = begin if metric.since is None else metric.since
     return Ask(
         metric.flows, begin / 1e9, end / 1e9, metric.percent, since / 1e9, metric.goal,
@@ -129,6 +128,8 @@ def make_point(
     text = scene(named, cell_name, cell, run, subject, seed)
     where = f"{named.document.name}, cell {cell_name or named.name}"
     scenario = check_scenario(yaml_lines.parse(text, where), [], named.folder)
+    if run == "main":
+        _check_metrics(where, named, cell, scenario)
     asks = {
         name: (metric.measure, ask_of(metric, named, cell))
         for name, metric in named.row.metrics_of(cell).items()
@@ -145,6 +146,21 @@ def make_point(
         extra["programs"] = _digests(tuple(sorted(_MEDIA_CODE)))
     key = point_key(scenario, seed, extra, place.builds[subject.kernel])
     return Point(named.name, cell_name, run, subject, seed, key, text, asks, cell.optional)
+
+
+def _check_metrics(where: str, named: Named, cell: Cell, scenario: Scenario) -> None:
+    """Refuse metrics of no flow, or of a time that no run has."""
+    names = [flow.name for flow in scenario.flows]
+    for name, metric in named.row.metrics_of(cell).items():
+        if named.row.window_of(cell, metric)[1] > scenario.virtual_limit:
+            raise ScenarioError(
+                f"{where}: metrics.{name}: expected a window that ends before virtual_limit does"
+            )
+        if not fnmatch.filter(names, metric.flows):
+            raise ScenarioError(
+                f"{where}: metrics.{name}.flows: expected a pattern for some of "
+                f"{', '.join(names)}, got {metric.flows!r}"
+            )
 
 
 def record_of(folder: Path, point: Point, seconds: float) -> dict[str, Any]:
