@@ -46,12 +46,12 @@ static void wire_end_fail(struct wire_end *end, enum wire_error error)
 		WRITE_ONCE(end->ring->error, error);
 }
 
-/* When a packet that is sent now left the link. */
+/* When a packet that is sent now left the link: now, if it went round the qdisc. */
 static u64 wire_departure_ns(const struct sk_buff *skb, const struct net_device *dev)
 {
 	const struct Qdisc *root = rcu_dereference_bh(netdev_get_tx_queue(dev, 0)->qdisc);
 
-	if (!strcmp(root->ops->id, "wale"))
+	if (!strcmp(root->ops->id, "wale") && wale_skb_cb(skb)->departure_ns)
 		return wale_skb_cb(skb)->departure_ns;
 	return ktime_get_ns();
 }
@@ -91,8 +91,8 @@ static void wire_send_end(struct wire_end *end, const struct wire_record *record
 	struct wire_ring *ring = end->ring;
 
 	wire_end_write(end, ring->head, record, sizeof(*record));
-	/* the launcher's program, and the receiver, see all of it or nothing */
-	smp_store_release(&ring->head, ring->head + record->bytes);
+	/* guest_windows.c, another process, sees all of it or nothing */
+	virt_store_release(&ring->head, ring->head + record->bytes);
 	end->sequence++;
 	end->last_ns = record->arrival_ns;
 }
@@ -160,25 +160,26 @@ out:
 	return NETDEV_TX_OK;
 }
 
-/* Return: the packet; or an error pointer that has a negative enum wire_error. */
-static struct sk_buff *wire_receive(struct net_device *dev, const struct wire_end *end,
-				    const struct wire_record *record)
+/* The packet of a record; or why there is none. */
+static enum wire_error wire_receive(struct net_device *dev, const struct wire_end *end,
+				    const struct wire_record *record, struct sk_buff **packet)
 {
 	struct sk_buff *skb = netdev_alloc_skb_ip_align(dev, record->len);
 
 	if (!skb)
-		return ERR_PTR(-WIRE_MEMORY);
+		return WIRE_MEMORY;
 	wire_ring_read(end->data, end->entry->size, end->ring->tail + sizeof(*record),
 		       skb_put(skb, record->len), record->len);
 	if (record->partial &&
 	    !skb_partial_csum_set(skb, record->csum_start, record->csum_offset)) {
 		kfree_skb(skb);
-		return ERR_PTR(-WIRE_DAMAGED);
+		return WIRE_DAMAGED;
 	}
 	skb_shinfo(skb)->gso_size = record->gso_size;
 	skb_shinfo(skb)->gso_type = record->gso_type;
 	skb_shinfo(skb)->gso_segs = record->gso_segs;
-	return skb;
+	*packet = skb;
+	return WIRE_OK;
 }
 
 /**
@@ -204,8 +205,8 @@ static void wire_device_pass(struct wire_port *port)
 
 	end->sequence++;
 	end->last_ns = port->next.arrival_ns;
-	/* it has been copied: the sender may write there */
-	smp_store_release(&end->ring->tail, end->ring->tail + port->next.bytes);
+	/* it has been copied: the sender, another kernel, may write there */
+	virt_store_release(&end->ring->tail, end->ring->tail + port->next.bytes);
 	wire_device_look(port);
 }
 
@@ -251,12 +252,13 @@ void wire_device_release(struct wire_port *port)
 	if (wire_device_is_lost(port, arrival_ns)) {
 		dev->stats.rx_dropped++;
 	} else {
-		skb = wire_receive(dev, &port->rx, &port->next);
-		if (IS_ERR(skb))
-			wire_end_fail(&port->rx, -PTR_ERR(skb));
+		enum wire_error error = wire_receive(dev, &port->rx, &port->next, &skb);
+
+		if (error)
+			wire_end_fail(&port->rx, error);
 	}
 	wire_device_pass(port);
-	if (IS_ERR_OR_NULL(skb))
+	if (!skb)
 		return;
 	dev->stats.rx_packets++;
 	dev->stats.rx_bytes += skb->len;

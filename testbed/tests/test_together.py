@@ -167,6 +167,23 @@ def test_what_is_on_its_way_needs_no_memory_of_its_receiver(kernel: Kernel) -> N
     assert "\n3000\n" in f"\n{there}"
 
 
+ROUND_THE_QDISC = """
+import socket
+wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+wire.setsockopt(263, 20, 1)  # PACKET_QDISC_BYPASS
+wire.bind(("wire0", 0))
+for n in range(9): wire.send(bytes.fromhex("020000000002020000000001ffff") + bytes(60))
+"""
+
+
+def test_what_goes_round_the_qdisc_leaves_at_once(kernel: Kernel) -> None:
+    send = "tc qdisc add dev wire0 root wale rate 1mbit delay 0 limit 100kB seed 1\n"
+    send += f"cat >/run/send <<'END'{ROUND_THE_QDISC}END\npython3 -S /run/send"
+    count = "sleep 1; cat /sys/class/net/wire0/statistics/rx_packets"
+    _, there = consoles(both([kernel] * 2, [send, count]))
+    assert "\n9\n" in f"\n{there}"
+
+
 def test_a_device_that_is_down_gets_nothing(kernel: Kernel) -> None:
     ping = "sleep 0.1; ping -q -c 3 -i 0.1 -W 1 10.0.0.2 || :"
     down = "ip link set wire0 down; sleep 2; cat /sys/class/net/wire0/statistics/rx_packets"
