@@ -7,7 +7,7 @@ import csv
 import os
 from collections.abc import Callable
 from dataclasses import asdict
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +226,17 @@ def test_few_links_are_cut(tmp_path: Path, shape: str, guests: int, wires: int) 
     assert len(sizes) == guests and max(sizes) <= 10 // guests * 2
 
 
+def test_links_between_guests_are_not_too_many(tmp_path: Path) -> None:
+    hosts = [f"h{n}" for n in range(17)]
+    links = [
+        f"{{ends: [{one}, {two}], both: {{delay: 1ms}}}}" for one, two in combinations(hosts, 2)
+    ]
+    flow = "{name: f, from: h0, to: h1, cc: reno, size: 1kB}"
+    made = graph(tmp_path, hosts, [], links, [flow], "guests=per-host")
+    with pytest.raises(ScenarioError, match="at most 128 links between guests, got 136 with 17"):
+        cut_in(made)
+
+
 def test_long_links_are_cut_before_short_ones(tmp_path: Path) -> None:
     ends = [(f"s{n}", "left") for n in range(4)] + [("right", f"r{n}") for n in range(4)]
     links = [f"{{ends: [{one}, {two}], both: {{delay: 1ms}}}}" for one, two in ends]
@@ -238,7 +249,13 @@ def test_long_links_are_cut_before_short_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "link", ["rate: 1mbit, delay: 9ms, jitter: {time: 1ms}", "trace: {file: steps}"]
+    "link",
+    [
+        "rate: 1mbit, delay: 9ms, jitter: {time: 1ms}",
+        "trace: {file: steps}",
+        "rate: 1mbit, delay: 9ms, duplicate: 1%",
+        "rate: 1mbit, delay: 9ms, gso: keep",
+    ],
 )
 def test_a_delay_that_varies_is_not_cut(tmp_path: Path, link: str) -> None:
     (tmp_path / "steps").write_text("1s 1mbit 10ms\n1s 2mbit 20ms\n")

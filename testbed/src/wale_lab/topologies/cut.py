@@ -18,7 +18,7 @@ from typing import Any, Literal
 import networkx as nx
 
 from wale_lab.engines.base import GUESTS_MAX
-from wale_lab.engines.together import LATENESS_NS, LEAST_DELAY_NS, Wire, slack_ns
+from wale_lab.engines.together import LATENESS_NS, LEAST_DELAY_NS, RINGS_MAX, Wire, slack_ns
 from wale_lab.guest.commands import client_command, server_command
 from wale_lab.topologies.plan import Plan, PlannedLink
 from wale_lab.topologies.told import Told, followed, following, network, way_ns
@@ -128,6 +128,12 @@ def cut(plan: Plan, guests: Guests, kernels: dict[str, str]) -> Cut:
             result.ports += [Port(number, e.netns, e.dev, e.mac, e.mtu) for e in veth.ends]
             result.lines.add(veth.line)
     _tell(result, plan, ways)
+    if 2 * len(result.wires) > RINGS_MAX:
+        most = RINGS_MAX // 2
+        raise CutError(
+            f"at most {most} links between guests, got {len(result.wires)} with {result.guests} "
+            "guests"
+        )
     return result
 
 
