@@ -456,7 +456,7 @@ def test_folders_with_brackets(
 def test_damaged_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "result.json").write_text("{")
     assert main(["plot", str(tmp_path)]) == 2
-    assert "expected the files of a run" in capsys.readouterr().err
+    assert "expected what a run writes, this is no JSON" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
