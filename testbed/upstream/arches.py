@@ -234,8 +234,8 @@ def exports(tree: Path, arch: str) -> set[str]:
     return found | _ELSEWHERE
 
 
-def keep_record(release: str, cases: Sequence[Case]) -> None:
-    """Write down what ran on a kernel, for `make tested-table`."""
+def keep_record(arch: str, release: str, cases: Sequence[Case]) -> None:
+    """Write down what ran on a kernel, for `make tested-table`, which has one of each flavour."""
     suites: dict[str, dict[str, int]] = {}
     skips: dict[str, str] = {}
     for case in cases:
@@ -243,7 +243,7 @@ def keep_record(release: str, cases: Sequence[Case]) -> None:
         suite[case.outcome] += 1
         if case.skipped:
             skips[f"run.sh::{case.selftest}[{case.title}]"] = case.skipped
-    about = {"engine": "qemu", "release": release, "flavour": ""}
+    about = {"engine": "qemu", "release": release, "flavour": arch}
     record = {**about, **circumstances(), "suites": suites, "skips": skips}
     file = TOP / f"build/tested/qemu-{release}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -296,7 +296,7 @@ def check(
             row |= {"modules": one.modules(), "userspace": one.userspace()}
             said = f"{row['modules']}; userspace {row['userspace']}"
             if cases := one.selftests(selftests or arch.selftests, tdc):
-                keep_record(arch_boot.release(one.kernel), cases)
+                keep_record(arch.name, arch_boot.release(one.kernel), cases)
                 row["selftests"] = counts = Counter(case.outcome for case in cases)
                 row["passed"] = not counts["failed"]
                 said += "; selftests " + ", ".join(f"{n} {word}" for word, n in counts.items())
