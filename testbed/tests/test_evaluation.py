@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import math
 import os
 import re
 import shlex
@@ -19,18 +18,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from wale_lab import yaml_lines
 from wale_lab.cli import main
 from wale_lab.engines import get_engine
-from wale_lab.engines.base import EngineError, Kernel
+from wale_lab.engines.base import Kernel
 from wale_lab.engines.modules import build_folder
 from wale_lab.errors import ScenarioError
-from wale_lab.evaluation import command, kernels, metrics
-from wale_lab.evaluation.judge import Margin, beside_deployed, compare, mean_interval
-from wale_lab.evaluation.kernels import differences
+from wale_lab.evaluation import command
+from wale_lab.evaluation.outcome import Records
 from wale_lab.evaluation.report import draft_text, write_report
 from wale_lab.evaluation.rows import DEPLOYED, ROWS, choose, load_row
 from wale_lab.evaluation.runs import Maker, Place, Point, make_point
@@ -40,112 +37,7 @@ from wale_lab.progress import Progress
 from wale_lab.scenario import check_scenario
 from wale_lab.studies.points import Build
 from wale_lab.tree import SOURCES
-from wale_lab.workers import Workers, python_environment
-
-TIMES = np.arange(10.0)
-
-
-def test_throughput_is_that_of_the_window() -> None:
-    assert metrics.throughput(np.array([0.0, 10]), np.array([0.0, 100]), 2, 4) == 10
-    with pytest.raises(ValueError, match="an end after 4 s"):
-        metrics.throughput(TIMES, TIMES, 4, 4)
-
-
-def test_jain() -> None:
-    assert metrics.jain([5, 5, 5, 5]) == 1
-    assert metrics.jain([1, 0, 0, 0]) == 0.25
-    assert metrics.jain([0, 0]) == 1  # nobody has more than another
-    over = metrics.jain_over_time([np.array([1.0, 1]), np.array([1.0, 0])])
-    assert list(over) == [1, 0.5]
-
-
-@pytest.mark.parametrize(
-    ("index", "since", "expected"),
-    [
-        ([1.0] * 10, 0, 0),
-        ([0.5, 0.5, 0.5, *[1.0] * 7], 0, 3),
-        ([0.5, 0.5, 0.5, *[1.0] * 7], 2, 1),
-        ([0.5, 1, 0.5, *[1.0] * 7], 0, 3),  # it has to last
-        ([0.5] * 10, 0, 9),  # never: until the end
-        ([*[0.5] * 9, 1.0], 0, 9),
-    ],
-)
-def test_convergence(index: list[float], since: float, expected: float) -> None:
-    assert metrics.convergence_time(TIMES, np.array(index), since) == expected
-
-
-def test_recovery() -> None:
-    rate = np.array([10.0, 10, 0, 0, 5, 8, 9, 10, 10, 10])
-    assert metrics.recovery_time(TIMES, rate, 2, 10) == 3
-    assert metrics.recovery_time(TIMES, rate, 2, 100) == 7  # never
-
-
-def test_harm_is_a_share_in_both_directions() -> None:
-    assert metrics.harm(20, 5, True) == 0.75
-    assert metrics.harm(10, 40, False) == 0.75
-    assert metrics.harm(10, 12, True) == pytest.approx(-0.2)  # better off
-    assert metrics.harm(0, 0, True) == metrics.harm(0, 0, False) == 0
-
-
-def test_starvation() -> None:
-    assert metrics.least_share([1, 9], 5) == 0.2
-    rates = [np.array([5.0, 0.1, 5, 0.1]), np.array([5.0, 9.9, 5, 9.9])]
-    assert metrics.starved_time(rates, 5) == 0.5
-    assert metrics.starved_time(rates, 1) == 0
-
-
-def test_the_others() -> None:
-    assert metrics.variation(np.array([5.0, 5])) == 0
-    assert metrics.variation(np.array([0.0, 10])) == 1
-    assert metrics.utilisation(120, 100) == 1
-    assert metrics.utilisation(50, 100) == 0.5
-    assert metrics.retransmitted_share(0, 0) == 0
-    assert metrics.retransmitted_share(1, 4) == 0.25
-    found = metrics.by_size([(10, 1.0), (100, 2.0), (99, 3.0)], [0, 100, 1000])
-    assert dict(found) == {(0, 100): [1.0, 3.0], (100, 1000): [2.0]}
-    with pytest.raises(ValueError, match="there are none"):
-        metrics.percentile(np.array([]), 50)
-
-
-def test_an_interval_is_students() -> None:
-    found = mean_interval([1, 2, 3])
-    assert (found.mean, found.half) == (2, pytest.approx(4.302653 / 3**0.5))
-    assert mean_interval([1.0]).half == math.inf
-    assert mean_interval([4.0, 4, 4]).half == 0
-
-
-@pytest.mark.parametrize(
-    ("ours", "better", "margin", "verdict", "settled"),
-    [
-        ([10, 11, 12], "lower", Margin(0), "like", False),  # the same
-        ([20, 21, 22], "lower", Margin(1), "worse", True),
-        ([20, 21, 22], "higher", Margin(1), "better", True),
-        ([20, 21, 22], "higher", Margin(20), "like", True),  # nobody cares
-        ([10.5, 11.5, 12.5], "lower", Margin(0.1, relative=True), "like", True),
-        ([12.5, 13.5, 14.5], "lower", Margin(0.1, relative=True), "worse", True),
-        ([0, 30, 12], "lower", Margin(1), "like", False),  # the interval is wide
-    ],
-)
-def test_verdicts(
-    ours: list[float], better: Any, margin: Margin, verdict: str, settled: bool
-) -> None:
-    found = compare(ours, [10, 11, 12], better, margin)
-    assert found.verdict == verdict
-    assert found.settled == settled or ours == [10, 11, 12]
-
-
-def test_pairs_of_seeds_tell_apart_what_means_do_not() -> None:
-    """Seeds differ by much, the controls by little, but always by the same."""
-    theirs = [10.0, 50, 90]
-    assert compare([11.0, 51, 91], theirs, "lower", Margin(0.5)).verdict == "worse"
-
-
-def test_against_all_that_is_deployed() -> None:
-    assert beside_deployed(["worse", "worse"]) == "worse"
-    assert beside_deployed(["worse", "like"]) == beside_deployed(["worse", "better"]) == "like"
-    assert beside_deployed(["better"]) == "better"
-    assert beside_deployed([]) is None
-
+from wale_lab.workers import python_environment
 
 ROW = """\
 title: A row
@@ -287,6 +179,24 @@ def test_cells_do_not_share_a_file(rows: Path, monkeypatch: pytest.MonkeyPatch) 
         ScenarioError, match="the cells '\\+1 ms' of one and '1-ms' of one have one"
     ):
         evaluation.prepare(Progress(quiet=True))
+
+
+def test_nothing_is_judged(
+    rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A kernel without what the rows need is no good result of a control."""
+
+    def make(evaluation: command.Evaluation, records: Records) -> None:
+        for job in evaluation.jobs:
+            for point in job.points.values():
+                evaluation.failed[point.key] = "the kernel has no dualpi2"
+                evaluation.optional.add(point.key)
+
+    monkeypatch.setattr(command, "build_of", lambda *_: PLACE.builds[None])
+    monkeypatch.setattr(command.Evaluation, "make", make)
+    words = ["evaluate", "cubic", "--rows", "one", "--quiet", "--out", str(tmp_path / "out")]
+    assert main(words) == 1
+    assert capsys.readouterr().err == "wale-lab: none of the rows could be judged\n"
 
 
 def test_rows_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -650,86 +560,6 @@ def test_wrong_words(words: list[str], said: str, capsys: pytest.CaptureFixture[
 
 def test_controls_that_are_compared_with() -> None:
     assert DEPLOYED == ("reno", "cubic", "bbr")
-
-
-def test_numbers_that_differ_between_kernels() -> None:
-    rate, loss, other = ("flow", "x", "rate"), ("link", "f", "loss"), ("link", "f", "other")
-    before = [{rate: 10.0, loss: 5.0, other: 1.0}, {rate: 20.0, loss: 5.0}, {rate: 30.0, loss: 5.0}]
-    after = [{rate: 10.1, loss: 1.0}, {rate: 20.1, loss: 9.0}, {rate: 30.11, loss: 6.0}]
-    (one,) = differences(before, after)  # pairs tell 0.1; losses go up and down
-    assert one.cell == rate and one.difference.mean == pytest.approx(0.1033, abs=1e-3)
-    assert one.percent == pytest.approx(0.5167, abs=1e-3)
-    assert differences(before, before) == []
-    assert {d.cell for d in differences(before[:1], after[:1])} == {rate, loss}  # of one seed: all
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["demo", "--kernel", "6.12"], "--kernel: expected it twice, with two different kernels"),
-        (["demo", "--kernel", "6.12", "--kernel", "6.12"], "--kernel: expected it twice"),
-        (["demo", "--kernel", "6.12", "--kernel", ""], "--kernel: expected it twice"),
-        (
-            ["demo", "--kernel", "6.1", "--kernel", "6.12", "--spread", "much"],
-            "--spread much: expected",
-        ),
-        (["demo", "--kernel", "6.1", "--kernel", "6.12", "--seeds", "0"], "--seeds 0: expected"),
-        (["demo", "--kernel", "6.1", "--kernel", "6.12", "--set", "x=1"], "x: unknown key"),
-        (["demo", "--kernel", "6.1", "--kernel", "6.12", "--out", __file__], "is a file; expected"),
-        (["evaluation"], "wale-lab evaluate CC --kernel A --against CC --kernel B"),
-    ],
-)
-def test_wrong_words_of_compare(
-    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(kernels, "build_of", None)  # they are told before
-    assert main(["compare", *words]) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_a_comparison_says_what_did_not_complete(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """And counts what both kernels have."""
-
-    def made(words: list[str], _path: Path, _workers: Workers) -> dict[str, Any]:
-        kernel = next(word for word in words if word.startswith("--kernel=")).partition("=")[2]
-        measures = [["flow", "x", "rate", 1.0]]
-        if kernel == "6.1":
-            return {
-                "kernel": kernel,
-                "problems": [],
-                "measures": [*measures, ["flow", "x", "y", 2.0]],
-            }
-        return {"kernel": kernel, "problems": ["flow x did not complete"], "measures": measures}
-
-    monkeypatch.setattr(
-        kernels, "build_of", lambda version, _: Build(Kernel(version, "a"), version)
-    )
-    monkeypatch.setattr(kernels, "_run", made)
-    words = ["--kernel", "6.1", "--kernel", "6.12", "--seeds", "1", "--out", str(tmp_path), "-q"]
-    assert main(["compare", "demo", *words]) == 0
-    said = capsys.readouterr()
-    assert "0 of 1 numbers differ" in said.out
-    assert said.err == "wale-lab: Linux 6.12, seed 1: flow x did not complete\n"
-
-
-def test_a_run_that_fails_ends_a_comparison(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    orders = [([], tmp_path / str(number)) for number in range(40)]
-    begun: list[str] = []
-
-    def fail(_words: list[str], path: Path, _workers: Workers) -> dict[str, Any]:
-        begun.append(path.name)
-        time.sleep(0.1)
-        raise EngineError(f"run {path.name} failed")
-
-    monkeypatch.setattr(kernels, "_orders", lambda *_: iter(orders))
-    monkeypatch.setattr(kernels, "_run", fail)
-    assert main(["compare", "demo", "--kernel", "6.1", "--kernel", "6.12", "-j", "1"]) == 125
-    assert capsys.readouterr().err == "wale-lab: run 0 failed\n"
-    assert len(begun) < 5
 
 
 @pytest.mark.guest

@@ -50,7 +50,7 @@ NOT_RUN = {
     "wale-lab evaluate cubic --kernel 6.1": "all rows, on kernels that may not be built",
     "wale-lab evaluate --program": "test_evaluation.py evaluates a program that there is",
     "wale-lab run --seed=1 scenarios/bufferbloat": "needs an evaluation of before",
-    "wale-lab compare shared --kernel": "test_evaluation.py has its arithmetic; this needs 20 runs",
+    "wale-lab compare shared --kernel": "test_compare.py has its arithmetic; this needs 20 runs",
     "wale-lab compare shared --bisect": "test_bisect.py; a kernel's history is not here",
     "--engine vm --set time=real --set cc=bpf_gentle": "test_bpf.py runs it (make check-vm)",
     "with --real --net": "it needs a network; test_outside.py has loopback alone",

@@ -411,7 +411,8 @@ def _parser(with_models: bool = True, with_links: bool = True) -> argparse.Argum
         "  wale-lab evaluate --program 'get {server}' --serve 'serve .' --rows bufferbloat\n"
         "Runs that are there are not made again: an evaluation that was stopped goes on where it\n"
         "was, and the next control finds those of reno, cubic and bbr.\n"
-        "Exit code 1 if a row is worse than what it is compared with, or a run failed.\n"
+        "Exit code 1 if a row is worse than what it is compared with, no row could be judged,\n"
+        "or a run failed.\n"
         "WALE_ROWS=DIR in the environment: rows of your own, DIR/SET/NAME.yaml.",
     )
     sub.add_argument("cc", nargs="?", metavar="CC", help="the congestion control")

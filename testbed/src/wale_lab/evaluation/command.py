@@ -282,8 +282,10 @@ def evaluate_command(args: argparse.Namespace) -> int:
     failed = {k: why for k, why in evaluation.failed.items() if k not in evaluation.optional}
     for why in dict.fromkeys(failed.values()):
         print(f"wale-lab: a run failed: {why}", file=sys.stderr)
-    worse = any(row["verdict"] == "worse" for row in data["rows"])
-    return 1 if worse or failed else 0
+    verdicts = {row["verdict"] for row in data["rows"]}
+    if verdicts == {None}:
+        print("wale-lab: none of the rows could be judged", file=sys.stderr)
+    return 1 if "worse" in verdicts or failed or verdicts == {None} else 0
 
 
 def _list(args: argparse.Namespace) -> int:
