@@ -603,6 +603,21 @@ def test_digest_repeats_beside_a_busy_machine(tmp_path: Path) -> None:
 
 
 @pytest.mark.guest
+def test_what_ran_before_the_flows(tmp_path: Path) -> None:
+    """It decides the phases of BBR; with `reseed` it does not."""
+    flows = "flows=[{name: a, cc: bbr, duration: 8s}, {name: b, cc: bbr, duration: 8s}]"
+    noise = 'hosts.all.setup=["head -c 1 /proc/version > /dev/urandom"]'
+
+    def run(*settings: str) -> bytes:
+        scenario = load_scenario(find_scenario("demo"), ["isolate=false", flows, *settings])
+        run_scenario(scenario, 1, tmp_path)
+        return (tmp_path / "flows.csv").read_bytes()
+
+    assert run() != run(noise)
+    assert run("reseed=true") == run("reseed=true", noise)
+
+
+@pytest.mark.guest
 def test_failed_flow_keeps_the_rest(tmp_path: Path) -> None:
     changes = ["flows.1.size=200kB", "flows.2.size=200kB", "virtual_limit=5s"]
     scenario = load_scenario(find_scenario("demo"), changes)

@@ -277,6 +277,8 @@ class Scenario(Strict):
     """virtual: repeatable to the bit, idle time is skipped; real: as on a real machine"""
     start: Annotated[Date | None, Field(validate_default=True)] = None
     """initial time of the guest's clock (virtual time: the day of the release; real: now)"""
+    reseed: bool = False
+    """in virtual time: once flows begin, the kernel's random numbers follow from the seed alone"""
     wall_limit: TimeLimit = 600_000_000_000
     """wall time after which the guest is killed"""
     virtual_limit: TimeLimit = 3_600_000_000_000
@@ -575,11 +577,9 @@ class Scenario(Strict):
         data["profile"] = load_profile(self.profile).model_dump(mode="json")
         if self.graph is not None:
             del data["bottleneck"]
-        for newer in ("events", "modprobe"):
-            if not data[newer]:
+        for newer, usual in (("events", []), ("modprobe", []), ("reseed", False), ("guests", 1)):
+            if data[newer] == usual:
                 del data[newer]
-        if data["guests"] == 1:
-            del data["guests"]
         for name, pair in self.hosts.pairs.items():
             if pair.profile is not None:
                 profile = load_profile(pair.profile)

@@ -2,11 +2,16 @@
 /*
  * guest_preload.c - preloaded into a User-Mode Linux kernel by engines/uml.py
  *
- * Seven things that the kernel's own options do not offer:
+ * Eight things that the kernel's own options do not offer:
  *
  *  - Its only source of randomness, libc's getrandom(), returns a stream that
  *    follows from WALE_SEED (decimal, 64 bits; without it: the host's own).
  *    The stream is splitmix64.  It is not meant to be secret.
+ *
+ *  - When a guest looks for the file ".reseed" of WALE_SOURCES, the stream begins
+ *    anew, and from then on the kernel's random numbers follow from it alone.
+ *    Otherwise its pool of entropy counts, too: when interrupts came since the boot,
+ *    and so which programs ran, and how often they read the clock.
  *
  *  - Nothing survives the kernel: it dies with the process that started it,
  *    and the processes of its guests, which it traces, die with it.
@@ -60,7 +65,8 @@
 #define OLD_SETOPTIONS	21
 
 static int seeded, serves_spins;
-static uint64_t state;
+static uint64_t seed, state;
+static unsigned char *pool;	/* NULL: it counts */
 static const char *sources;
 long (*libc_ptrace)(int request, ...);
 static int (*libc_lstat64)(const char *path, struct stat64 *st);
@@ -94,15 +100,15 @@ static void map_wire(unsigned int number)
 __attribute__((constructor)) static void guest_preload_start(void)
 {
 	const char *wire = getenv("WALE_WIRE");
-	const char *seed = getenv("WALE_SEED");
+	const char *text = getenv("WALE_SEED");
 
 	libc_ptrace = (long (*)(int, ...))dlsym(RTLD_NEXT, "ptrace");
 	libc_lstat64 = (int (*)(const char *, struct stat64 *))dlsym(RTLD_NEXT, "lstat64");
 	sources = getenv("WALE_SOURCES");
 	serves_spins = getenv("WALE_SPINS") != NULL;
-	if (seed) {
+	if (text) {
 		seeded = 1;
-		state = strtoull(seed, NULL, 10);
+		seed = state = strtoull(text, NULL, 10);
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (wire)
@@ -119,6 +125,58 @@ static uint64_t seeded_random_next(void)
 	return z ^ (z >> 31);
 }
 
+/* Where the kernel has a symbol, by the table of its program; NULL: there is none. */
+static void *symbol_find(const char *image, const char *name)
+{
+	const Elf64_Ehdr *header = (const void *)image;
+	const Elf64_Shdr *sections = (const void *)(image + header->e_shoff);
+
+	for (int n = 0; n < header->e_shnum; n++) {
+		const Elf64_Sym *symbol = (const void *)(image + sections[n].sh_offset);
+		const char *names = image + sections[sections[n].sh_link].sh_offset;
+
+		if (sections[n].sh_type != SHT_SYMTAB)
+			continue;
+		for (size_t left = sections[n].sh_size / sizeof(*symbol); left; left--, symbol++)
+			if (!strcmp(names + symbol->st_name, name))
+				return (void *)symbol->st_value;
+	}
+	return NULL;
+}
+
+/* drivers/char/random.c: it begins with a BLAKE2s state, of which the last word is a length. */
+#define POOL_BYTES	116
+
+static unsigned char *pool_find(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	char *image = MAP_FAILED;
+	void *found = NULL;
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st))
+		image = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (image != MAP_FAILED) {
+		found = symbol_find(image, "input_pool");
+		munmap(image, st.st_size);
+	}
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+/* Another stream than from the boot on. */
+static void random_begin_anew(void)
+{
+	state = ~seed;
+	pool = pool_find();
+	if (pool)
+		return;
+	fprintf(stderr, "reseed: the kernel has no input_pool\n");
+	_exit(1);
+}
+
+/* The kernel asks when it seeds its generator, from this and its pool. */
 ssize_t getrandom(void *buf, size_t len, unsigned int flags)
 {
 	unsigned char *to = buf;
@@ -126,6 +184,8 @@ ssize_t getrandom(void *buf, size_t len, unsigned int flags)
 
 	if (!seeded)
 		return syscall(SYS_getrandom, buf, len, flags);
+	if (pool)
+		memset(pool, 0, POOL_BYTES);
 	while (left) {
 		uint64_t word = seeded_random_next();
 		size_t n = left < sizeof(word) ? left : sizeof(word);
@@ -142,12 +202,15 @@ int getentropy(void *buf, size_t len)
 	return getrandom(buf, len, 0) == (ssize_t)len ? 0 : -1;
 }
 
-/* Is a file bytecode of the testbed, or the folder of some? */
-static int is_bytecode(const char *path)
+/* Is a file bytecode of the testbed, or the folder of some; or the sign to begin anew? */
+static int is_hidden(const char *path)
 {
-	const char *below = sources ? strstr(path, sources) : NULL;
+	const char *found = sources ? strstr(path, sources) : NULL;
+	const char *below = found ? found + strlen(sources) : "";
 
-	if (!below || !strstr(below + strlen(sources), "/__pycache__"))
+	if (!strcmp(below, "/.reseed"))
+		random_begin_anew();
+	else if (!strstr(below, "/__pycache__"))
 		return 0;
 	errno = ENOENT;
 	return 1;
@@ -156,12 +219,12 @@ static int is_bytecode(const char *path)
 /* With these the kernel looks up a file of the host: lstat64() in Linux 6.1. */
 int statx(int dir, const char *path, int flags, unsigned int mask, struct statx *st)
 {
-	return is_bytecode(path) ? -1 : (int)syscall(SYS_statx, dir, path, flags, mask, st);
+	return is_hidden(path) ? -1 : (int)syscall(SYS_statx, dir, path, flags, mask, st);
 }
 
 int lstat64(const char *path, struct stat64 *st)
 {
-	return is_bytecode(path) ? -1 : libc_lstat64(path, st);
+	return is_hidden(path) ? -1 : libc_lstat64(path, st);
 }
 
 /*

@@ -55,7 +55,7 @@ from wale_lab.guest.processes import Processes  # noqa: E402
 from wale_lab.guest.programs import ask_for_names, name_hosts  # noqa: E402
 from wale_lab.guest.rate_advice import carry_rates, play_advice, set_advice  # noqa: E402
 from wale_lab.guest.recorders import Recorders  # noqa: E402
-from wale_lab.guest.shared import WORK, AgentError, meet, now, sleep_until  # noqa: E402
+from wale_lab.guest.shared import WORK, AgentError, meet, now, reseed, sleep_until  # noqa: E402
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,6 +114,8 @@ def run_scenario(plan: "Plan", processes: "Processes") -> "dict[str, Any]":
     set_advice(plan, processes)
     recorders.start()
     sleep_until(start)
+    if plan.get("reseed"):
+        reseed()
     players = play_advice(plan, processes)
     flows.run(start)
     ended = flows.ended_ns()

@@ -4,6 +4,8 @@
 Standard library only, and little of that: a guest pays for every page that it loads.
 """
 
+import fcntl
+import os
 import time
 
 TYPE_CHECKING = False  # typing takes time to load
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
 WORK = "/run/wale/agent"
 #: The system call at which a guest can be copied (engines/guest_copy.c).
 COPY_POINT = 0x57414C45
+
+#: No file: a guest that looks for it gets its random numbers anew (engines/guest_preload.c).
+RESEED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), ".reseed")
+#: linux/random.h: the kernel seeds its generator now.
+RNDRESEEDCRNG = 0x5207
 
 #: Of a guest among several: how far it is is written; a read waits until all are (kmod/wire).
 STAGE = "/sys/module/wale_wire/parameters/stage"
@@ -46,6 +53,13 @@ def sleep_until(when: int) -> None:
     wait = when - now()
     if wait > 0:
         time.sleep(wait / 1e9)
+
+
+def reseed() -> None:
+    """Have the kernel's random numbers follow from the seed alone, whatever ran before."""
+    os.path.lexists(RESEED)
+    with open("/dev/urandom", "wb") as file:
+        fcntl.ioctl(file, RNDRESEEDCRNG)
 
 
 def meet(plan: "Plan", stage: int) -> None:

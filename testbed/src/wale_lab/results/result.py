@@ -756,6 +756,7 @@ def plan_data(
         "lead_ns": LEAD_NS[scenario.time],
         "virtual_limit_ns": scenario.virtual_limit,
         "seed": seed,
+        **({"reseed": True} if scenario.reseed else {}),
         "file_bytes": min(max(largest, 2**20), 2**24),
         "record": {
             "interval_ns": scenario.record.interval,
