@@ -24,6 +24,7 @@ class Results:
         self.points = points
         self.x, self.kind, self.y = x, kind, y
         self._records: dict[str, dict[str, Any]] = {}
+        self._made: tuple[pd.DataFrame, pd.DataFrame] | None = None
         self.take(points)
 
     def take(self, points: Iterable[Point]) -> None:
@@ -31,6 +32,7 @@ class Results:
         for point in points:
             if point.key not in self._records and (record := read_record(point.path)) is not None:
                 self._records[point.key] = record
+                self._made = None
 
     def missing(self) -> list[Point]:
         """The runs that are not there."""
@@ -43,19 +45,18 @@ class Results:
 
     def means(self) -> pd.DataFrame | None:
         """The summary of what is there, if anything is."""
-        found = self._found()
-        return None if not found else self._summary(self._table(found))
+        tables = self._tables()
+        return None if tables is None else tables[1]
 
     def write(self, out: Path, *, all_of_it: bool) -> list[Path]:
         """Write tables of what is there; the files, none if nothing is there.
 
         While runs go on, the Parquet table is left out: nobody looks at it by eye.
         """
-        found = self._found()
-        if not found:
+        tables = self._tables()
+        if tables is None:
             return []
-        table = self._table(found)
-        means = self._summary(table)
+        table, means = tables
         files = [out / name for name in ("sweep.csv", "sweep.parquet", "summary.csv")]
         write_whole(files[0], table.to_csv(index=False))
         if all_of_it:
@@ -86,14 +87,12 @@ class Results:
         records = self._records
         return [(p.order, records[p.key]) for p in self.points if p.key in records]
 
-    @staticmethod
-    def _table(found: list[tuple[Order, dict[str, Any]]]) -> pd.DataFrame:
-        from wale_lab.sweeps.table import tidy
+    def _tables(self) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+        """All numbers and their means, made once for the records that are there; None: none are."""
+        found = self._found()
+        if self._made is None and found:
+            from wale_lab.sweeps.table import summary, tidy
 
-        return tidy([(order.parameters, order.seed, record) for order, record in found])
-
-    @staticmethod
-    def _summary(table: pd.DataFrame) -> pd.DataFrame:
-        from wale_lab.sweeps.table import summary
-
-        return summary(table)
+            table = tidy([(order.parameters, order.seed, record) for order, record in found])
+            self._made = table, summary(table)
+        return self._made
