@@ -283,9 +283,9 @@ def evaluate_command(args: argparse.Namespace) -> int:
     for why in dict.fromkeys(failed.values()):
         print(f"wale-lab: a run failed: {why}", file=sys.stderr)
     verdicts = {row["verdict"] for row in data["rows"]}
-    if verdicts == {None}:
+    if unjudged := verdicts == {None}:
         print("wale-lab: none of the rows could be judged", file=sys.stderr)
-    return 1 if "worse" in verdicts or failed or verdicts == {None} else 0
+    return 1 if "worse" in verdicts or failed or unjudged else 0
 
 
 def _list(args: argparse.Namespace) -> int:
